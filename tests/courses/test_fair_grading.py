@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from ast import literal_eval
 from dataclasses import replace
 from pathlib import Path
 
@@ -262,14 +263,56 @@ def test_examples_can_be_pasted(name, tmp_path):
     path.write_text(_right(right, change))
     report = grade_path(path, get_course(course).grading())
     (check,) = (check for check in _task(report, number).checks if not check.passed)
-    lines = f"{report.opening}\n{check.example}\n"
-    lines = re.sub("# typed: (.*) ⏎", lambda found: found[1].replace(" ⏎ ", "\n"), lines)
+    example = re.sub("# typed: (.*) ⏎", lambda found: found[1].replace(" ⏎ ", "\n"), check.example)
+    done = _pasted(tmp_path, report.opening, example)
+    assert done.stdout.splitlines()[-1] == check.actual, done.stderr
+
+
+def _pasted(folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
+    """Paste lines into Python's prompt."""
     prompt = "import code; code.interact(banner='', exitmsg='', readfunc=lambda _: input())"
     typed = [sys.executable, "-c", prompt]
-    done = subprocess.run(
-        typed, cwd=tmp_path, input=lines, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1] == check.actual, done.stderr
+    text = "\n".join([*lines, ""])
+    return subprocess.run(typed, cwd=folder, input=text, capture_output=True, text=True, check=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("if not boards_equal(b, before):", "if board_empty_positions(b):"),
+        ("while not board_finished(b):", "while True:"),
+    ],
+    ids=["a few letters", "many letters"],
+)
+def test_a_pasted_game_comes_to_the_board_of_the_report(change, tmp_path):
+    """The same tiles, and the same letters without a person who types them."""
+    (tmp_path / "mine.py").write_text(_right(DICTIONARY, change))
+    report = grade_path(tmp_path / "mine.py", get_course("ist").grading())
+    (check,) = (check for check in _task(report, "4").checks if not check.passed)
+    played = _pasted(tmp_path, report.opening, check.example).stdout.replace("] \n", "]\n")
+    *_, last = re.findall(r"(?:\[.*\]\n){4}Score: \d+", played)
+    assert check.actual.endswith(f"\n{last}")
+
+
+@pytest.mark.gui
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("        for key in ('<Left>', '<Right>', '<Up>', '<Down>'):", "        for key in ():"),
+        ("'<Left>', self.update_view, add='+'", "'<Up>', print, add='+'"),
+    ],
+    ids=["the keys stay bound", "the window does not follow"],
+)
+def test_a_pasted_window_comes_to_what_the_report_says(change, display, tmp_path):
+    """Examples of windows need nothing but the program and Tk."""
+    folder = tmp_path / "mine"
+    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
+    text = _right("qsan_qarut/right/as_in_the_document/controller.py", change)
+    (folder / "controller.py").write_text(text)
+    report = grade_path(folder, get_course("qsan_qarut").grading())
+    check = next(check for check in _task(report, "10").checks if not check.passed)
+    done = _pasted(folder, report.opening, check.example)
+    assert literal_eval(done.stdout.splitlines()[-1]) == literal_eval(check.actual)
 
 
 def test_a_main_section_is_tried_as_a_program():

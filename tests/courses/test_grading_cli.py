@@ -8,7 +8,10 @@ import os
 import shutil
 import sys
 import zipfile
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from toys import RIGHT, TOY
@@ -16,6 +19,9 @@ from toys import RIGHT, TOY
 from py2048 import courses
 from py2048.cli import main
 from py2048.courses import COURSES, Course
+from py2048.courses.grading import grader
+from py2048.courses.grading.grader import grade_all
+from py2048.courses.grading.report import Report
 
 
 @pytest.fixture
@@ -143,6 +149,52 @@ def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
     assert not list(Path.cwd().glob("class*"))
 
 
+def _stopping_after(count: int) -> Callable[..., Iterator[Report]]:
+    """Grading that Ctrl-C stops after so many submissions."""
+
+    def graded(*args: Any, **options: Any) -> Iterator[Report]:
+        yield from islice(grade_all(*args, **options), count)
+        raise KeyboardInterrupt
+
+    return graded
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_ctrl_c_reports_and_writes_what_is_graded(
+    words, capsys, monkeypatch, toy, students, tmp_path
+):
+    """The report, the table and the pages say that they are not of the whole class."""
+    monkeypatch.setattr(grader, "grade_all", _stopping_after(2))
+    table, pages = tmp_path / "marks.csv", tmp_path / "pages"
+    status, out, err = _run(
+        capsys, "check", "toy", students, "-j", 1, "--csv", table, "--html", pages, *words
+    )
+    assert status == 130
+    assert err.splitlines()[-1] == "py2048: stopped after 2 of 3 submissions"
+    assert [line.split(",")[0] for line in table.read_text().splitlines()[1:]] == ["ann", "bob"]
+    assert sorted(path.name for path in pages.iterdir()) == ["ann.html", "bob.html", "index.html"]
+    assert "stopped after 2 of 3 submissions" in (pages / "index.html").read_text()
+    if words:
+        data = json.loads(out)
+        assert ([one["name"] for one in data["submissions"]], data["complete"]) == (
+            ["ann", "bob"],
+            False,
+        )
+    else:
+        assert "Gradebook" in out
+
+
+def test_ctrl_c_before_the_first_result_leaves_older_results(
+    capsys, monkeypatch, toy, students, tmp_path
+):
+    monkeypatch.setattr(grader, "grade_all", _stopping_after(0))
+    table = tmp_path / "marks.csv"
+    table.write_text("of last week")
+    status, _, err = _run(capsys, "check", "toy", students, "--csv", table)
+    assert (status, err) == (130, "py2048: stopped after 0 of 3 submissions\n")
+    assert table.read_text() == "of last week"
+
+
 def test_gradescope_writes_results_json(capsys, toy, students, tmp_path):
     """One submission, one results.json."""
     target = tmp_path / "results.json"
@@ -207,7 +259,15 @@ BAD = {
     ),
     "a file for pages": (
         ("check", "toy", "{class}/ann.py", "--html", "{class}/ann.py"),
-        "no pages can be written",
+        "--html {class}/ann.py: {class}/ann.py is a file; name a folder",
+    ),
+    "pages below a file": (
+        ("check", "toy", "{class}", "--html", "{class}/ann.py/pages"),
+        "{class}/ann.py is a file; name a folder",
+    ),
+    "one name for pages and CSV": (
+        ("check", "toy", "{class}", "--csv", "{tmp}/marks", "--html", "{tmp}/marks"),
+        "--html {tmp}/marks is written as a file here, too: name another folder",
     ),
     "a results file of something else": (
         ("check", "toy", "{class}", "--resume", "{class}/ann.py"),
@@ -229,9 +289,10 @@ def test_bad_input_is_one_clear_line_and_status_2(name, capsys, toy, students, t
     places = {"tmp": str(tmp_path), "class": str(students)}
     status, out, err = _run(capsys, *(word.format(**places) for word in words))
     assert status == 2
-    assert message in err
+    assert message.format(**places) in err
     assert err.splitlines()[-1].startswith("py2048: ")
     assert "Traceback" not in out + err
+    assert "ann  9 / 9" not in out
 
 
 def test_windows_need_a_virtual_display(capsys, monkeypatch, tmp_path):

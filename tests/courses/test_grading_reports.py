@@ -59,7 +59,7 @@ def test_json_has_everything():
     """Course, grader, protection, and per task what was asked, marks, checks, the example."""
     data = json.loads(json.dumps(to_json(RUN, [grade_source(RIGHT.replace("a + b", "a * b"))])))
     assert data.keys() == {
-        "course", "title", "grader", "not_graded", "protection", "submissions",
+        "course", "title", "grader", "complete", "not_graded", "protection", "submissions",
     }  # fmt: skip
     assert data["protection"]["name"] == "limits only"
     assert "the network" in data["protection"]["lacks"]

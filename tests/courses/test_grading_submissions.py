@@ -323,6 +323,20 @@ IN_PARTS = {
         },
         "game.py",
     ),
+    "what starts, in no words of a window, a file that tests itself": (
+        {
+            "app.py": f"{OPENS}def check():\n    pass\nif __name__ == '__main__':\n    check()\n",
+            "start.py": "from app import play\nplay()\n",
+        },
+        "start.py",
+    ),
+    "a trial of a file that starts itself": (
+        {
+            "app.py": f"class App:\n    {OPENS}if __name__ == '__main__':\n    App().play()\n",
+            "trial.py": "from app import App\nprint(App)\n",
+        },
+        "app.py",
+    ),
     "a test that opens a window": (
         {"game.py": SHOWS, "a_test.py": f"import game\n{OPENS}play()\n"},
         "game.py",

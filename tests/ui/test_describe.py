@@ -13,7 +13,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Turn
 from py2048.players import Chance, Meaning, Unit
-from py2048.rules import Merging, get_rules, list_rules
+from py2048.rules import Merging, Rules, get_rules, list_rules
 from py2048.session import Event, Hint, Hinted, Moved, Session, StorageFailed
 from py2048.ui.shared.describe import (
     describe,
@@ -210,6 +210,18 @@ def test_each_preset_has_a_line_of_its_own() -> None:
     assert lines[0] == "4x4, new 2 (90 %) or 4 (10 %), target 2048"
     assert "ends at 2048" in describe_rules(get_rules("comp1127"))
     assert "minus 1 if illegal" in describe_rules(get_rules("cits1401"))
+
+
+@pytest.mark.parametrize(
+    ("spawn", "told"),
+    [
+        ("2:96+4:5", "new 2 (95 %) or 4 (5 %)"),
+        ("2:2+4:1", "new 2 (66.7 %) or 4 (33.3 %)"),
+        ("2:2999+4:1", "new 2 (100 %) or 4 (0.0333 %)"),
+    ],
+)
+def test_shares_of_new_tiles_have_one_decimal_and_are_never_0(spawn: str, told: str) -> None:
+    assert told in describe_rules(Rules.parse(f"classic:spawn={spawn}"))
 
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.sampled_from(list(Direction)), max_size=60))

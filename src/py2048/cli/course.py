@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.options import MAX_WORKERS, Subcommands, between, check_outputs
+from py2048.cli import streams
+from py2048.cli.options import MAX_WORKERS, Subcommands, between, check_folder, check_outputs
 from py2048.courses import COURSES, Course, get_course
 from py2048.errors import CourseError
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from py2048.courses.grading.sandbox import Protection, SandboxConfig
     from py2048.courses.grading.submissions import Submission
     from py2048.courses.grading.tasks import Grading
+
+INTERRUPTED = 130
 
 LONGEST = 86_400
 """Seconds that a submission may be given at most: a day."""
@@ -95,7 +99,8 @@ def check(
             "-j",
             metavar="N",
             callback=between(1, MAX_WORKERS),
-            help="Grade N at a time.",
+            help="Grade N at a time, by default one for each processor; 1 keeps their order.",
+            show_default=False,
         ),
     ] = os.cpu_count() or 1,
     resume: Annotated[
@@ -130,7 +135,7 @@ def check(
         bool,
         typer.Option(
             "--unprotected",
-            help="Grade even where submissions could read py2048's own solutions.",
+            help="Grade even where submissions could read py2048's own solutions, as on macOS.",
         ),
     ] = False,
     seconds: Annotated[
@@ -138,13 +143,15 @@ def check(
         typer.Option("--seconds", metavar="S", help="The time for one submission in all."),
     ] = 60.0,
 ) -> None:
-    """Grade submissions of a course, each in a limited process of its own."""
+    """Grade submissions of a course, each in a limited process of its own.
+
+    Ctrl-C stops and reports the submissions that are graded.
+    """
     course = get_course(name)
     del real_window  # of older versions
     if not 1 <= seconds <= LONGEST:
         raise CourseError(f"--seconds is {seconds:g}: give 1 to {LONGEST}")
     from py2048.courses.grading import python2
-    from py2048.courses.grading.report import to_gradescope, write_gradebook, write_pages
     from py2048.courses.grading.sandbox import choose_protection
     from py2048.courses.grading.submissions import collect
 
@@ -153,6 +160,8 @@ def check(
     if from_python2:
         python2.check_installed()
     check_outputs({"--csv": csv, "--gradescope": gradescope, "--resume": resume}, *paths)
+    if html:
+        check_folder("--html", html, csv, gradescope, resume)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = [
             replace(submission, from_python2=from_python2)
@@ -164,13 +173,16 @@ def check(
                 f"{len(submissions)}: name one"
             )
         reports = _graded(submissions, grading, run, sandbox, jobs, resume, quiet=as_json)
-    if csv:
-        write_gradebook(csv, grading, reports)
-    if html:
-        write_pages(html, run, reports)
-    if gradescope:
-        gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
+    if len(reports) < len(submissions):
+        stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
+        streams.complain(stopped)
+        run = replace(run, stopped=stopped)
+    if not reports:
+        raise typer.Exit(INTERRUPTED)
+    _write(run, grading, reports, csv, html, gradescope)
     _show(run, reports, as_json=as_json, detailed=detailed or len(reports) == 1)
+    if run.stopped:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _prepared(
@@ -200,7 +212,10 @@ def _graded(
     *,
     quiet: bool,
 ) -> list[Report]:
-    """Grade, showing progress and results as they come; reports in the order of submissions."""
+    """Grade, showing progress and results as they come, to the end or until Ctrl-C.
+
+    The reports are in the order of the submissions.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -222,20 +237,37 @@ def _graded(
             running.append(submission.name)
             progress.update(bar, now=", ".join(running))
 
-        for report in grade_all(
-            submissions,
-            grading,
-            sandbox,
-            jobs=jobs,
-            results=ResultsFile(resume),
-            on_start=on_start,
-        ):
-            found[report.name] = report
-            running[:] = [name for name in running if name != report.name]
-            progress.update(bar, advance=1, now=", ".join(running))
-            if len(submissions) > 1:
-                progress.console.print(one_line(report))
-    return [found[submission.name] for submission in submissions]
+        results = ResultsFile(resume)
+        reports = grade_all(
+            submissions, grading, sandbox, jobs=jobs, results=results, on_start=on_start
+        )
+        with suppress(KeyboardInterrupt), closing(reports):
+            for report in reports:
+                found[report.name] = report
+                running[:] = [name for name in running if name != report.name]
+                progress.update(bar, advance=1, now=", ".join(running))
+                if len(submissions) > 1:
+                    progress.console.print(one_line(report))
+    return [found[submission.name] for submission in submissions if submission.name in found]
+
+
+def _write(
+    run: RunInfo,
+    grading: Grading,
+    reports: list[Report],
+    csv: Path | None,
+    html: Path | None,
+    gradescope: Path | None,
+) -> None:
+    """Write the chosen files."""
+    from py2048.courses.grading.report import to_gradescope, write_gradebook, write_pages
+
+    if csv:
+        write_gradebook(csv, grading, reports)
+    if html:
+        write_pages(html, run, reports)
+    if gradescope:
+        gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
 
 
 def _show(run: RunInfo, reports: list[Report], *, as_json: bool, detailed: bool) -> None:

@@ -160,6 +160,26 @@ def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path | None) -> N
             raise UsageError(f"cannot write {path}: {trouble}")
 
 
+def check_folder(name: str, folder: Path, *outputs: Path | None) -> None:
+    """Refuse, before the work, a folder that cannot be made or filled after it.
+
+    Args:
+        name: the option that names it.
+        folder: the folder; those above it may be missing, too.
+        outputs: the files that are written beside it.
+
+    Raises:
+        UsageError: if it cannot be made, or is one of the files.
+    """
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if any(path is not None and is_same_file(path, folder) for path in outputs):
+        raise UsageError(f"{name} {folder} is written as a file here, too: name another folder")
+    if not nearest.is_dir():
+        raise UsageError(f"{name} {folder}: {nearest} is a file; name a folder")
+    if not os.access(nearest, os.W_OK):
+        raise UsageError(f"{name} {folder}: permission denied in {nearest}")
+
+
 def _why_unwritable(path: Path) -> str:
     """Return why a file cannot be written; nothing if it can, as far as can be seen."""
     folder = path.parent

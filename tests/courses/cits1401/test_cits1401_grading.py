@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from py2048 import Board, Direction, Game, get_rules
 from py2048.courses import get_course
 from py2048.courses.cits1401.tasks import (
     GRADING,
+    ObservedChoices,
     ObservedMove,
     WindowContents,
     after,
@@ -139,3 +142,53 @@ def test_squares_are_read_as_numbers_and_other_texts_make_no_board() -> None:
     assert WindowContents([["2", ""], [" 4 ", "0"]], [], []).board == Board.parse("2 . / 4 .")
     assert WindowContents([["2", "x"], ["", ""]], [], []).board is None
     assert WindowContents([["2", "3"], ["", ""]], [], []).board is None
+
+
+UP, DOWN, LEFT, RIGHT = Direction.UP, Direction.DOWN, Direction.LEFT, Direction.RIGHT
+
+
+class _ByChance:
+    """Any of some directions, or any of them that is possible."""
+
+    def __init__(self, *ways: Direction, knows: bool = False) -> None:
+        self.draw, self.ways, self.knows = random.Random(0), ways, knows
+
+    def __call__(self, game: Game) -> Direction:
+        possible = game.legal_directions()
+        known = [way for way in self.ways if way in possible] or possible
+        return self.draw.choice(known if self.knows else self.ways)
+
+
+def _left_before_all(game: Game) -> Direction:
+    """Left; where that proved impossible the next, and so on."""
+    failed = sum(1 for _ in takewhile(lambda turn: not turn.legal, reversed(game.turns)))
+    return (LEFT, UP, RIGHT, DOWN)[failed]
+
+
+@pytest.mark.parametrize(
+    ("choose", "left_out"),
+    [
+        (_ByChance(*Direction), None),
+        (_ByChance(UP, LEFT, RIGHT), DOWN),
+        (_ByChance(DOWN, LEFT, RIGHT), UP),
+        (_left_before_all, None),
+        (_ByChance(UP, LEFT, RIGHT, knows=True), None),
+    ],
+    ids=["all", "never down", "never up", "prefers", "plans"],
+)
+def test_only_a_computer_that_plans_may_leave_a_direction_out(choose, left_out) -> None:
+    """Seen from the window: boards, scores, and what the status panel says."""
+    game, choices = Game(get_rules("cits1401"), seed=1), ObservedChoices()
+    one = _window(game, "Good luck")
+    for _ in range(150):
+        moved = game.attempt(choose(game))
+        told = "Movement is successful" if moved else "Movement not possible"
+        two = _window(game, told)
+        choices.add(one, two)
+        one = two
+    assert choices.left_out is left_out
+
+
+def _window(game: Game, told: str) -> WindowContents:
+    texts = [[str(tile or "") for tile in row] for row in game.board.rows]
+    return WindowContents(texts, [], [f"Score: {game.score}", told])

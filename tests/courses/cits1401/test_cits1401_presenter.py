@@ -243,6 +243,11 @@ def test_a_bad_side_is_refused_by_name(side) -> None:
         GameSettings(rows=side)
 
 
+def test_settings_take_sides_only_as_numbers() -> None:
+    with pytest.raises(CourseError, match="not the text '5'"):
+        GameSettings(columns="5")
+
+
 # --- the computer ---
 
 

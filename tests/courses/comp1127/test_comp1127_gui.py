@@ -43,14 +43,14 @@ def test_the_module_offers_exactly_the_table_s_functions() -> None:
 
 
 def test_numbers_have_a_value_and_an_image() -> None:
-    """2 … 2048, without a window and each the same object every time; None above."""
+    """2 … 2048, without a window and each the same object every time; None for the rest."""
     for rank in range(1, 12):
         number = gui.find_number(2**rank)
         assert number is not None
         assert number is gui.find_number(2**rank)
         assert number.value == 2**rank
         assert number.image.size == (126, 126)
-    assert [gui.find_number(value) for value in (0, 1, 3, 4096)] == [None] * 4
+    assert [gui.find_number(value) for value in (0, 1, 3, 4096, "4", [])] == [None] * 6
 
 
 def test_random_numbers_are_2_and_4_in_the_proportion_96_to_5() -> None:

@@ -173,6 +173,18 @@ def test_a_win_on_the_last_move_is_announced_before_the_end(capsys) -> None:
     assert 0 < printed.index("You won") < printed.index("Game over")
 
 
+def test_the_end_is_announced_once(capsys) -> None:
+    game = game_on([[2, 4], [8, 16]])
+    game.left_arrow(None)
+    assert "Game over" in capsys.readouterr().out
+    game.up_arrow(None)
+    assert capsys.readouterr().out == "Score: 30\n[[ 2  4]\n [ 8 16]]\n\n"
+    game.restart()
+    game.board[:] = [[2, 4], [8, 16]]
+    game.left_arrow(None)
+    assert "Game over" in capsys.readouterr().out
+
+
 def test_the_same_seed_gives_the_same_game() -> None:
     boards = []
     for _ in range(2):
@@ -191,7 +203,7 @@ def test_a_size_that_makes_no_game_is_refused_by_name(n) -> None:
     assert repr(n) in str(error.value)
 
 
-@pytest.mark.parametrize("move", ["", "d", "L", "lr", None])
+@pytest.mark.parametrize("move", ["", "d", "L", "lr", None, []])
 def test_an_unknown_move_is_refused_and_changes_nothing(move) -> None:
     game = game_on([[2, 2], [0, 0]])
     with pytest.raises(CourseError, match="none of 'l', 'r', 'u' and 'b'"):

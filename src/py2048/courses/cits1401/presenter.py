@@ -145,7 +145,8 @@ class GameSettings:
 
     def __post_init__(self) -> None:
         for side in (self.rows, self.columns):
-            checked_side(side)
+            if side != checked_side(side):
+                raise CourseError(f"a side of the board must be a number, not the text {side!r}")
 
     @property
     def rules(self) -> Rules:

@@ -741,6 +741,8 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
         looks = _watch_the_computer(driver)
         if score_is_right:
             _compare_scores(session, looks)
+        if not seen.has_dead_moves:
+            _watch_its_choices(driver, looks)
         ended = _watch_to_the_end(driver, can_be_stuck=seen.has_dead_moves)
         if ended and seen.has_told_end and not seen.has_dead_moves:
             _check_the_end(driver)
@@ -799,6 +801,76 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
         return 1
     failed = one.texts == two.texts and one.status != two.status
     return -1 if failed and _matching(FAILURE, steps[0].told) else 0
+
+
+MORE_LOOKS = 150
+"""Looks at most at a computer that has not tried all directions in the first ones."""
+
+CHANCES = 50
+"""Moves beside which another was possible: by chance one in a million programs never makes it."""
+
+
+@dataclass
+class ObservedChoices:
+    """Which of the possible moves a computer makes, seen from one look to the next.
+
+    `chosen` has for each direction that was made those that were possible then, `chances` how often
+    each was possible; `pays` says whether an impossible one was tried.
+    """
+
+    chosen: dict[Direction, set[Direction]] = field(default_factory=dict)
+    chances: Counter[Direction] = field(default_factory=Counter)
+    pays: bool = False
+
+    def add(self, one: WindowContents, two: WindowContents) -> None:
+        """Take in what happened between two looks, if it was one attempt."""
+        less = {score - 1 for score in possible_scores(one.others)}
+        costs = _gain(one, two) < 0 or possible_scores(two.others) == less
+        self.pays |= one.texts == two.texts and costs
+        way = ObservedMove(one, Direction.UP, two).went
+        if way is not None and one.board is not None:
+            possible = one.board.legal_directions()
+            self.chosen.setdefault(way, set()).update(possible)
+            self.chances.update(possible)
+
+    @property
+    def left_out(self) -> Direction | None:
+        """A direction in which a computer that moves by chance never moves.
+
+        One that plans may do without a direction until it is forced: it tries nothing that is
+        impossible, or prefers always the same of two directions.
+        """
+        by_chance = self.pays and all(self.chosen.keys() <= ways for ways in self.chosen.values())
+        never = [way for way in Direction if way not in self.chosen]
+        often = [way for way in never if self.chances[way] >= CHANCES]
+        return often[0] if by_chance and often else None
+
+
+def _watch_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) -> None:
+    """Fail if the computer leaves a direction out; go on looking until that is known."""
+    session, choices = driver.session, ObservedChoices()
+    for one, two in pairwise(looks):
+        choices.add(one, two)
+    changes = sum(one.texts != two.texts for one, two in pairwise(looks))
+    pause = 4000 // changes if changes < len(looks) - 1 else 50  # hardly two attempts in one
+    before = looks[-1]
+    for _ in range(MORE_LOOKS):
+        if len(choices.chosen) == len(Direction) or choices.left_out:
+            break
+        session.run(f"screen.advance({pause})", show=False)
+        now = driver.look()
+        choices.add(before, now)
+        before = now
+    way = choices.left_out
+    if way is not None and _is_right_by_hand(session, way):
+        found = f"none {way} in {choices.chances[way]} moves beside which it was possible"
+        session.fail("a move in each of the four directions at some time", found)
+
+
+def _is_right_by_hand(session: SubmissionSession, way: Direction) -> bool:
+    """Whether a person's moves in a direction are right; wrong ones are not recognized."""
+    moves = observed_games(session).moves
+    return all(move.went is way for move in moves if move.direction is way and move.possible)
 
 
 def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:

@@ -130,8 +130,11 @@ def remove_number(board: BoardFrame, key: str) -> None:
 
 @_also(number="value")
 def find_number(value: int) -> NumberTile | None:
-    """Return the tile of `value`, one of 2, 4, 8 … 2048; None for any other number."""
-    return _NUMBERS.get(value)
+    """Return the tile of `value`, one of 2, 4, 8 … 2048; None for anything else."""
+    try:
+        return _NUMBERS.get(value)
+    except TypeError:  # of what cannot be a key, such as a list
+        return None
 
 
 @_with_board

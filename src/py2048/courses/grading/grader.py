@@ -12,7 +12,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from fractions import Fraction
 from pathlib import Path
@@ -319,7 +319,7 @@ def grade_all(
     jobs: int = 1,
     results: ResultsFile | None = None,
     on_start: Callable[[Submission], None] = lambda submission: None,
-) -> Iterator[Report]:
+) -> Generator[Report, None, None]:
     """Grade submissions, `jobs` at a time; yield reports as they are ready.
 
     Those that `results` holds come first and are not graded again. `on_start` is called when the

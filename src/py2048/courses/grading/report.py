@@ -159,7 +159,10 @@ def _printable(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What all reports of one run have in common."""
+    """What all reports of one run have in common.
+
+    `stopped` says how far a run came that was stopped.
+    """
 
     course: str
     title: str
@@ -167,6 +170,7 @@ class RunInfo:
     protection: Protection
     limits: ResourceLimits
     not_graded: str = ""
+    stopped: str = ""
 
     @property
     def protected(self) -> str:
@@ -212,6 +216,7 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
         "course": run.course,
         "title": run.title,
         "grader": run.grader,
+        "complete": not run.stopped,
         "not_graded": run.not_graded,
         "protection": {
             "name": run.protection.name,
@@ -399,7 +404,9 @@ def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
         index = folder / "index.html"
         index.write_text(index_page(run, reports, names), encoding="utf-8")
     except OSError as error:
-        raise CourseError(f"no pages can be written to {str(folder)!r}: {error}") from None
+        raise CourseError(
+            f"no pages can be written to {str(folder)!r}: {error.strerror or error}"
+        ) from None
     return index
 
 
@@ -438,7 +445,8 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
     head = '<tr><th>Submission</th><th class="number">Marks</th><th>Lost in</th></tr>'
     table = f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
     weak = f'<p class="bad">{escape(run.protected)}</p>\n' if run.weak else ""
-    return _page(run.title, f"{weak}<p>{_averages(reports)}</p>\n{table}", run)
+    stopped = f'<p class="bad">{escape(run.stopped)}</p>\n' if run.stopped else ""
+    return _page(run.title, f"{weak}{stopped}<p>{_averages(reports)}</p>\n{table}", run)
 
 
 def _averages(reports: Sequence[Report]) -> str:

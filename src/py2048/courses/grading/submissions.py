@@ -43,9 +43,10 @@ ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
 IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)\b.*", re.MULTILINE)
 WINDOW = re.compile(r"\b(?:mainloop|Tk|GraphWin)\s*\(")
-STARTS = re.compile(
-    r"^(?:if\b.*__name__|while\b|\S.*\bmainloop\(|(?P<called>\w+)[\w.]*\()", re.MULTILINE
-)
+BLOCK = re.compile(r"^(?=\S)", re.MULTILINE)
+STARTS = re.compile(r"if\b.*__name__|while\b|.*\bmainloop\(|\w[\w.]*\(")
+DEFINES = re.compile(r"(?:(?:def|class)\s+)?(\w+)\s*[(:=]")
+USED = re.compile(r"\b(\w+)\s*[(.]")
 SUPPLIED = {path.name for path in (Path(__file__).parent / "agent" / "supplied").glob("*.py")}
 IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
 CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
@@ -251,13 +252,23 @@ def _likeness_of_what_is_run(path: Path, in_use: Container[str], *, named: bool)
     opens = _opens_window(path)
     if path.stem not in in_use and not _is_test(path):
         return 2 + 3 * named + 2 * (opens and not TESTS.search(path.stem))
-    return 3 * (named and opens and _starts(path))
+    return 3 * (named and _starts(path))
 
 
 def _starts(path: Path) -> bool:
-    """Whether a file does anything when it is run, calls of what it imports aside."""
-    imported = imported_names(path)
-    return any(start["called"] not in imported for start in STARTS.finditer(text_of(path)))
+    """Whether a file opens its window when it is run, by what is defined in it."""
+    blocks = BLOCK.split(text_of(path))
+    defined: dict[str, list[str]] = defaultdict(list)
+    for block in blocks:
+        if found := DEFINES.match(block):
+            defined[found[1]].append(block)
+    left = [block for block in blocks if STARTS.match(block)]
+    while left:
+        block = left.pop()
+        if WINDOW.search(block):
+            return True
+        left += [part for name in USED.findall(block) for part in defined.pop(name, ())]
+    return False
 
 
 def _opens_window(path: Path) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from py2048.board import Board, Cell, Slide
 from py2048.courses.grading import (
@@ -559,6 +559,9 @@ BOARDS = Task(
 )
 
 
+FEW_LETTERS = 50
+"""So many letters are shown as they are; games with more are played with `_letters`."""
+
 PROMPT = "Pick a move (N, S, E, W): "
 REFUSAL = "Invalid move."
 
@@ -611,12 +614,14 @@ class ObservedGame(NamedTuple):
     """A game as it was seen.
 
     Attributes:
+        seed: what the random module was started with.
         scenes: the boards that were shown, the start first.
         letters: what was typed, one letter between two scenes.
         ended: whether the game ended, rather than asked for more letters.
         closing: whether a board was shown after the last letter of a game that ended.
     """
 
+    seed: int
     scenes: list[PrintedBoard]
     letters: list[str]
     ended: bool
@@ -631,9 +636,9 @@ def play(
     session: SubmissionSession, letters: Sequence[str], seed: int, words: Language
 ) -> ObservedGame:
     """Play with these letters; the scenes are read from what the game prints."""
-    session.shown.clear()
-    outcome = session.run(words("game_2048()"), typed=letters, seed=seed)
-    _tell(session, letters, outcome.asked, words)
+    session.shown[:] = _again(letters, seed, words)
+    outcome = session.run(words("game_2048()"), typed=letters, seed=seed, show=False)
+    session.shown[:] = _again(letters[: outcome.asked], seed, words)
     if outcome.error is not None and outcome.error.type != "EOFError":
         session.fail("a game", str(outcome.error))
     *questions, rest = outcome.output.split(words(PROMPT))
@@ -646,7 +651,7 @@ def play(
         scenes.append(closing)
     if not scenes:
         session.fail("a board", f"printed {outcome.output!r}")
-    return ObservedGame(scenes, list(letters[: len(scenes) - 1]), ended, closing is not None)
+    return ObservedGame(seed, scenes, list(letters[: len(scenes) - 1]), ended, closing is not None)
 
 
 def _scene_before_a_question(
@@ -660,11 +665,18 @@ def _scene_before_a_question(
     return scene
 
 
-def _tell(session: SubmissionSession, letters: Sequence[str], asked: int, words: Language) -> None:
-    """Show the letters that were read, the last few of them if there are many."""
-    read = list(letters[:asked])
-    typed = f"# typed: {'… ' if len(read) > 12 else ''}{' '.join(read[-12:])}"
-    session.shown[:] = [words("game_2048()"), *([typed] if read else [])]
+def _again(letters: Sequence[str], seed: int, words: Language) -> list[str]:
+    """The lines that play a game again, as a student can paste them."""
+    if not letters:
+        return ["import random", f"random.seed({seed})", words("game_2048()")]
+    typed = repr("".join(letters))
+    if len(letters) > FEW_LETTERS:
+        typed = f"random.Random({seed}).choices('NSEW', k={len(letters)})"
+    return [
+        "import io, random; from unittest.mock import patch",
+        f"random.seed({seed})",
+        words(f"patch('sys.stdin', io.StringIO('\\n'.join({typed})))(game_2048)()"),
+    ]
 
 
 def _last_scene(text: str, words: Language) -> PrintedBoard | None:
@@ -682,20 +694,21 @@ def _last_scene(text: str, words: Language) -> PrintedBoard | None:
 
 
 def _at(
-    session: SubmissionSession,
-    words: Language,
-    before: PrintedBoard,
-    letter: str,
-    expected: str,
-    after: PrintedBoard,
-) -> None:
-    """Report what came after `letter` on the board `before`."""
+    session: SubmissionSession, words: Language, played: ObservedGame, number: int, expected: str
+) -> NoReturn:
+    """Report what came after letter `number` of a game, counted from 1."""
+    before, after = played.scenes[number - 1 : number + 1]
     picture = [f"# {line}" for line in words(str(before)).splitlines()]
-    session.shown[:] = [words("game_2048()"), *picture, f"# typed: {letter}"]
+    again = _again(played.letters[:number], played.seed, words)
+    session.shown[:] = [
+        *again,
+        f"# the last letter, {played.letters[number - 1]}, is typed at",
+        *picture,
+    ]
     _fail(session, words, expected, f"\n{after}")
 
 
-def _fail(session: SubmissionSession, words: Language, expected: str, actual: str) -> None:
+def _fail(session: SubmissionSession, words: Language, expected: str, actual: str) -> NoReturn:
     session.fail(words(expected), words(actual))
 
 
@@ -717,16 +730,16 @@ def _letters(seed: int, count: int) -> list[str]:
 
 def check_moves(session: SubmissionSession, played: ObservedGame, words: Language) -> None:
     """Fail unless each move that changes the board is a slide and one new tile."""
-    for before, letter, after in played.turns():
+    for number, (before, letter, after) in enumerate(played.turns(), 1):
         slide = _slide(before, letter)
         if not slide.changed:
             continue
         cell = _new_cell(slide, after.board)
         if cell is None or after.board[cell] not in (2, 4):
             afterstate = PrintedBoard(slide.board, before.score + slide.points)
-            _at(session, words, before, letter, f"one new 2 or 4 on\n{afterstate}", after)
+            _at(session, words, played, number, f"one new 2 or 4 on\n{afterstate}")
         if after.score != before.score + slide.points:
-            _at(session, words, before, letter, f"Score: {before.score + slide.points}", after)
+            _at(session, words, played, number, f"Score: {before.score + slide.points}")
 
 
 def _moves(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -740,9 +753,10 @@ def _moves(session: SubmissionSession, words: Language = ENGLISH) -> None:
 def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> None:
     for seed in range(4):
         letters = [letter for letter in _letters(seed, 10) for _ in range(4)]
-        for before, letter, after in play(session, letters, seed, words).turns():
+        played = play(session, letters, seed, words)
+        for number, (before, letter, after) in enumerate(played.turns(), 1):
             if not _slide(before, letter).changed and after != before:
-                _at(session, words, before, letter, "the same board again", after)
+                _at(session, words, played, number, "the same board again")
 
 
 def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -782,9 +796,11 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
         played = play(session, _letters(seed, 3000), seed, words)
         last = played.scenes[-1]
         asked_at = played.scenes[:-1] if played.closing else played.scenes
-        stuck = [scene for scene in asked_at if not scene.board.legal_directions()]
-        if stuck:
-            _fail(session, words, "the end, as no move is left", f"another question at\n{stuck[0]}")
+        for number, scene in enumerate(asked_at):
+            if not scene.board.legal_directions():
+                session.shown[:] = _again(played.letters[:number], seed, words)
+                wanted = "the end, as no move is left"
+                _fail(session, words, wanted, f"another question at\n{scene}")
         if not played.ended:
             _fail(session, words, "an end", f"still asking at\n{last}")
         if not played.closing:
@@ -813,6 +829,7 @@ def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
     letters = ["W", *_letters(1, 12)]
     with replacing(session, words(_RICH)):
         played = play(session, letters, 1, words)
+    session.shown.append(words("# create_board has put 1024 at (1, 1) and at (1, 2)"))
     if played.scenes[0].board.max_tile < 1024:
         _fail(session, words, "a game on the board of create_board", f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):

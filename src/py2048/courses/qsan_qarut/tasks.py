@@ -337,103 +337,162 @@ def _keeps_quiet(session: SubmissionSession) -> None:
 
 
 OPEN = """
-def opened(n=4):
-    import inspect, sys, tkinter
+typed, names = [], {}
+def type_line(line):
+    typed.append(line)
+    exec(line, names)
+
+def open_window(n=4):
+    import inspect
     # A controller made when the file is imported, as in the document, must not wait for a player.
-    tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None
+    type_line('import tkinter')
+    type_line('tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None')
     try:
-        import controller as module
+        type_line('import controller')
     except ModuleNotFoundError as error:
         if error.name != 'controller':
             raise
-        import game as module  # the document calls the controller so, too
-    found = [v for v in vars(module).values() if type(v).__name__ == 'Controller']
-    asks = bool(found) and not hasattr(found[-1], 'model')
+        typed.pop()
+        type_line('import game as controller')  # the document calls the controller so, too
+    module = names['controller']
+    found = [k for k, v in vars(module).items() if type(v).__name__ == 'Controller']
+    asks = bool(found) and not hasattr(getattr(module, found[-1]), 'model')
     if found and (n == 4 or asks):
-        made = found[-1]
+        type_line('made = controller.' + found[-1])
     else:
-        # A size that the constructor takes, mostly as N=N, is as good as the module's.
+        # A size that the constructor takes, mostly as N=N, is as good as the module's; so is
+        # one of another name.
         usual = getattr(module, 'N', 4)
+        constants = [k for k, v in vars(module).items() if type(v) is int and v == usual]
         taken = inspect.signature(module.Controller).parameters.values()
-        sizes = {p.name: n for p in taken if p.kind < p.VAR_POSITIONAL
-                 and (p.default is p.empty or p.default == usual)}
-        module.N = n
-        made = module.Controller(**sizes)
-    if not hasattr(made, 'model'):
-        begin(n)
-    return made
+        sizes = [f'{p.name}={n}' for p in taken if p.kind < p.VAR_POSITIONAL
+                 and (p.default is p.empty or p.default == usual)]
+        if n != usual:
+            for name in ['N'] if hasattr(module, 'N') else constants:
+                type_line(f'controller.{name} = {n}')
+        type_line(f"made = controller.Controller({', '.join(sizes)})")
+    if not hasattr(names['made'], 'model'):
+        give_size(n)
+    return names['made']
 
-def begin(n):
+def give_size(n):
     # The window asks for the size first, and a button begins.
     for field in screen.widgets('Spinbox') + screen.widgets('Entry') + screen.widgets('Combobox'):
         field.call('insert', 0, str(n))
         field.call('delete', len(str(n)), 'end')
-    screen.push([str(b.cget('text')) for b in screen.widgets('Button')][-1])
-
-def lay(made, rows):
-    made.model.game.board = np.array(rows)
-    made.update_view(None)
-
-def shown(made):
-    return [[str(cell['number'].cget('text')) for cell in row] for row in made.cells]
-
-def board(made):
-    return [[str(number) for number in row] for row in made.model.game.board.tolist()]
+    button = [str(b.cget('text')) for b in screen.widgets('Button')][-1]
+    typed.append(f'# in the window: {n}, and the button {button!r}')
+    screen.push(button)
 """
-"""Code that opens the student's window, to be run first."""
+"""Code that opens the student's window, to be run first; `typed` is what a student types for it."""
+
+PRESS = (
+    "import random; random.seed(0); np.random.seed(0)",
+    "w = made.view.window",
+    "press = lambda key: (w.focus_force(), w.update(), w.event_generate(f'<{key}>'), w.update())",
+)
+"""What a student types to press keys; the checks press those of the display."""
 
 KEYS = {"Left": (1, 0), "Right": (1, 3), "Up": (0, 1), "Down": (3, 1)}
 LONELY_4 = "[[0, 0, 0, 0], [0, 8, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
 STUCK = "[[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]"
 WINNING = "[[1024, 1024, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
+TILES = "int(np.count_nonzero(made.model.game.board))"
+SHOWN = "[[str(cell['number'].cget('text')) for cell in row] for row in made.cells]"
 
 
 def begin(session: SubmissionSession, n: int = 4) -> None:
-    """Open the window in a fresh process."""
+    """Open the window in a fresh process, and show how a student does it."""
     session.fresh()
     session.begin()
     session.run(OPEN, show=False)
-    session.expect(f"made = opened({n})" if n != 4 else "made = opened()")
+    session.shown[:] = ["import controller"]  # should it never come back
+    opened = session.run(f"made = open_window({n})", show=False)
+    session.shown[:] = session.value("typed", show=False)
+    if opened.error is not None:
+        session.fail("no exception", str(opened.error))
+
+
+def lay(session: SubmissionSession, rows: str) -> None:
+    """Put a board into the game, and let the window show it."""
+    session.expect(f"made.model.game.board = np.array({rows})\nmade.update_view(None)")
+
+
+def press(session: SubmissionSession, key: str) -> None:
+    """Press a key in the window."""
+    if PRESS[-1] not in session.shown:
+        session.shown.extend(PRESS)
+        session.run("", seed=0, show=False)
+    session.shown.append(f"press({key!r})")
+    session.expect(f"screen.press({key!r})", show=False)
+
+
+def sees(session: SubmissionSession, text: str) -> None:
+    """Fail unless the window shows a text."""
+    texts = session.value("screen.texts()", show=False)
+    if not any(text.lower() in shown.lower() for shown in texts):
+        session.fail(f"the window to show {text!r}", str(texts))
+
+
+def sees_no_end(session: SubmissionSession) -> None:
+    """Fail if the window shows that the game is over."""
+    texts = session.value("screen.texts()", show=False)
+    if any("game over" in shown.lower() for shown in texts):
+        session.fail("no 'Game Over' in the window", str(texts))
+
+
+def sees_the_board(session: SubmissionSession) -> None:
+    """Fail unless each cell has its number; an empty one may have none."""
+    board = session.value("made.model.game.board.tolist()", show=False)
+    wanted = [[str(number) for number in row] for row in board]
+
+    def holds(actual: Any) -> bool:
+        return [[text.strip() or "0" for text in row] for row in actual] == wanted
+
+    session.expect(SHOWN, Satisfies(str(wanted), holds))
 
 
 def has_the_documents_window(session: SubmissionSession) -> None:
     """Title, size, two canvases, the score."""
     begin(session)
     session.expect("made.view.window.title()", "Qsan Qarut")
-    session.run("made.view.window.update()", show=False)
-    size = session.value("str(made.view.window.geometry())").partition("+")[0]
-    if size != "600x665":
-        session.fail("600x665", size)
+    size = session.value("made.view.window.update()\nstr(made.view.window.geometry())")
+    if size.partition("+")[0] != "600x665":
+        session.fail("600x665", size.partition("+")[0])
     session.expect("tuple(bool(side) for side in made.view.window.resizable())", (False, False))
-    session.expect("len(screen.widgets('Canvas')) >= 2", True)
-    session.expect("screen.shows('Score: 0')", True)
-    session.expect("screen.shows('Game Over')", False)
+    canvases = session.value("len(screen.widgets('Canvas'))", show=False)
+    if canvases < 2:
+        session.fail("two canvases: of the window and of the game", f"{canvases} in the window")
+    sees(session, "Score: 0")
+    sees_no_end(session)
 
 
 def shows_the_board(session: SubmissionSession) -> None:
     """Every cell shows its number; equal numbers look the same and others do not."""
     begin(session)
-    session.expect("shown(made) == board(made)", True)
-    rows = "[[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 0], [2, 2, 0, 0]]"
-    session.expect(f"lay(made, {rows})")
-    session.expect("shown(made) == board(made)", True)
+    sees_the_board(session)
+    lay(session, "[[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 0], [2, 2, 0, 0]]")
+    sees_the_board(session)
     colours = "{made.cells[i][j]['frame'].cget('bg') for i, j in %s}"
     session.expect(f"len({colours % '[(0, 0), (3, 0), (3, 1)]'})", 1)
     session.expect(f"len({colours % '[(0, 0), (0, 1), (1, 0), (2, 2), (2, 3)]'})", 5)
 
 
+LAST_SHOWN = "str(made.cells[3][3]['number'].cget('text'))"
+
+
 def has_every_colour(session: SubmissionSession) -> None:
     """Numbers beyond 2048 can be shown as well."""
     begin(session)
-    session.expect("lay(made, [[2 ** (i + j + 6) for j in range(4)] for i in range(4)])")
-    session.expect("shown(made)[3][3]", "4096")
+    lay(session, "[[2 ** (i + j + 6) for j in range(4)] for i in range(4)]")
+    session.expect(LAST_SHOWN, "4096")
 
 
 def has_colours_to_the_end(session: SubmissionSession) -> None:
     """So can those that only very long games reach, up to the largest that can occur."""
     begin(session)
-    session.expect("lay(made, [[2 ** (4 * i + j + 2) for j in range(4)] for i in range(4)])")
-    session.expect("shown(made)[3][3]", str(2**17))
+    lay(session, "[[2 ** (4 * i + j + 2) for j in range(4)] for i in range(4)]")
+    session.expect(LAST_SHOWN, str(2**17))
 
 
 def fits_any_size(session: SubmissionSession) -> None:
@@ -441,7 +500,7 @@ def fits_any_size(session: SubmissionSession) -> None:
     for n in (2, 3, 5, 8):
         begin(session, n)
         session.expect("len(made.cells), len(made.cells[0])", (n, n))
-        session.expect("shown(made) == board(made)", True)
+        sees_the_board(session)
         widths = "[cell['frame'].cget('width') for row in made.cells for cell in row]"
         width = float(session.value(f"max(float(width) for width in {widths})"))
         if width * n > 600:
@@ -452,60 +511,68 @@ def keys_move(session: SubmissionSession) -> None:
     """Each arrow key moves once, and the window follows."""
     for key, (row, column) in KEYS.items():
         begin(session)
-        session.expect(f"lay(made, {LONELY_4})")
-        session.expect(f"screen.press('{key}')")
+        lay(session, LONELY_4)
+        press(session, key)
         session.expect(f"int(made.model.game.board[{row}][{column}])", 8)
-        session.expect("int(np.count_nonzero(made.model.game.board))", 2)
-        session.expect("shown(made) == board(made)", True)
-        session.expect("screen.shows('Score: ' + str(made.model.game.board.sum()))", True)
+        session.expect(TILES, 2)
+        sees_the_board(session)
+        score = session.value("int(made.model.game.board.sum())", show=False)
+        sees(session, f"Score: {score}")
 
 
 def stops_at_the_end(session: SubmissionSession) -> None:
     """The end is shown, and the keys do nothing any more."""
     begin(session)
-    session.expect(f"lay(made, {STUCK})\nscreen.press('Left')")
-    session.expect("screen.shows('Game Over')", True)
+    lay(session, STUCK)
+    press(session, "Left")
+    sees(session, "Game Over")
     session.run(f"made.model.game.board = np.array({LONELY_4})")
     for key in KEYS:
-        session.expect(f"screen.press('{key}')")
+        press(session, key)
     session.expect("int(made.model.game.board[1][1])", 8)
 
 
-BUTTONS = "[b.text() for b in screen.widgets('Button') if b.winfo_ismapped()]"
+BUTTONS = "[(b.path, b.text()) for b in screen.widgets('Button') if b.winfo_ismapped()]"
 
 
 def begins_anew(session: SubmissionSession) -> None:
     """The button, shown at the end, starts a game in which the keys work, once for each press."""
     begin(session)
-    session.expect(f"lay(made, {STUCK})\nscreen.press('Left')")
-    buttons = session.value(BUTTONS)
+    lay(session, STUCK)
+    press(session, "Left")
+    buttons = session.value(BUTTONS, show=False)
     if not buttons:
         session.fail("a button for a new game", "no button is shown")
-    session.expect(f"screen.push({buttons[-1]!r})", True)
-    session.expect("int(np.count_nonzero(made.model.game.board))", 1)
-    session.expect("shown(made) == board(made)", True)
-    session.expect("screen.shows('Score: 0')", True)
-    session.expect("screen.shows('Game Over')", False)
-    session.expect(f"lay(made, {LONELY_4})\nscreen.press('Left')")
+    path, text = buttons[-1]
+    session.shown.append(f"w.nametowidget({path!r}).invoke()  # {text!r}")
+    session.expect(f"screen.push({text!r})", True, show=False)
+    session.expect(TILES, 1)
+    sees_the_board(session)
+    sees(session, "Score: 0")
+    sees_no_end(session)
+    lay(session, LONELY_4)
+    press(session, "Left")
     session.expect("int(made.model.game.board[1][0])", 8)
-    session.expect("int(np.count_nonzero(made.model.game.board))", 2)
+    session.expect(TILES, 2)
 
 
 def shows_the_win(session: SubmissionSession) -> None:
     """A win is said in the window, and the keys still work; on the last move, too."""
     begin(session)
-    session.expect(f"lay(made, {WINNING})")
+    lay(session, WINNING)
     before = session.value("screen.texts()", show=False)
-    session.expect("screen.press('Left')")
+    press(session, "Left")
     after = session.value("screen.texts()", show=False)
     if not any(says(WON_WORDS, text) for text in set(after) - set(before)):
         session.fail("the window to say that the game is won", str(after))
-    session.expect("screen.press('Down')")
+    press(session, "Down")
     session.expect("int(made.model.game.board[3][0])", 2048)
     begin(session)
-    session.expect(f"lay(made, {STUCK.replace('[[2,', '[[2048,')})\nscreen.press('Left')")
-    if not any(says(WON_WORDS, text) for text in session.value("screen.texts()")):
-        session.fail("a win on the last move to be shown", "the window does not say it")
+    lay(session, STUCK.replace("[[2,", "[[2048,"))
+    press(session, "Left")
+    texts = session.value("screen.texts()", show=False)
+    if not any(says(WON_WORDS, text) for text in texts):
+        session.fail("the window to say that the game is won, on its last move, too", str(texts))
 
 
 # --- the tasks ---

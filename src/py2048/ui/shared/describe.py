@@ -287,7 +287,8 @@ def _spawn(rules: Rules) -> str:
 
 
 def _percent(share: Fraction) -> str:
-    return f"{float(100 * share):.3g} %"
+    percent = float(100 * share)
+    return f"{round(percent, 1) or percent:.3g} %"
 
 
 def _tiles(board: Board) -> str:

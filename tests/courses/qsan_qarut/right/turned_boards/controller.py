@@ -5,7 +5,7 @@ import numpy
 from model import Model
 from view import View
 
-N = 4
+SIZE = 4
 COLORS = ["gray20", "steelblue", "seagreen", "olive", "sienna", "firebrick", "purple", "navy"]
 
 
@@ -16,10 +16,10 @@ def color(number):
 
 class Controller:
     def __init__(self):
-        self.N = N
-        self.model = Model(N)
+        self.size = SIZE
+        self.model = Model(SIZE)
         self.view = View()
-        self.cells = numpy.array([[self.cell(i, j) for j in range(N)] for i in range(N)])
+        self.cells = numpy.array([[self.cell(i, j) for j in range(SIZE)] for i in range(SIZE)])
         self.view.new_game_button.configure(command=self.new_game)
         self.listening = True
         for key, arrow in (("Left", "l"), ("Right", "r"), ("Up", "u"), ("Down", "b")):
@@ -27,7 +27,7 @@ class Controller:
         self.update_view()
 
     def cell(self, i, j):
-        side = 560 // self.N
+        side = 560 // self.size
         frame = Frame(self.view.game_canvas, width=side - 6, height=side - 6)
         frame.place(x=j * side + 3, y=i * side + 3)
         number = Label(frame, fg="white")
@@ -45,7 +45,7 @@ class Controller:
         for cells, row in zip(self.cells, game.board.tolist()):
             for cell, number in zip(cells, row):
                 cell["frame"].configure(bg=color(number))
-                cell["number"].configure(bg=color(number), text=number)
+                cell["number"].configure(bg=color(number), text=number or "")
         message = "You have won. " * game.is_won + "Game over" * game.is_finished
         if message:
             self.view.say(message)
@@ -54,7 +54,7 @@ class Controller:
             self.view.new_game_button.place(x=250, y=300)
 
     def new_game(self):
-        self.model.game.__init__(self.N)
+        self.model.game.__init__(self.size)
         self.view.finish_label.place_forget()
         self.view.new_game_button.place_forget()
         self.listening = True
