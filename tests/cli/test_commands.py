@@ -89,6 +89,13 @@ def test_hint_says_what_comes_where_that_is_known(capsys: pytest.CaptureFixture[
     assert said.endswith(f" ntuple made {tile} in {made:,} of {games:,} games from this stage.")
 
 
+def test_what_rounds_to_no_loss_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """All moves win next, or at once, and differ in the last binary digits only."""
+    words = ["hint", "2 2 . . / . . . . / . . . . / . . . ."]
+    assert main([*words, "--rules", "classic:target=4,end=target"]) == 0
+    assert sorted(capsys.readouterr().out.split()[1:]) == ["down", "left", "right"]
+
+
 def test_no_hint_expects_less_than_no_points(capsys: pytest.CaptureFixture[str]) -> None:
     """Where the game is as good as over, a move that the network rates below that has 0."""
     board = "16384 8192 4096 2048 / 256 512 1024 2 / 64 32 16 . / . . . ."

@@ -48,7 +48,7 @@ def hint(
     print(answer.direction)
     for (direction, value), (_, loss) in zip(answer.ranked, answer.losses, strict=True):
         worth = "" if answer.points is None else f" {max(value, 0):11,.0f} points"
-        against = f" {-loss:+12,.1f}" if loss else ""
+        against = f" {-loss:+12,.1f}" if round(loss, 1) else ""
         print(f"  {direction!s:<5}{worth}{against}".rstrip())
     for sentence in filter(None, [describe_outlook(answer)]):
         print(sentence)
