@@ -459,7 +459,9 @@ def test_a_state_gives_its_board_back(board: Board) -> None:
     assert GameState.of(board).board(rules) == board
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
+)
 @pytest.mark.parametrize("observation", ["exponents", "onehot"])
 def test_a_copy_plays_on_by_itself(duplicate: Any, observation: str) -> None:
     """A deep copy or an unpickled environment stands where the original stood, and apart."""

@@ -448,6 +448,10 @@ def test_a_restored_vector_goes_on_as_it_did(mode: str) -> None:
     assert data_equivalence(runs[0], runs[2], exact=True)
     with pytest.raises(BoardError):
         GameVectorEnv(9, "3x4").restore(state)
+    with pytest.raises(BoardError, match="the state has 9 games, not 8"):
+        GameVectorEnv(8).restore(state)
+    with pytest.raises(OptionError, match="5 is no state: give a VectorState"):
+        GameVectorEnv(9).restore(5)  # type: ignore[arg-type]
 
 
 def test_pictures_and_texts_of_all_games() -> None:

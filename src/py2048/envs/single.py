@@ -322,7 +322,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         """Leave out the window, and the rows, whose views a copy would tear apart."""
         left_out = ("_rows", "_boards", "_masks", "_cells", "_screen")
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
-        return kept | {"_cells": self._cells.copy()}
+        return kept | {"_cells": self._cells.copy(), "_game": self._game.copy()}
 
     def __setstate__(self, kept: dict[str, object]) -> None:
         vars(self).update(kept)

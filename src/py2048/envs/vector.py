@@ -39,7 +39,7 @@ from py2048.envs.options import (
     reset_option,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
-from py2048.errors import IllegalMoveError, did_you_mean, shown
+from py2048.errors import BoardError, IllegalMoveError, did_you_mean, shown
 from py2048.rules import Rules
 
 Flags = NDArray[np.bool_]
@@ -409,7 +409,12 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
         Raises:
             BoardError: if the state is of other rules or another number of games.
+            OptionError: if it is no state.
         """
+        if not isinstance(state, VectorState):
+            raise OptionError(f"{shown(state)} is no state: give a VectorState")
+        if len(state.ended) != self.num_envs:
+            raise BoardError(f"the state has {len(state.ended)} games, not {self.num_envs}")
         self._batch.set_state(state.batch)
         self._ended[:], self._late[:] = state.ended, state.late
         self._lengths[:] = state.lengths

@@ -84,7 +84,7 @@ def write_archive(
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        raise WeightsError(f"{path} cannot be written: {error}") from None
+        raise WeightsError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -75,7 +75,8 @@ class NetworkLayout:
             )
         if self.size > MAX_WEIGHTS:
             raise WeightsError(
-                f"the weights of a stage are more than {MAX_WEIGHTS}: take smaller tuples"
+                f"the weights of a stage are more than {MAX_WEIGHTS}: take smaller "
+                "tuples, such as squares"
             )
 
     def _check_tuples(self) -> None:

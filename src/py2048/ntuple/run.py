@@ -203,10 +203,8 @@ class TrainingRun:
         """
         check_free(folder)
         trainer = Trainer(config, network)
-        try:
+        with os_errors_as(WeightsError, f"{folder} cannot be made"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise WeightsError(f"{folder} cannot be made: {error}") from None
         return cls(folder, trainer)
 
     @classmethod
