@@ -12,6 +12,7 @@ import sys
 
 from py2048 import Direction
 from py2048.client import BotClient
+from py2048.errors import Py2048Error
 
 ORDER = Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP
 
@@ -22,9 +23,20 @@ def choose(game):
     return max(slides, key=lambda each: (slides[each].points, -ORDER.index(each)))
 
 
-server, rules, control = sys.argv[1:]
-with BotClient(server, os.environ["PY2048_TOKEN"], say=print) as client:
-    game = client.new_game(rules, control)
-    while not game.is_over:
-        game.play(choose(game.position))
-    print(f"{game.score} points: {game.url}")
+def main(server, rules, control):
+    """Play one game."""
+    with BotClient(server, os.environ["PY2048_TOKEN"], say=print) as client:
+        game = client.new_game(rules, control)
+        while not game.is_over:
+            game.play(choose(game.position))
+        print(f"{game.score} points: {game.url}")
+
+
+if len(sys.argv) != 4 or not os.environ.get("PY2048_TOKEN"):
+    print("usage: PY2048_TOKEN=TOKEN python bot.py SERVER RULES TIME_CONTROL", file=sys.stderr)
+    sys.exit(2)
+try:
+    main(*sys.argv[1:])
+except Py2048Error as error:
+    print(error, file=sys.stderr)
+    sys.exit(2)

@@ -8,19 +8,24 @@ Needs ``pip install py2048[rl] sb3-contrib`` (which brings Stable-Baselines3 and
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-import gymnasium
-import numpy as np
-import torch
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.env_util import make_vec_env
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-from stable_baselines3.common.vec_env import VecNormalize
+try:
+    import gymnasium
+    import numpy as np
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+    from stable_baselines3.common.vec_env import VecNormalize
 
-import py2048.envs  # noqa: F401  # registers the ids
+    import py2048.envs  # noqa: F401  # registers the ids
+except ModuleNotFoundError as error:
+    print(f"{error.name} is missing: pip install py2048[rl] sb3-contrib", file=sys.stderr)
+    sys.exit(2)
 
 ENVIRONMENT = "py2048/Classic-v0"
 GAMMA = 0.99

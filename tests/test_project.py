@@ -110,3 +110,26 @@ def test_release_notes_are_the_section_of_the_version(project: Path) -> None:
     assert check_release.release_notes(changelog, "1.2.0") == "New."
     assert check_release.release_notes(changelog, "1.1.0") == "Old."
     assert check_release.release_notes(changelog, "1.1") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["bot.py"], "usage: PY2048_TOKEN=TOKEN python bot.py SERVER RULES TIME_CONTROL"),
+        (["bot.py", "nowhere", "classic", "10ms"], "nowhere"),
+        (["masked_ppo.py"], "is missing: pip install py2048[rl] sb3-contrib"),
+    ],
+)
+def test_an_example_that_cannot_run_says_why(words: list[str], said: str) -> None:
+    """In one line, with the status of an error."""
+    # Isolated, Python finds none of what the last one needs.
+    isolated = ["-I", "-S"] if words == ["masked_ppo.py"] else []
+    command = [sys.executable, *isolated, str(ROOT / "examples" / words[0]), *words[1:]]
+    token = {"PY2048_TOKEN": "token"} if len(words) > 1 else {}
+    environment = {name: value for name, value in os.environ.items() if name != "PY2048_TOKEN"}
+    done = subprocess.run(
+        command, env=environment | token, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1

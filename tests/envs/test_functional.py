@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,6 +124,23 @@ def test_mistakes_are_explained() -> None:
     for actions in ([0, 4], [-1, 0], [0.5, 1.0]):
         with pytest.raises(OptionError, match="actions are 0 up"):
             functional.slide(rules, boards, actions)
+    for values in (-1, 1.5, "x", None, 2**64, True, [1, 0.5], np.array([1.0, 2.0])):
+        wrong: Any = values
+        with pytest.raises(OptionError, match=r"seeds are whole numbers from 0 to 2\*\*64"):
+            functional.reset(rules, wrong)
+        with pytest.raises(OptionError, match="draws are whole numbers"):
+            functional.step(rules, boards, [0, 1], wrong)
+        with pytest.raises(OptionError, match="plies are whole numbers"):
+            functional.draws_of([1, 2], wrong)
+    with pytest.raises(OptionError, match=r"actions \[3\] do not fit boards \[2\]"):
+        functional.slide(rules, boards, [0, 1, 2])
+    with pytest.raises(OptionError, match=r"seeds \[2\] do not fit plies \[3\]"):
+        functional.draws_of([1, 2], [1, 2, 3])
+    for use in (functional.legal, functional.afterstates):
+        with pytest.raises(BoardError, match=r"are uint8 exponents .* not \[\[\[0, "):
+            use(rules, boards.tolist())
+    with pytest.raises(BoardError, match=r"give one afterstate, not \[2\] of them"):
+        functional.chance_outcomes(rules, boards, 0)
     full = np.ones((4, 4), np.uint8)
     with pytest.raises(BoardError, match="full"):
         functional.spawn(rules, full, 0, 1)

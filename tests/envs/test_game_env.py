@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import re
 import warnings
 from typing import Any
 
@@ -278,16 +279,14 @@ def test_after_an_illegal_end_comes_a_reset() -> None:
     assert not env.step(int(env.action_masks().argmax()))[2]
 
 
-@pytest.mark.parametrize("action", [-1, 4, 2**40])
-def test_what_is_no_action_is_refused(action: int) -> None:
-    """An action outside 0 to 3 is refused by its value and changes nothing."""
+@pytest.mark.parametrize("action", [-1, 4, 2**40, 2**70, 1.5, None, "left", [1]])
+def test_what_is_no_action_is_refused(action: Any) -> None:
+    """What is none of 0 to 3 is refused by its value and changes nothing."""
     env = GameEnv()
     env.reset(seed=1)
     before = env.state()
-    with pytest.raises(OptionError, match=f"action {action} is none"):
+    with pytest.raises(OptionError, match=f"^action {re.escape(repr(action))} is none: give 0 up"):
         env.step(action)
-    with pytest.raises(TypeError):
-        env.step(1.5)  # type: ignore[arg-type]
     assert env.state() == before
 
 
@@ -382,6 +381,13 @@ def test_another_seed_gives_other_spawns() -> None:
     assert len(futures) > 5
 
 
+def test_a_seed_of_numpy_is_a_seed() -> None:
+    """As frameworks draw them; the game is that of the same number."""
+    env, other = GameEnv(), GameEnv()
+    assert np.array_equal(env.reset(seed=np.int64(7))[0], other.reset(seed=7)[0])  # type: ignore[arg-type]
+    assert (env.game_seed, type(env.game_seed)) == (other.game_seed, int)
+
+
 def test_reset_can_start_from_a_state() -> None:
     """Through wrappers, ``reset(options={"state": state})`` restores; other options are refused."""
     env = gymnasium.make("py2048/Classic-v0", max_episode_steps=5)
@@ -389,8 +395,13 @@ def test_reset_can_start_from_a_state() -> None:
     board = Board.from_rows([[4, 0, 0, 0], [0] * 4, [0] * 4, [0, 0, 0, 8]])
     observation, _ = env.reset(options={"state": GameState.of(board, score=12)})
     assert board_of(observation) == board
-    with pytest.raises(OptionError, match="no option 'board'"):
-        env.reset(options={"board": board})
+    for options, message in (
+        ({"board": board}, "no option 'board'"),
+        ({1: 2, "state": None}, "no option 1; known: state"),
+        (5, "the options of reset are a dict, not 5"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            env.reset(options=options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -448,7 +459,9 @@ def test_a_state_gives_its_board_back(board: Board) -> None:
     assert GameState.of(board).board(rules) == board
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
+)
 @pytest.mark.parametrize("observation", ["exponents", "onehot"])
 def test_a_copy_plays_on_by_itself(duplicate: Any, observation: str) -> None:
     """A deep copy or an unpickled environment stands where the original stood, and apart."""
@@ -474,6 +487,10 @@ def test_a_copy_plays_on_by_itself(duplicate: Any, observation: str) -> None:
         ({"illegal": "ignore"}, "known: noop, penalty, raise, terminate"),
         ({"render_mode": "rgb"}, "known: human, rgb_array, ansi"),
         ({"illegal": "raise", "penalty": -1}, "takes no penalty"),
+        ({"penalty": "x"}, "penalty must be a finite number, not 'x'"),
+        ({"penalty": math.nan}, "penalty must be a finite number, not nan"),
+        ({"penalty": 10**400}, "penalty must be a finite number, not 1000"),
+        ({"observation": None}, "observation=None is unknown; known: exponents"),
         ({"rules": "clasic"}, "did you mean 'classic'"),
     ],
 )

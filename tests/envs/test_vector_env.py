@@ -357,13 +357,17 @@ def test_illegal_actions_can_raise() -> None:
     vector.step(actions)
 
 
-@pytest.mark.parametrize("actions", [[0, 1], [0, 1, 4], [-1, 0, 0], [0.0, 1.0, 2.0], 2])
-def test_wrong_actions_are_refused(actions: Any) -> None:
+@pytest.mark.parametrize("illegal", ["noop", "raise"])
+@pytest.mark.parametrize(
+    "actions", [[0, 1], [0, 1, 4], [-1, 0, 0], [0.0, 1.0, 2.0], 2, None, "left", ["a", "b", "c"]]
+)
+def test_wrong_actions_are_refused(actions: Any, illegal: str) -> None:
     """Actions are as many whole numbers from 0 to 3 as there are environments."""
-    vector = GameVectorEnv(3)
+    vector = GameVectorEnv(3, illegal=illegal)
     vector.reset(seed=1)
-    with pytest.raises(DirectionError):
-        vector.step(np.array(actions))
+    for form in (actions, np.array(actions)):
+        with pytest.raises(DirectionError):
+            vector.step(form)
 
 
 def test_no_step_before_the_first_reset() -> None:
@@ -382,7 +386,12 @@ def test_no_step_before_the_first_reset() -> None:
         ({"observation": "planes"}, OptionError, "observation='planes' is unknown"),
         ({"rules": "clasic"}, RulesError, "did you mean 'classic'"),
         ({"rules": "classic:size=20x20"}, BoardError, "254 cells"),
-        ({"num_envs": 0}, ValueError, "at least 1"),
+        ({"num_envs": 0}, OptionError, "num_envs must be a whole number of at least 1, not 0"),
+        ({"num_envs": -1}, OptionError, "at least 1, not -1"),
+        ({"num_envs": 1.5}, OptionError, r"at least 1, not 1\.5"),
+        ({"num_envs": None}, OptionError, "at least 1, not None"),
+        ({"threads": 0}, OptionError, "threads must be a whole number of at least 1, not 0"),
+        ({"threads": "two"}, OptionError, "at least 1, not 'two'"),
         ({"max_episode_steps": 0}, OptionError, "at least 1, not 0"),
         ({"max_episode_steps": -3}, OptionError, "at least 1, not -3"),
         ({"max_episode_steps": 2.5}, OptionError, r"at least 1, not 2\.5"),
@@ -407,6 +416,16 @@ def test_mistaken_resets_are_explained() -> None:
         vector.reset(seed=[1, 2, 3])
     with pytest.raises(OptionError, match="no option 'state'"):
         vector.reset(options={"state": 1})
+    with pytest.raises(OptionError, match="the options of reset are a dict, not 5"):
+        vector.reset(options=5)  # type: ignore[arg-type]
+
+
+def test_seeds_may_be_an_array() -> None:
+    """As they are drawn; the games are those of the same numbers."""
+    vector, other = GameVectorEnv(2), GameVectorEnv(2)
+    vector.reset(seed=np.array([4, 5]))  # type: ignore[arg-type]
+    other.reset(seed=[4, 5])
+    assert np.array_equal(vector.game_seeds, other.game_seeds)
 
 
 # --- states, pictures, wrappers -------------------------------------------------------------------
@@ -429,6 +448,10 @@ def test_a_restored_vector_goes_on_as_it_did(mode: str) -> None:
     assert data_equivalence(runs[0], runs[2], exact=True)
     with pytest.raises(BoardError):
         GameVectorEnv(9, "3x4").restore(state)
+    with pytest.raises(BoardError, match="the state has 9 games, not 8"):
+        GameVectorEnv(8).restore(state)
+    with pytest.raises(OptionError, match="5 is no state: give a VectorState"):
+        GameVectorEnv(9).restore(5)  # type: ignore[arg-type]
 
 
 def test_pictures_and_texts_of_all_games() -> None:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -29,6 +35,18 @@ def network_of(text: str) -> Network:
 
 
 NETWORKS = {text: network_of(text) for text in SHAPES}
+
+
+def edited(path: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    """Rewrite a file with another header."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members["header.json"])
+    edit(header)
+    members["header.json"] = json.dumps(header).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
 
 
 @st.composite

@@ -11,9 +11,11 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.ntuple.networks import edited
 
 from py2048 import get_rules
 from py2048.cli import main
@@ -91,6 +93,69 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
             load_checkpoint(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("plan", 5, "plan is 5, but must be an object"),
+        ("plan", {"threads": "two"}, "plan: threads = 'two' must be of type int"),
+        ("plan", {"lambda": 10**400}, "plan: lambda = 1000"),
+        ("history", [5], r"history is \[5\], but must be a list of objects"),
+        ("notes", [], r"notes is \[\], but must be an object"),
+        ("notes", {"curve": []}, "notes: it lacks 'seconds'"),
+        ("curve", 5, "notes: curve is 5, but must be a list of objects"),
+        ("curve", [{"games": "many"}], "notes: games = 'many' must be of type int"),
+        ("seconds", float("inf"), "notes: seconds is inf"),
+        ("stop", {"minutes": -1}, "notes: minutes must not be -1"),
+        ("before", {}, "notes: no results of games: 'ranks'"),
+        ("before", {"ranks": [1]}, "notes: no results of games: 1 ranks, not 64"),
+    ],
+)
+def test_a_wrong_header_of_a_checkpoint_is_refused(
+    name: str, value: object, reason: str, tmp_path: Path
+) -> None:
+    """In one line that names the file, the field and its value."""
+    path = tmp_path / "checkpoint.npz"
+    TrainingRun.begin(tmp_path, SMALL).run(StopCriteria(games=10))
+
+    def edit(header: dict[str, Any]) -> None:
+        holder = header if name in header else header["notes"]
+        holder[name] = holder[name] | value if name == "plan" and value != 5 else value
+
+    edited(path, edit)
+    with pytest.raises(WeightsError, match=f"checkpoint.npz is damaged: {reason}"):
+        TrainingRun.resume(tmp_path)
+
+
+def test_there_is_a_checkpoint_to_resume(tmp_path: Path) -> None:
+    """Otherwise the error says what to leave out."""
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(WeightsError, match=r"no checkpoint\.npz to continue: leave out --r"):
+            TrainingRun.resume(folder)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (None, "plan.toml cannot be read: No such file or directory"),
+        (b"lambda = ", "plan.toml is no TOML: Invalid value"),
+        (b"\xff", "plan.toml is no TOML: 'utf-8' codec"),
+        (b"run = 5", "run = 5 must be a table"),
+        (b"rules = 5", "rules = 5 must be of type str"),
+        (b"threads = [[1]]", r"threads = [[1]] must be of type int"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_refused(
+    data: bytes | None, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line that names the file; nothing is begun."""
+    path = tmp_path / "plan.toml"
+    if data is not None:
+        path.write_bytes(data)
+    assert main(["train", str(tmp_path / "run"), "--config", str(path)]) == 2
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def command(folder: Path, *words: str) -> list[str]:
     """The words of a training in a process of its own."""
     return [sys.executable, "-m", "py2048", "train", str(folder), "--quiet", *words]
@@ -130,7 +195,7 @@ sys.exit(main())
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> None:
-    """By Ctrl-C and by what ends jobs on a cluster: at once, with its weights, and successfully."""
+    """By Ctrl-C and by what ends jobs on a cluster: at once, with its weights; its status tells."""
     plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--games", "10000000"]
     often = ["--set", "checkpoint_minutes=0.0"]
     words = ["train", str(tmp_path / "run"), "--quiet", *plan, *often]
@@ -144,7 +209,7 @@ def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> 
         time.sleep(0.05)
     process.send_signal(number)
     output, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
+    assert process.returncode == 130
     assert output.startswith("stopped and saved")
     assert load(tmp_path / "run" / "weights.npz").history[-1]["games"] > 0
 

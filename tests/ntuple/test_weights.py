@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import random
+import re
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.ntuple.networks import NETWORKS, SHAPES, positions
+from hypothesis import strategies as st
+from tests.ntuple.networks import NETWORKS, SHAPES, edited, positions
 
 from py2048 import Board, get_rules
 from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.network import Network
-from py2048.ntuple.weights import header_of, load, save, save_packed
+from py2048.ntuple.weights import header_of, load, load_records, save, save_packed
 
 
 @pytest.mark.parametrize("text", SHAPES)
@@ -114,7 +116,7 @@ def test_steps_mean_what_points_mean(case: tuple[Network, Board]) -> None:
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
-    """A changed byte of the weights, or a file cut short anywhere, is refused by one line."""
+    """A changed byte of weights or header, or a file cut short anywhere, is refused by one line."""
     network, path = NETWORKS["comp1127:size=2x4"], tmp_path / "network.npz"
     for packed in (False, True):
         if packed:
@@ -123,8 +125,11 @@ def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
             save(network, path)
         data, chance = path.read_bytes(), random.Random(3)
         with zipfile.ZipFile(path) as archive:
-            info = archive.infolist()[0]
-        for place in [chance.randrange(300, info.compress_size) for _ in range(20)]:
+            info, header = archive.infolist()[0], archive.getinfo("header.json")
+        start = header.header_offset + 30 + len(header.filename)
+        places = [chance.randrange(300, info.compress_size) for _ in range(20)]
+        places += [start + chance.randrange(header.compress_size) for _ in range(20)]
+        for place in places:
             path.write_bytes(data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :])
             with pytest.raises(WeightsError):
                 load(path)
@@ -135,43 +140,156 @@ def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
                 load(path)
 
 
-def edited(path: Path, edit: Callable[[dict[str, object]], None]) -> None:
-    """Rewrite a file with another header."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    header = json.loads(members["header.json"])
-    edit(header)
-    members["header.json"] = json.dumps(header).encode()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
+BAND = {"tile": 64, "least": 90}
+BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
 
 
 @pytest.mark.parametrize(
-    ("edit", "reason"),
+    ("name", "value", "reason"),
     [
-        (lambda h: h.update(version=99), "version 99"),
-        (lambda h: h.update(format="something"), "holds no py2048-weights"),
-        (lambda h: h.update(rules="classic:size=0x0"), "rules cannot be read"),
-        (lambda h: h.update(rules="classic"), "does not fit the 4x4"),
-        (lambda h: h.update(tuples=[[0, 99]]), "leaves the 2x4"),
-        (lambda h: h.update(encoding="magic"), "unknown encoding"),
-        (lambda h: h.pop("tuples"), "lacks 'tuples'"),
-        (lambda h: h.update(held="all"), "holds the stages"),
-        (lambda h: h.update(stages=[64]), "lacks stage 1"),
-        (lambda h: h["sha256"].update(weights="0"), "checksum of weights is wrong"),
-        (lambda h: h.update(sha256={}), "lacks weights"),
+        ("version", 99, "of version 99"),
+        ("version", True, "of version True"),
+        ("format", "something", "holds no py2048-weights"),
+        ("rules", "classic:size=0x0", "rules: rows must be"),
+        ("rules", None, "rules is None, but must be a text"),
+        ("rules", "classic", "rows is 2, but the rules classic are for 4x4"),
+        ("rows", 2.0, "rows is 2.0, but must be a whole number"),
+        ("tuples", [[0, 99]], "leaves the 2x4"),
+        ("tuples", [[0, 1.5]], r"tuples is \[\[0, 1.5\]\], but must be lists of cells"),
+        ("tuples", [[1, 0]], "must be lists of cells, ascending"),
+        ("tuples", [list(range(8))] * 2**9, "are more than 4294967296"),
+        ("stages", [64], "lacks stage 1"),
+        ("stages", "", "stages is '', but must be a list"),
+        ("stages", [2**62], r"from 4 to 2\*\*62"),
+        ("ranks", 12.5, "ranks is 12.5, but must be a whole number"),
+        ("held", "all", "held is 'all', but must be a list of different stages"),
+        ("held", [0, 0], "must be a list of different stages"),
+        ("held", [0, 1], "the last stage is 0"),
+        ("encoding", "magic", "encoding is 'magic', but must be float32 or steps"),
+        ("encoding", ["steps"], "must be float32 or steps"),
+        ("step", float("inf"), "step is inf, but must be a number of points above 0"),
+        ("step", True, "step is True"),
+        ("step", 10**400, "step is 1000"),
+        ("prune", -1.0, "prune is -1.0, but must be a number of points from 0"),
+        ("history", 5, "history is 5, but must be a list of objects"),
+        ("history", [{"games": "many"}], "history, entry 0: games is 'many'"),
+        ("history", [{}, {"band": 5}], "history, entry 1: band is 5, but must be a tile and a sum"),
+        ("bands", 5, "bands is 5, but must be an object"),
+        ("bands", {}, "bands: it lacks 'tuples', lists of cells"),
+        ("bands", BANDS | {"step": 0}, "bands: step is 0"),
+        ("bands", BANDS | {"ranks": 17}, "bands: .* not 17"),
+        ("bands", BANDS | {"bands": []}, "bands: bands must ascend"),
+        ("bands", BANDS | {"bands": [BAND | {"tile": 3}]}, "band: tile is 3, but must be a tile"),
+        ("bands", BANDS, "rules: bands are for 4x4 boards"),
+        ("sha256", {"stage0/used": 5}, "must be a checksum for each array"),
+        ("sha256", {}, "lacks stage0/used"),
+        ("sha256", {f"stage0/{part}": "0" for part in ("used", "low", "high")}, "is wrong"),
+    ],
+)  # fmt: skip
+def test_a_wrong_header_is_refused(
+    name: str, value: object, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line that names the file, the field and its value, by the command as well."""
+    path = tmp_path / "network.npz"
+    save_packed(NETWORKS["comp1127:size=2x4"], path, step=1.0)
+    edited(path, lambda header: header.update({name: value}))
+    with pytest.raises(WeightsError, match=reason) as caught:
+        load(path)
+    assert str(caught.value).startswith(str(path))
+    if reason != "lacks stage 1":  # other files may have it
+        assert main(["weights", str(path)]) == 2
+        assert re.search(reason, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("name", ["rules", "rows", "tuples", "held", "step", "history", "sha256"])
+def test_a_header_without_a_field_is_refused(name: str, tmp_path: Path) -> None:
+    """By its name."""
+    path = tmp_path / "network.npz"
+    save_packed(NETWORKS["comp1127:size=2x4"], path, step=1.0)
+    edited(path, lambda header: header.pop(name))
+    with pytest.raises(WeightsError, match=f"network.npz is damaged: it lacks '{name}'"):
+        load(path)
+
+
+def loaded(path: Path) -> Network | str:
+    """Load a network, or return why that cannot be."""
+    try:
+        return load(path)
+    except WeightsError as error:
+        return str(error)
+
+
+texts = st.text(max_size=3)
+plain = st.none() | st.booleans() | st.integers() | st.floats() | texts
+values = st.recursive(
+    plain, lambda inner: st.lists(inner) | st.dictionaries(texts, inner), max_leaves=5
+)
+near = st.lists(st.integers(-1, 9), max_size=4)
+"""More often right than any value."""
+
+
+@settings(max_examples=100)
+@given(data=st.data(), text=st.sampled_from(sorted(SHAPES)), packed=st.booleans())
+def test_any_header_is_read_as_it_says_or_refused(
+    data: st.DataObject, text: str, packed: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever value a field has; what is read is saved and read as the same again."""
+    network, path = NETWORKS[text], tmp_path_factory.mktemp("weights") / "network.npz"
+    save_packed(network, path, step=1.0) if packed else save(network, path)
+    header = header_of(path)
+    name = data.draw(st.sampled_from(sorted(header)))
+    value = data.draw(values | near | st.lists(near, max_size=3))
+    edited(path, lambda header: header.update({name: value}))
+    found = loaded(path)
+    if isinstance(found, str):
+        assert str(path) in found
+        assert len(found.splitlines()) == 1
+        assert len(found) < len(str(path)) + 400
+        return
+    assert main(["weights", str(path)]) == 0
+    assert header_of(path)[name] == value
+    save(found, path)
+    again = load(path)
+    assert np.array_equal(again.weights, found.weights)
+    assert again == replace(found, table=again.table, step=1.0)
+
+
+@pytest.mark.parametrize("path", [None, 5, [], b"network.npz"])
+def test_what_names_no_file_is_refused(path: Any) -> None:
+    """To read or to write, by its value."""
+    network = NETWORKS["comp1127:size=2x4"]
+    for use in (load, header_of, load_records, partial(save, network)):
+        with pytest.raises(WeightsError, match=f"^{re.escape(repr(path))} names no file$"):
+            use(path)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"step": 0.0}, "step is 0.0"),
+        ({"step": float("inf")}, "step is inf"),
+        ({"step": 1.0, "prune": float("nan")}, "prune is nan"),
+        ({"step": 1.0, "held": [4]}, r"held is \[4\], but the last stage is 3"),
+        ({"step": 1.0, "held": [0, 0]}, "must be a list of different stages"),
     ],
 )
-def test_a_wrong_header_is_refused(
-    edit: Callable[[dict[str, object]], None], reason: str, tmp_path: Path
+def test_nothing_is_saved_that_no_load_reads(
+    values: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
-    """Another version, kind, rules, layout or checksum, each with its reason."""
+    """The header is checked before the file is written."""
     path = tmp_path / "network.npz"
-    save(NETWORKS["comp1127:size=2x4"], path)
-    edited(path, edit)
     with pytest.raises(WeightsError, match=reason):
-        load(path)
+        save_packed(NETWORKS["classic"], path, **values)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_stages_may_be_held_in_any_order(packed: bool, tmp_path: Path) -> None:
+    """Each is read as the one that it is saved as."""
+    network, path = NETWORKS["classic"], tmp_path / "network.npz"
+    held = [2, 0, 3, 1]
+    save_packed(network, path, step=1.0, held=held) if packed else save(network, path, held=held)
+    assert np.array_equal(load(path).weights, network.weights)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

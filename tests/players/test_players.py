@@ -83,11 +83,22 @@ def test_the_registry_lists_what_it_makes() -> None:
         ("", "no player is called ''"),
         ("expectimax:dept=3", "did you mean 'depth'"),
         ("expectimax:depth", "lacks a value"),
-        ("expectimax:depth=", "must be of type int"),
+        ("expectimax:depth=", "'depth' of player 'expectimax' lacks a value: write depth=…, or"),
+        ("ntuple:weights= ", "lacks a value: write weights=…, or leave it out"),
         ("expectimax:depth=two", "depth='two' of player 'expectimax' must be of type int"),
         ("expectimax:depth=0", "depth must be 1 to"),
         ("random:seed=x", "must be of type int"),
-        ("greedy:depth=1", "no option 'depth'"),
+        ("random:depth=1", "no option 'depth'"),
+        ("greedy:depth=1", "player 'greedy' has no options: leave out ':depth=1'"),
+        ("random:seed=-1", "-1 is no seed"),
+        (f"random:seed={2**64}", "is no seed"),
+        ("ntuple:weights=\x1b[31mred.npz", r"'\x1b' cannot be shown"),
+        ("random:seed=1\nx", r"'\n' cannot be shown"),
+        ("\ud800", r"'\ud800' cannot be shown"),
+        ("x" * 1001, "a spec has at most 1,000 characters, not 1,001"),
+        (f"random:{'x' * 900}", "has no option"),
+        (f"random:seed={'9' * 900}", "is no seed"),
+        ("x" * 900, "no player is called"),
     ],
 )
 def test_a_wrong_spec_is_refused_with_the_fix(spec: str, reason: str) -> None:
@@ -95,7 +106,8 @@ def test_a_wrong_spec_is_refused_with_the_fix(spec: str, reason: str) -> None:
     with pytest.raises(PlayerError) as caught:
         make_player(spec)
     assert reason in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
 
 
 def test_plugins_register_through_the_same_door(

@@ -17,6 +17,7 @@ import typer
 
 from py2048.cli import plots
 from py2048.cli.compiling import telling
+from py2048.cli.evaluate import INTERRUPTED
 from py2048.cli.options import (
     JsonOption,
     RulesOption,
@@ -29,7 +30,7 @@ from py2048.cli.options import (
     print_json,
 )
 from py2048.cli.streams import complain
-from py2048.errors import WeightsError
+from py2048.errors import WeightsError, shown
 from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
@@ -88,13 +89,15 @@ def train(
         str | None, typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
-    plot: Annotated[bool, typer.Option("--plot", help="Draw the curve as curve.png.")] = False,
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Draw the curve as curve.png in FOLDER; takes no file.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
 ) -> int:
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
 
-    SIGTERM, by which systemd and clusters end a job, does the same. Settings with bands train
-    these, one after the other.
+    SIGTERM, by which systemd and clusters end a job, does the same; the exit status is then 130.
+    Settings with bands train these, one after the other.
     """
     from py2048.ntuple.run import PLAN, WEIGHTS, load_toml
 
@@ -114,16 +117,18 @@ def train(
         complain(NOTHING_LEFT)
     with _sigterm_as_ctrl_c(), telling(quiet=quiet):
         run.trainer.prepare()
+    status = 0
     try:
         with _sigterm_as_ctrl_c(), _progress(quiet=quiet) as watch:
             run.run(stop, watch)
     except KeyboardInterrupt:
+        status = INTERRUPTED
         print("stopped and saved: --resume continues")
     if plot:
         plots.draw_curve(run.curve, folder / "curve.png")
     trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
-    return 0
+    return status
 
 
 @contextmanager
@@ -141,7 +146,10 @@ def _settings(values: Settings, texts: list[str], options: Settings) -> tuple[Se
     from py2048.ntuple.run import StopCriteria
     from py2048.ntuple.trainer import current_names, dataclass_from
 
-    values = current_names(values | values.pop("run", {}))
+    own = values.pop("run", {})
+    if not isinstance(own, dict):
+        raise WeightsError(f"run = {shown(own)} must be a table, [run]")
+    values = current_names(values | own)
     values |= current_names(dict(map(_setting, texts)))
     values |= {name: value for name, value in options.items() if value is not None}
     limits = {
@@ -199,14 +207,16 @@ def _ascend(
         if config:
             with folder_lock(folder):
                 kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
+        status = 0
         try:
             with _sigterm_as_ctrl_c():
                 ascent.run()
         except KeyboardInterrupt:
+            status = INTERRUPTED
             print("stopped: --resume continues from the last checkpoint")
     if plot:
         plots.draw_ascent(last_stretches(folder / STRETCHES), folder / "curve.png")
-    return 0
+    return status
 
 
 def _say(text: str) -> None:
@@ -377,12 +387,7 @@ def _print_weights(data: Settings) -> None:
         made = f" until {band['makes']:,} is made" if band["makes"] else ""
         print(f"band     from {band['tile']:,} and a sum of {band['least']:,}{made}")
     for entry in data["history"]:
-        what = "band {}, {}: ".format(*entry["band"]) if "band" in entry else ""
-        ending = "" if entry.get("kept", True) else "; not kept, as it was no better"
-        print(
-            f"trained  {what}{entry['games']:,} games, {entry['moves']:,} moves, "
-            f"{entry['seconds']} s{ending}"
-        )
+        print(f"trained  {_training(entry)}")
     if "records" in data:
         print(f"records  of {data['records']['games']:,} games, seed {data['records']['seed']}")
     for row in data.get("calibration", {}).get("stages", ()):
@@ -397,6 +402,15 @@ def _print_weights(data: Settings) -> None:
             before = data["strength"]["mean"]
             points = counted(round(before - after["mean"]), "point")
             print(f"loss     {points}, {1 - after['mean'] / before:.2%}")
+
+
+def _training(entry: Settings) -> str:
+    """Return what an entry of a history says of a training; any part may be missing."""
+    what = "band {}, {}: ".format(*entry["band"]) if "band" in entry else ""
+    counts = [f"{entry[name]:,} {name}" for name in ("games", "moves") if name in entry]
+    counts += [f"{entry['seconds']} s"] if "seconds" in entry else []
+    ending = "" if entry.get("kept", True) else "; not kept, as it was no better"
+    return f"{what}{', '.join(counts) or 'how long is not known'}{ending}"
 
 
 def _print_stage(record: StageRecord) -> None:

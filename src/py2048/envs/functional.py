@@ -19,7 +19,7 @@ This module does without Gymnasium.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,8 +38,9 @@ from py2048.compiled.jit import kernel
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.envs.options import OptionError
-from py2048.errors import BoardError
+from py2048.errors import BoardError, shown
 from py2048.rules import Rules
+from py2048.rules.parts import whole_number
 
 Boards = NDArray[np.uint8]
 Number = TypeVar("Number", bound=np.generic)
@@ -63,8 +64,11 @@ def reset(rules: Rules, seeds: ArrayLike) -> Boards:
     Args:
         rules: the rules.
         seeds: whole numbers from 0 to 2**64 - 1, `[...]`.
+
+    Raises:
+        OptionError: if they are not.
     """
-    numbers = np.asarray(seeds, np.uint64)
+    numbers = _words(seeds, "seeds")
     return start_boards(rules, _flat(numbers)).reshape(*numbers.shape, *rules.shape)
 
 
@@ -103,6 +107,7 @@ def afterstates(
     Returns:
         As `slide`, with an axis of 4 for the actions: `[..., 4, rows, columns]` and `[..., 4]`.
     """
+    _check(rules, boards)
     lead = boards.shape[:-2]
     each = np.repeat(boards[..., None, :, :], 4, axis=-3)
     return slide(rules, each, np.broadcast_to(np.arange(4), (*lead, 4)))
@@ -124,7 +129,7 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
     if not (cells == 0).any(axis=1).all():
         raise BoardError("a board is full: no tile can appear on it")
     lead = after.shape[:-2]
-    words = _flat(np.broadcast_to(np.asarray(draws, np.uint64), lead))
+    words = _flat(_spread(_words(draws, "draws"), "draws", lead))
     given = CompiledRules.of(rules)
     directions = _actions(actions, lead)
     _spawn_all(cells, directions, words, *given.spawn[:2], given.landing, given.is_fixed)
@@ -141,12 +146,13 @@ def step(
         is over, bool `[...]`. Where the score is the sum of the board, the points are the growth of
         the sum. A game that was over stays as it is.
     """
+    _check(rules, boards)
     lead = boards.shape[:-2]
     directions = _actions(actions, lead).reshape(lead)
     allowed = np.take_along_axis(legal(rules, boards), directions[..., None], -1)[..., 0]
     after, points, _ = slide(rules, boards, directions)
     result = boards.copy()
-    words = np.broadcast_to(np.asarray(draws, np.uint64), lead)
+    words = _spread(_words(draws, "draws"), "draws", lead)
     if allowed.any():
         result[allowed] = spawn(rules, after[allowed], directions[allowed], words[allowed])
     over = np.asarray(~legal(rules, result).any(axis=-1))
@@ -154,8 +160,18 @@ def step(
 
 
 def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
-    """Return the draw of turn number `plies` (0 for the first) of the game of each seed."""
-    pair = np.broadcast_arrays(np.asarray(seeds, np.uint64), np.asarray(plies, np.uint64))
+    """Return the draw of turn number `plies` (0 for the first) of the game of each seed.
+
+    Raises:
+        OptionError: if these are not whole numbers from 0 to 2**64 - 1, or do not fit together.
+    """
+    keys, turns = _words(seeds, "seeds"), _words(plies, "plies")
+    try:
+        pair = np.broadcast_arrays(keys, turns)
+    except ValueError:
+        raise OptionError(
+            f"seeds {list(keys.shape)} do not fit plies {list(turns.shape)}"
+        ) from None
     draws = np.empty(pair[0].size, np.uint64)
     _draw_all(_flat(pair[0]), _flat(pair[1]), draws)
     return draws.reshape(pair[0].shape)
@@ -173,7 +189,9 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
         uint8 `[k, rows, columns]` and float64 `[k]`, which sum to one: empty cells in row-major
         order, and for each the tiles in ascending order.
     """
-    _cells(rules, after)
+    _check(rules, after)
+    if after.ndim != 2:
+        raise BoardError(f"give one afterstate, not {list(after.shape[:-2])} of them")
     given = CompiledRules.of(rules)
     cells = given.landing_cells(np.flatnonzero(after == 0).tolist(), Direction(action))
     if not cells:
@@ -198,13 +216,19 @@ def symmetries(boards: Boards) -> Boards:
 # --- what the kernels take -----------------------------------------------------------------------
 
 
-def _cells(rules: Rules, boards: Boards) -> Boards:
-    """Return the boards as `[n, cells]`, checked and copied."""
-    if boards.dtype != np.uint8 or boards.shape[-2:] != rules.shape:
+def _check(rules: Rules, boards: Any) -> None:
+    """Refuse what is no array of boards."""
+    kind = f"{boards.dtype} {list(boards.shape)}" if isinstance(boards, np.ndarray) else ""
+    if not kind or boards.dtype != np.uint8 or boards.shape[-2:] != rules.shape:
         raise BoardError(
             f"boards of {rules.name} are uint8 exponents [..., {rules.rows}, {rules.columns}], "
-            f"not {boards.dtype} {list(boards.shape)}"
+            f"not {kind or shown(boards)}"
         )
+
+
+def _cells(rules: Rules, boards: Boards) -> Boards:
+    """Return the boards as `[n, cells]`, checked and copied."""
+    _check(rules, boards)
     return np.array(boards, order="C").reshape(-1, rules.cells)
 
 
@@ -213,7 +237,36 @@ def _actions(actions: ArrayLike, lead: tuple[int, ...]) -> NDArray[np.int64]:
     numbers = np.asarray(actions)
     if not np.can_cast(numbers.dtype, np.int64) or ((numbers < 0) | (numbers > 3)).any():
         raise OptionError("actions are 0 up, 1 down, 2 left and 3 right, as whole numbers")
-    return _flat(np.broadcast_to(numbers.astype(np.int64), lead))
+    return _flat(_spread(numbers.astype(np.int64), "actions", lead))
+
+
+def _words(numbers: ArrayLike, what: str) -> Words:
+    """Return whole numbers from 0 to 2**64 - 1 as uint64, checked."""
+    # NumPy takes a list of small and large ones for floating-point numbers.
+    array = numbers if isinstance(numbers, np.ndarray) else np.array(numbers, object)
+    if array.dtype.kind == "O":
+        wrong = [each for each in array.flat if not 0 <= _whole(each) < 2**64]
+        if wrong:
+            raise OptionError(
+                f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(wrong[0])}"
+            )
+    elif array.dtype.kind not in "iu" or (array < 0).any():
+        raise OptionError(f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(array)}")
+    return array.astype(np.uint64)
+
+
+def _whole(value: object) -> int:
+    """Return a whole number, -1 for anything else."""
+    number = whole_number(value)
+    return -1 if number is None else number
+
+
+def _spread(array: NDArray[Number], what: str, lead: tuple[int, ...]) -> NDArray[Number]:
+    """Return an array with a number for each board."""
+    try:
+        return np.broadcast_to(array, lead)
+    except ValueError:
+        raise OptionError(f"{what} {list(array.shape)} do not fit boards {list(lead)}") from None
 
 
 def _flat(numbers: NDArray[Number]) -> NDArray[Number]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.errors import Py2048Error, did_you_mean
+from py2048.errors import Py2048Error, did_you_mean, shown
 from py2048.rules import Rules, get_rules
+from py2048.rules.parts import whole_number
 
 if TYPE_CHECKING:
     from gymnasium import spaces
@@ -136,14 +138,52 @@ class Options:
             reward=None if callable(reward) else _known(reward, "reward", REWARDS),
             custom_reward=reward if callable(reward) else None,
             illegal=chosen,
-            penalty=float(penalty),
+            penalty=_finite(penalty, "penalty"),
         )
 
 
 def _known(word: str, argument: str, words: list[str] | tuple[str, ...]) -> str:
     if word not in words:
-        raise OptionError(f"{argument}={word!r} is unknown{did_you_mean(str(word), words)}")
+        near = did_you_mean(str(word or ""), words)
+        raise OptionError(f"{argument}={shown(word)} is unknown{near}")
     return word
+
+
+def _finite(value: Any, argument: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise OptionError(f"{argument} must be a finite number, not {shown(value)}")
+    return number
+
+
+def count_of(value: object, argument: str) -> int:
+    """Return a number of something, 1 or more.
+
+    Raises:
+        OptionError: if it is none.
+    """
+    number = whole_number(value)
+    if number is None or number < 1:
+        raise OptionError(f"{argument} must be a whole number of at least 1, not {shown(value)}")
+    return number
+
+
+def reset_option(options: object, name: str) -> Any:
+    """Return the value of the one option that `reset` takes, None without it.
+
+    Raises:
+        OptionError: if another is given.
+    """
+    given = {} if options is None else options
+    if not isinstance(given, Mapping):
+        raise OptionError(f"the options of reset are a dict, not {shown(options)}")
+    for other in given:
+        if other != name:
+            raise OptionError(f"reset has no option {shown(other)}; known: {name}")
+    return given.get(name)
 
 
 # --- observations ---------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from py2048.envs.options import (
     encoder,
     largest_exponent,
     observation_space,
+    reset_option,
 )
 from py2048.envs.rendering import RENDER_FPS, Picture, Screen
 from py2048.errors import BoardError, IllegalMoveError, shown
@@ -174,12 +175,11 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             BoardError: if the state's board cannot occur under these rules.
             SeedError: if `seed` is not a whole number from 0 to 2**64 - 1.
         """
-        if seed is not None:
-            rng.checked_seed(seed)
+        state = reset_option(options, "state")
+        seed = None if seed is None else rng.checked_seed(seed)
         super().reset(seed=seed)
         if seed is not None:
             self._seed, self._episode = seed, 0
-        state = _start_of(options)
         if state is not None:
             return self.restore(state)
         self._game_seed = self._next_seed()
@@ -199,7 +199,10 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         row = self._row
         if row == ROWS:
             row = self._renew_rows()
-        reward, score, flags = advance(self._game, self._rows, row, index(action))
+        try:
+            reward, score, flags = advance(self._game, self._rows, row, index(action))
+        except (TypeError, OverflowError):  # it is no whole number, or none of any machine
+            raise _no_action(action) from None
         self._row = row + 1
         observation, info = self._boards[row], {"action_mask": self._masks[row], "score": score}
         if self._is_plain and not flags:
@@ -305,7 +308,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     def _penalty_of(self, flags: int, action: SupportsIndex) -> float:
         """Return the penalty of an unusual step, or refuse it."""
         if flags & kernels.IS_NO_ACTION:
-            raise OptionError(f"action {action!r} is none: give 0 up, 1 down, 2 left or 3 right")
+            raise _no_action(action)
         if flags & kernels.IS_AFTER_THE_END:
             raise ResetNeeded("step() was called before reset() or after the end of an episode")
         if not flags & kernels.IS_ILLEGAL:
@@ -319,7 +322,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         """Leave out the window, and the rows, whose views a copy would tear apart."""
         left_out = ("_rows", "_boards", "_masks", "_cells", "_screen")
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
-        return kept | {"_cells": self._cells.copy()}
+        return kept | {"_cells": self._cells.copy(), "_game": self._game.copy()}
 
     def __setstate__(self, kept: dict[str, object]) -> None:
         vars(self).update(kept)
@@ -327,12 +330,8 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         self._row = self._renew_rows()
 
 
-def _start_of(options: dict[str, Any] | None) -> GameState | None:
-    """Return the state that `reset` is asked to start from."""
-    unknown = set(options or {}) - {"state"}
-    if unknown:
-        raise OptionError(f"reset has no option {min(unknown)!r}; known: state")
-    return options.get("state") if options else None
+def _no_action(action: object) -> OptionError:
+    return OptionError(f"action {shown(action)} is none: give 0 up, 1 down, 2 left or 3 right")
 
 
 _POLICIES = {

@@ -18,7 +18,7 @@ from py2048 import rng
 from py2048.compiled._batch_kernels import BatchState
 from py2048.compiled._simd_kernels import DONE, WIDTH
 from py2048.compiled.batch import BatchGames
-from py2048.compiled.boards import derive_seeds
+from py2048.compiled.boards import checked_directions, derive_seeds
 from py2048.compiled.jit import ready
 from py2048.compiled.threads import together
 from py2048.direction import Direction
@@ -33,13 +33,14 @@ from py2048.envs.options import (
     Options,
     Reward,
     Transition,
+    count_of,
     encoder,
     observation_space,
+    reset_option,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
-from py2048.errors import IllegalMoveError, did_you_mean, shown
+from py2048.errors import BoardError, IllegalMoveError, did_you_mean, shown
 from py2048.rules import Rules
-from py2048.rules.parts import whole_number
 
 Flags = NDArray[np.bool_]
 
@@ -290,19 +291,21 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             raise OptionError("render_mode='human' shows one game; a vector has rgb_array and ansi")
         self.render_mode = render_mode
         self._screen = Screen(render_mode, self.rules.shape)
-        self.num_envs = num_envs
+        self.num_envs = count = count_of(num_envs, "num_envs")
         self.single_action_space = spaces.Discrete(DIRECTIONS)
         self.single_observation_space = observation_space(self.rules, self._options.observation)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, count)
+        self.observation_space = batch_space(self.single_observation_space, count)
         self._encode = encoder(self.rules, self._options.observation)
-        self._batch = ShownBatch(self.rules, num_envs, threads=threads, reset=_RESETS[self._mode])
-        self._limit = _limit_of(max_episode_steps)
+        workers = None if threads is None else count_of(threads, "threads")
+        self._batch = ShownBatch(self.rules, count, threads=workers, reset=_RESETS[self._mode])
+        limit = max_episode_steps
+        self._limit = None if limit is None else count_of(limit, "max_episode_steps")
         self._can_be_late = self._options.illegal is Illegal.TERMINATE or self._limit is not None
         self._is_begun = False
-        self._ended = np.zeros(num_envs, np.bool_)
-        self._late = np.zeros(num_envs, np.bool_)
-        self._lengths = np.zeros(num_envs, np.int64)
+        self._ended = np.zeros(count, np.bool_)
+        self._late = np.zeros(count, np.bool_)
+        self._lengths = np.zeros(count, np.int64)
 
     # --- Gymnasium's interface -------------------------------------------------------------------
 
@@ -406,7 +409,12 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
         Raises:
             BoardError: if the state is of other rules or another number of games.
+            OptionError: if it is no state.
         """
+        if not isinstance(state, VectorState):
+            raise OptionError(f"{shown(state)} is no state: give a VectorState")
+        if len(state.ended) != self.num_envs:
+            raise BoardError(f"the state has {len(state.ended)} games, not {self.num_envs}")
         self._batch.set_state(state.batch)
         self._ended[:], self._late[:] = state.ended, state.late
         self._lengths[:] = state.lengths
@@ -420,7 +428,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     ) -> tuple[Flags, NDArray[np.uint64]]:
         """Return which environments begin a new series of games, and the seed of each series."""
         count = self.num_envs
-        if isinstance(seed, Sequence):
+        if isinstance(seed, Sequence | np.ndarray):
             if len(seed) != count:
                 raise OptionError(f"{len(seed)} seeds for {count} environments")
             given = [(n, rng.checked_seed(each)) for n, each in enumerate(seed) if each is not None]
@@ -429,7 +437,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
                 is_new[slot], seeds[slot] = True, number
             return is_new, seeds
         if seed is not None:
-            rng.checked_seed(seed)
+            seed = rng.checked_seed(seed)
             super().reset(seed=seed)
         elif self._is_begun:
             return np.zeros(count, np.bool_), np.zeros(count, np.uint64)
@@ -453,7 +461,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             slot = int(np.flatnonzero(self._ended)[0])
             raise ResetNeeded(f"environment {slot} is over: reset it with a reset_mask")
         if self._options.illegal is Illegal.RAISE:
-            self._check_legality(np.asarray(actions))
+            self._check_legality(checked_directions(actions, self.num_envs))
 
     def _check_legality(self, actions: NDArray[np.integer]) -> None:
         bits = self._batch.legal_bits
@@ -539,23 +547,13 @@ def _mode_of(mode: str | AutoresetMode) -> AutoresetMode:
     return AutoresetMode(mode)
 
 
-def _limit_of(steps: int | None) -> int | None:
-    limit = whole_number(steps)
-    if steps is not None and (limit is None or limit < 1):
-        raise OptionError(f"max_episode_steps must be at least 1, not {shown(steps)}")
-    return limit
-
-
 def _mask_of(options: dict[str, Any] | None, count: int) -> Flags:
     """Return which environments `reset` is asked to reset."""
-    unknown = set(options or {}) - {"reset_mask"}
-    if unknown:
-        raise OptionError(f"reset has no option {min(unknown)!r}; known: reset_mask")
-    mask = options.get("reset_mask") if options else None
+    mask = reset_option(options, "reset_mask")
     if mask is None:
         return np.ones(count, np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
-        raise OptionError(f"reset_mask must be a bool array [{count}], not {mask!r:.80}")
+        raise OptionError(f"reset_mask must be a bool array [{count}], not {shown(mask)}")
     if not mask.any():
         raise OptionError("reset_mask chooses no environment: at least one must be true")
     return mask.copy()

@@ -22,7 +22,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.errors import WeightsError
+from py2048.errors import Py2048Error, WeightsError, shown
 from py2048.game.record import check_ordinary, check_replaceable
 
 HEADER = "header.json"
@@ -39,6 +39,12 @@ STALE = 60.0
 """Seconds after which an unfinished file that nobody has written to is given up."""
 
 Array = NDArray[Any]
+
+Check = tuple[Callable[[Any], bool], str]
+"""Whether a value is right, and what is."""
+
+MOST_POINTS = 1e30
+"""More than any number of points in a header, and still a float32 after some sums."""
 
 
 def write_archive(
@@ -78,7 +84,7 @@ def write_archive(
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        raise WeightsError(f"{path} cannot be written: {error}") from None
+        raise WeightsError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -155,29 +161,22 @@ class Archive:
     def _read_header(self, kind: str) -> dict[str, Any]:
         try:
             header = json.loads(self._zip.read(HEADER))
-        except KeyError:
+        except (KeyError, RecursionError):
             header = None
         if not isinstance(header, dict) or header.get("format") != kind:
-            raise WeightsError(f"{self.path} holds no {kind}")
-        if header.get("version") != VERSION:
+            raise WeightsError(f"{self.path} holds no {kind}: its format is another")
+        version = header.get("version")
+        if type(version) is not int or version != VERSION:
             raise WeightsError(
-                f"{self.path} is of version {header.get('version')} of {kind}; this py2048 reads "
+                f"{self.path} is of version {shown(version)} of {kind}; this py2048 reads "
                 f"version {VERSION}"
             )
+        check_fields(self.path, header, {"sha256": (_is_texts, "a checksum for each array")})
         return header
 
     def names(self) -> list[str]:
         """Return the names of the arrays."""
         return list(self.header["sha256"])
-
-    def check(self) -> None:
-        """Read all arrays, one after the other.
-
-        Raises:
-            WeightsError: if one is missing or damaged.
-        """
-        for name in self.names():
-            self.read(name)
 
     def read(self, name: str) -> Array:
         """Return an array, after checking its checksum.
@@ -247,10 +246,85 @@ class Archive:
         self._file.seek(sum(struct.unpack("<HH", local[26:30])), os.SEEK_CUR)
 
     def _checksum(self, name: str) -> str:
-        sums = self.header.get("sha256", {})
+        sums = self.header["sha256"]
         if name not in sums or f"{name}.npy" not in self._zip.namelist():
             raise WeightsError(f"{self.path} lacks {name}")
-        return str(sums[name])
+        checksum: str = sums[name]
+        return checksum
+
+
+# --- headers -------------------------------------------------------------------------------------
+
+
+def check_fields(path: Path, values: object, checks: Mapping[str, Check], within: str = "") -> None:
+    """Make sure that an object of a file's header has these fields, each with a right value.
+
+    Args:
+        path: the file.
+        values: the object.
+        checks: what is right, by field.
+        within: the field that holds the object, if it is not the header itself.
+
+    Raises:
+        WeightsError: if one is missing or wrong; the message names the field and the value.
+    """
+    if not isinstance(values, Mapping):
+        raise WeightsError(f"{path} is damaged: {within} is {shown(values)}, but must be an object")
+    prefix = f"{within}: " if within else ""
+    for name, (is_right, meaning) in checks.items():
+        if name not in values:
+            raise WeightsError(f"{path} is damaged: {prefix}it lacks {name!r}, {meaning}")
+        if not is_right(values[name]):
+            raise WeightsError(
+                f"{path} is damaged: {prefix}{name} is {shown(values[name])}, but must be {meaning}"
+            )
+
+
+@contextmanager
+def faults_of(path: Path, fields: str) -> Iterator[None]:
+    """Let what is wrong with fields of a header name the file and them.
+
+    Raises:
+        WeightsError: in place of any error of py2048.
+    """
+    try:
+        yield
+    except Py2048Error as error:
+        raise WeightsError(f"{path} is damaged: {fields}: {error}") from None
+
+
+def is_count(value: object) -> bool:
+    """Whether a value of a header is a whole number from 0 that a machine word holds."""
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def is_counts(value: object) -> bool:
+    """Whether it is a list of such numbers."""
+    return isinstance(value, list) and all(map(is_count, value))
+
+
+def is_points(value: object) -> bool:
+    """Whether it is a number of points, or of anything else that is counted: not infinite."""
+    return type(value) in (int, float) and abs(value) < MOST_POINTS  # type: ignore[arg-type]
+
+
+def is_amount(value: object) -> bool:
+    """Whether it is such a number from 0."""
+    return is_points(value) and value >= 0  # type: ignore[operator]
+
+
+def is_object(value: object) -> bool:
+    """Whether it is an object."""
+    return isinstance(value, dict)
+
+
+def is_objects(value: object) -> bool:
+    """Whether it is a list of objects."""
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
 class _Tee:
@@ -279,14 +353,26 @@ def _array_header(file: Any, path: Path) -> tuple[tuple[int, ...], np.dtype[Any]
     return shape, dtype
 
 
+def path_of(path: Path | str) -> Path:
+    """Return `path` as one.
+
+    Raises:
+        WeightsError: if it is none.
+    """
+    try:
+        return Path(path)
+    except TypeError:
+        raise WeightsError(f"{shown(path)} names no file") from None
+
+
 @contextmanager
-def open_archive(path: Path, kind: str) -> Iterator[Archive]:
+def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
     """Open an archive for reading; errors of the file name it.
 
     Raises:
         WeightsError: if the file is missing, damaged, of another kind or too new.
     """
-    path = Path(path)
+    path = path_of(path)
     with errors_of(path, kind):
         check_ordinary(path)
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
@@ -306,10 +392,12 @@ def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
     bad = zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, NotImplementedError
     try:
         yield
+    except Py2048Error:
+        raise
     except FileNotFoundError:
         raise WeightsError(f"{path} does not exist") from None
     except bad as error:
         raise WeightsError(f"{path} is damaged or no {kind}: {error}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, MemoryError) as error:
         why = getattr(error, "strerror", None) or error
         raise WeightsError(f"{path} cannot be read: {why}") from None

@@ -14,11 +14,11 @@ from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError
 from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple._network_kernels import SPARE, PackedBoardSpec
-from py2048.ntuple.archive import Array, open_archive, write_archive
+from py2048.ntuple.archive import Array, check_fields, is_object, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec
 from py2048.ntuple.trainer import RECORD, in_threads
-from py2048.ntuple.weights import LARGEST_STEP
+from py2048.ntuple.weights import LARGEST_STEP, band_of
 from py2048.rng import derive_seed
 
 KIND = "py2048-band-training"
@@ -164,9 +164,15 @@ class BandTrainer:
 
     @staticmethod
     def band_of(path: Path) -> Band:
-        """Return the band of a file of `save`."""
+        """Return the band of a file of `save`.
+
+        Raises:
+            WeightsError: if the file is damaged.
+        """
         with open_archive(path, KIND) as archive:
-            return Band(**archive.header["band"])
+            checks = {"band": (is_object, "an object"), "notes": (is_object, "an object")}
+            check_fields(path, archive.header, checks)
+            return band_of(path, archive.header["band"])
 
     def restore(self, path: Path) -> dict[str, Any]:
         """Continue from a file of `save`; return its notes.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from py2048.errors import WeightsError, did_you_mean
+from py2048.errors import WeightsError, did_you_mean, shown
 
 Tuple = tuple[int, ...]
 """The cells of one tuple, row-major numbers in ascending order."""
@@ -18,6 +18,8 @@ Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 PACKED_RANKS = 16
 MAX_WEIGHTS = 2**32
 """The most weights of a stage: 16 GiB."""
+MAX_STAGE = 2**62
+"""More than any board's sum of tiles that networks rate."""
 
 # A tuple stands for its eight images, and any of them learns the same. But in memory the rank of
 # its first cell varies fastest and that of its last cell slowest. These images keep the weights
@@ -72,7 +74,10 @@ class NetworkLayout:
                 f"not {self.ranks}"
             )
         if self.size > MAX_WEIGHTS:
-            raise WeightsError(f"{self.size} weights in a stage are more than {MAX_WEIGHTS}")
+            raise WeightsError(
+                f"the weights of a stage are more than {MAX_WEIGHTS}: take smaller "
+                "tuples, such as squares"
+            )
 
     def _check_tuples(self) -> None:
         if not self.tuples:
@@ -84,8 +89,10 @@ class NetworkLayout:
                 raise WeightsError(f"the tuple {cells} leaves the {self.rows}x{self.columns} board")
 
     def _check_stages(self) -> None:
-        if any(stage < 4 or stage % 2 for stage in self.stages):
-            raise WeightsError(f"stages {self.stages}: each is a sum of different tiles from 4 on")
+        if any(stage % 2 or not 4 <= stage < MAX_STAGE for stage in self.stages):
+            raise WeightsError(
+                f"stages {shown(self.stages)}: each is a sum of different tiles, from 4 to 2**62"
+            )
         if list(self.stages) != sorted(set(self.stages)):
             raise WeightsError(f"stages {self.stages} must ascend")
 

@@ -113,10 +113,7 @@ class Bands:
     lazy: LazyTable | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.layout.kind != "4x4" or self.layout.stages:
-            raise WeightsError("bands are for 4x4 boards, and have no stages")
-        if not self.bands or list(self.bands) != sorted(self.bands):
-            raise WeightsError("bands must ascend by tile and sum")
+        check_bands(self.layout, self.bands)
         shape = (len(self.bands) * self.layout.size,)
         if self.table.shape != shape or self.table.dtype != np.int16:
             raise WeightsError(f"bands have int16 weights {shape}")
@@ -213,8 +210,8 @@ class Network:
 
     def __post_init__(self) -> None:
         check_rules(self.layout, self.rules)
-        if self.bands and (self.layout.kind != "4x4" or self.rules.ends_at_target):
-            raise WeightsError("bands are for 4x4 boards and games without an end at a target")
+        if self.bands:
+            check_banded(self.rules)
         table = self.table
         if table.shape != (self.layout.weights,) or table.dtype not in (np.float32, np.int16):
             raise WeightsError(
@@ -326,6 +323,28 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
     unit = _lowest_tile(layout.stages)
     if unit is not None and largest >= unit:
         raise WeightsError(f"the spawn of a {largest} could begin the stage {unit} by itself")
+
+
+def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
+    """Refuse bands in an order, or of a layout, in which no network has them.
+
+    Raises:
+        WeightsError: if there are none, or they do not ascend, or are not for 4x4 boards.
+    """
+    if layout.kind != "4x4" or layout.stages:
+        raise WeightsError("bands are for 4x4 boards, and have no stages")
+    if not bands or list(bands) != sorted(bands):
+        raise WeightsError("bands must ascend by tile and sum")
+
+
+def check_banded(rules: Rules) -> None:
+    """Refuse rules for which no network has bands.
+
+    Raises:
+        WeightsError: if the board is not 4x4, or a target ends the game.
+    """
+    if rules.shape != (4, 4) or rules.ends_at_target:
+        raise WeightsError("bands are for 4x4 boards and games without an end at a target")
 
 
 def in_points(table: Weights | Quantized, step: float) -> Weights:

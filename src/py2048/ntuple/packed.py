@@ -97,6 +97,15 @@ class LazyTable:
         self._take(range(len(self._packed)))
         return self.table
 
+    def check(self) -> None:
+        """Read all parts, one after the other, and keep none.
+
+        Raises:
+            WeightsError: if one is damaged.
+        """
+        for read in self._packed:
+            read()
+
     def expect(self, numbers: Iterable[int]) -> None:
         """Unpack some parts in the background, for whoever asks for them soon."""
         for number in numbers:

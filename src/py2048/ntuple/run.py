@@ -20,9 +20,21 @@ from py2048.errors import WeightsError, os_errors_as
 from py2048.game.record import write_atomically
 from py2048.ntuple import weights
 from py2048.ntuple._td_kernels import SCORES
-from py2048.ntuple.archive import Archive, Array, is_sparse, open_archive, write_archive
+from py2048.ntuple.archive import (
+    Archive,
+    Array,
+    Check,
+    check_fields,
+    faults_of,
+    is_amount,
+    is_object,
+    is_objects,
+    is_sparse,
+    open_archive,
+    write_archive,
+)
 from py2048.ntuple.network import Network
-from py2048.ntuple.trainer import ScoreTally, Trainer, TrainingConfig, config_from
+from py2048.ntuple.trainer import ScoreTally, Trainer, TrainingConfig, config_from, dataclass_from
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
 PLAN = "plan.toml"
@@ -191,10 +203,8 @@ class TrainingRun:
         """
         check_free(folder)
         trainer = Trainer(config, network)
-        try:
+        with os_errors_as(WeightsError, f"{folder} cannot be made"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise WeightsError(f"{folder} cannot be made: {error}") from None
         return cls(folder, trainer)
 
     @classmethod
@@ -209,15 +219,17 @@ class TrainingRun:
             WeightsError: if no checkpoint can be read, a change is impossible, or another process
                 trains there.
         """
+        path = folder / CHECKPOINT
+        if not path.exists():
+            raise WeightsError(f"{folder} holds no {CHECKPOINT} to continue: leave out --resume")
         with folder_lock(folder):
-            trainer, notes = load_checkpoint(folder / CHECKPOINT, changes)
-        try:
-            curve = tuple(CurvePoint(**point) for point in notes["curve"])
-            stop = StopCriteria(**notes["stop"]) if notes.get("stop") else None
+            trainer, notes = load_checkpoint(path, changes)
+        check_fields(path, notes, _NOTES, "notes")
+        with faults_of(path, "notes"):
+            curve = tuple(dataclass_from(CurvePoint, point) for point in notes["curve"])
+            stop = dataclass_from(StopCriteria, notes["stop"]) if notes["stop"] else None
             run = cls(folder, trainer, curve, float(notes["seconds"]), stop)
             run._before = ScoreTally.of_data(notes["before"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise WeightsError(f"{folder / CHECKPOINT} is damaged: {error!r}") from None
         return run
 
     def run(
@@ -349,6 +361,18 @@ def write_curve(curve: tuple[CurvePoint, ...], path: Path) -> None:
 # --- checkpoints ---------------------------------------------------------------------------------
 
 CHECKPOINT_KIND = "py2048-training"
+_FIELDS: dict[str, Check] = {
+    "plan": (is_object, "an object"),
+    "history": (is_objects, "a list of objects"),
+    "changes": (is_objects, "a list of objects"),
+    "notes": (is_object, "an object"),
+}
+_NOTES: dict[str, Check] = {
+    "curve": (is_objects, "a list of objects"),
+    "seconds": (is_amount, "a number of seconds"),
+    "stop": (lambda value: value is None or is_object(value), "an object or null"),
+    "before": (is_object, "an object"),
+}
 COLUMNS = ("weights", "errors", "sizes")
 KEPT = ("boards", "starts", "started", "progress", "scores", "tiles")
 """The parts of a worker's state that are saved, between two games."""
@@ -395,13 +419,13 @@ def load_checkpoint(
             impossible.
     """
     with open_archive(path, CHECKPOINT_KIND) as archive:
-        settings = archive.header.get("plan")
-        if not isinstance(settings, dict):
-            raise WeightsError(f"{path} is damaged: it has no settings")
-        before = config_from(settings)
+        header = {"changes": [], **archive.header}  # the first checkpoints had none
+        check_fields(path, header, _FIELDS)
+        with faults_of(path, "plan"):
+            before = config_from(header["plan"])
         trainer = Trainer(before.changed(changes or {}))
-        trainer.history = tuple(archive.header.get("history", ()))
-        trainer.changes = tuple(archive.header.get("changes", ()))
+        trainer.history = tuple(header["history"])
+        trainer.changes = tuple(header["changes"])
         for name, target in _arrays(trainer, min(before.threads, trainer.config.threads)):
             target[...] = _read(archive, path, name, target)  # into the trainer's own arrays
         for number in range(trainer.config.threads, before.threads):
@@ -409,7 +433,7 @@ def load_checkpoint(
                 total = getattr(trainer.workers[0], name)
                 total[:count] += _read(archive, path, f"learner{number}/{name}", total)[:count]
         trainer.note_changes(before)
-        return trainer, dict(archive.header.get("notes", {}))
+        return trainer, dict(header["notes"])
 
 
 def _read(archive: Archive, path: Path, name: str, target: Array) -> Array:
@@ -434,6 +458,7 @@ def load_toml(path: Path) -> dict[str, Any]:
         WeightsError: if it cannot be read.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise WeightsError(f"{path}: {error}") from None
+        with os_errors_as(WeightsError, f"{path} cannot be read"):
+            return tomllib.loads(path.read_bytes().decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise WeightsError(f"{path} is no TOML: {error}") from None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled.rules import CompiledRules
-from py2048.errors import WeightsError, did_you_mean
+from py2048.errors import WeightsError, did_you_mean, shown
 from py2048.ntuple import _td_kernels as kernels
 from py2048.ntuple._network_kernels import SPARE
 from py2048.ntuple.layout import (
@@ -212,23 +212,23 @@ def check_ranges(settings: object, *ranges: tuple[str, float, float]) -> None:
         value = getattr(settings, name)
         for number in value if isinstance(value, tuple) else (value,):
             if not low <= number <= high:
-                shown = _SHOWN.get(name, name)
-                raise WeightsError(f"{shown} must be {low} to {high}, not {number}")
+                named = _SHOWN.get(name, name)
+                raise WeightsError(f"{named} must be {low} to {high}, not {shown(number)}")
 
 
 def _typed(name: str, value: object, kind: Any) -> object:
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) < ENDLESS:
         return float(value)
     if kind == tuple[int, ...]:
         if isinstance(value, list) and all(type(number) is int for number in value):
             return tuple(value)
-        raise WeightsError(f"{name} = {value!r} must be a list of whole numbers")
+        raise WeightsError(f"{name} = {shown(value)} must be a list of whole numbers")
     if kind == tuple[float, ...]:
         if isinstance(value, list) and all(type(number) in (int, float) for number in value):
             return tuple(map(float, value))
-        raise WeightsError(f"{name} = {value!r} must be a list of numbers")
+        raise WeightsError(f"{name} = {shown(value)} must be a list of numbers")
     if type(value) is not kind:
-        raise WeightsError(f"{name} = {value!r} must be of type {kind.__name__}")
+        raise WeightsError(f"{name} = {shown(value)} must be of type {kind.__name__}")
     return value
 
 
@@ -266,9 +266,18 @@ class ScoreTally:
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> ScoreTally:
-        """Return the tally that `data` describes."""
-        ranks = np.array(data["ranks"], np.int64)
-        return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
+        """Return the tally that `data` describes.
+
+        Raises:
+            WeightsError: if it describes none.
+        """
+        try:
+            ranks = np.array(data["ranks"], np.int64)
+            if ranks.shape != (64,):
+                raise ValueError(f"{len(ranks)} ranks, not 64")
+            return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise WeightsError(f"no results of games: {error}") from None
 
     def data(self) -> dict[str, object]:
         """Return the results as plain values."""

@@ -18,23 +18,43 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from py2048.errors import RulesError, WeightsError
-from py2048.ntuple.archive import Archive, Array, open_archive, write_archive
+from py2048.errors import WeightsError
+from py2048.ntuple.archive import (
+    Archive,
+    Array,
+    Check,
+    check_fields,
+    faults_of,
+    is_amount,
+    is_count,
+    is_counts,
+    is_objects,
+    is_points,
+    open_archive,
+    path_of,
+    write_archive,
+)
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import (
     Band,
     Bands,
     Network,
+    check_banded,
+    check_bands,
+    check_rules,
     in_points,
     objective_key,
 )
 from py2048.ntuple.packed import LazyTable, PackedWeights, Quantized
 from py2048.ntuple.records import TrackRecord
 from py2048.rules import Rules
+from py2048.rules.parts import is_tile
 
 KIND = "py2048-weights"
 EXACT, PACKED = "float32", "steps"
 LARGEST_STEP = 2**15 - 1
+LEAST_POINTS = 1e-30
+"""A smaller step times the largest weight is nothing in float32."""
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 Parts = dict[int, Array]
@@ -61,12 +81,17 @@ def save(
         path: the file; what stood there is replaced when the new one is complete.
         compress: make the file smaller; then it cannot be mapped into memory.
         held: the stages to save in this file, by default all; `load` combines several files.
+
+    Raises:
+        WeightsError: if the file cannot be written, or nothing could read it.
     """
-    numbers = list(held) or list(range(len(network.layout.stages) + 1))
+    target, header = path_of(path), _header(network, EXACT, held)
+    check_header(target, header)
     stages = network.weights.reshape(-1, network.layout.size)
-    arrays = chain([("weights", stages[numbers] if held else stages)], _packed_bands(network.bands))
+    weights = stages[header["held"]] if held else stages
+    arrays = chain([("weights", weights)], _packed_bands(network.bands))
     kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    write_archive(Path(path), KIND, _header(network, EXACT, numbers), arrays, compression=kind)
+    write_archive(target, KIND, header, arrays, compression=kind)
 
 
 def save_packed(
@@ -94,16 +119,16 @@ def save_packed(
         the network that `load` will return.
 
     Raises:
-        WeightsError: if a weight has too many steps for two bytes.
+        WeightsError: if a weight has too many steps for two bytes, the file cannot be written, or
+            nothing could read it.
     """
-    if not step > 0:
-        raise WeightsError(f"a step must be more than 0 points, not {step}")
-    numbers = list(held) or list(range(len(network.layout.stages) + 1))
-    steps = quantized(network, step, prune)
-    header = {**_header(network, PACKED, numbers), "step": step, "prune": prune}
+    target = path_of(path)
+    header = {**_header(network, PACKED, held), "step": step, "prune": prune}
+    check_header(target, header)
+    steps, numbers = quantized(network, step, prune), header["held"]
     arrays = chain(_packed(steps[numbers], numbers), _packed_bands(network.bands))
     # LZMA would make files 3 % smaller, which take seven times as long to read.
-    write_archive(Path(path), KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
+    write_archive(target, KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
     table = steps.reshape(-1)
     return Network(network.layout, network.rules, table, network.history, step, network.bands)
 
@@ -158,9 +183,9 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
     Raises:
         WeightsError: if a file is missing, damaged, of another version, or does not fit.
     """
-    first, parts = _parts_of(Path(path), mapped=mapped)
+    first, parts = _parts_of(path, mapped=mapped)
     for each in more:
-        other, added = _parts_of(Path(each), mapped=mapped)
+        other, added = _parts_of(each, mapped=mapped)
         if other.layout != first.layout or objective_key(other.rules) != objective_key(first.rules):
             raise WeightsError(f"{each} has other rules, tuples or stages than {path}")
         if other.step != first.step:
@@ -181,25 +206,25 @@ def _joined(layout: NetworkLayout, parts: Parts, path: Path | str) -> Array:
     if missing:
         raise WeightsError(f"{path} lacks stage {missing[0]}: name the file that holds it as well")
     whole = parts[0].base if count > 1 else parts[0]
-    if isinstance(whole, np.ndarray) and whole.size == layout.weights:
+    is_in_order = list(parts) == list(range(count))
+    if is_in_order and isinstance(whole, np.ndarray) and whole.size == layout.weights:
         return whole.reshape(-1)
     return np.concatenate([parts[number] for number in range(count)])
 
 
-def _parts_of(path: Path, *, mapped: bool) -> tuple[WeightsHeader, Parts]:
+def _parts_of(path: Path | str, *, mapped: bool) -> tuple[WeightsHeader, Parts]:
     """Return the header of a file, and the weights of each of its stages."""
     with open_archive(path, KIND) as archive:
         header, step = archive.header, 1.0
-        layout, rules, held = _layout_of(archive), _rules_of(archive), _held_of(archive)
-        if header.get("encoding") == PACKED:
-            table, step = _unpacked(archive, layout, held), _step_of(archive)
-        elif header.get("encoding") == EXACT:
+        layout, rules = check_header(archive.path, header)
+        held = header["held"]
+        if header["encoding"] == PACKED:
+            table, step = _unpacked(archive, layout, held), float(header["step"])
+        else:
             array = archive.map("weights") if mapped else archive.read("weights")
             table = _checked(archive, "weights", array, np.float32, (len(held), layout.size))
-        else:
-            raise WeightsError(f"{path} has an unknown encoding {header.get('encoding')!r}")
         bands = _bands_of(archive) if "bands" in header else None
-        head = WeightsHeader(layout, rules, tuple(header.get("history", ())), step, bands)
+        head = WeightsHeader(layout, rules, tuple(header["history"]), step, bands)
         return head, dict(zip(held, table, strict=True))
 
 
@@ -231,17 +256,11 @@ def _packed_part(archive: Archive, name: str, size: int) -> Callable[[], PackedW
 
 
 def _bands_of(archive: Archive) -> Bands:
-    try:
-        header = archive.header["bands"]
-        tuples = tuple(tuple(map(int, cells)) for cells in header["tuples"])
-        layout = NetworkLayout(4, 4, tuples, ranks=header["ranks"])
-        bands = tuple(Band(**band) for band in header["bands"])
-        step = float(header["step"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise WeightsError(f"{archive.path} is damaged: its bands lack {error}") from None
+    header = archive.header["bands"]
+    layout, bands = _bands_in(archive.path, header)
     names = (f"band{number}" for number in range(len(bands)))
     lazy = LazyTable([_packed_part(archive, name, layout.size) for name in names], layout.size)
-    return Bands(layout, bands, lazy.table, step, lazy)
+    return Bands(layout, bands, lazy.table, float(header["step"]), lazy)
 
 
 def _checked(
@@ -260,9 +279,10 @@ def header_of(path: Path | str) -> dict[str, Any]:
     """Return what a weight file says about itself, without reading its weights.
 
     Raises:
-        WeightsError: if there is no such file.
+        WeightsError: if there is no such file, or it says what cannot be.
     """
-    with open_archive(Path(path), KIND) as archive:
+    with open_archive(path, KIND) as archive:
+        check_header(archive.path, archive.header)
         return archive.header
 
 
@@ -272,9 +292,10 @@ def checked_header_of(path: Path | str) -> dict[str, Any]:
     Raises:
         WeightsError: if it is missing or damaged.
     """
-    with open_archive(Path(path), KIND) as archive:
-        archive.check()
-        return archive.header
+    head, _ = _parts_of(path, mapped=False)
+    if head.bands and head.bands.lazy:
+        head.bands.lazy.check()
+    return header_of(path)
 
 
 # --- records beside a file -----------------------------------------------------------------------
@@ -302,7 +323,7 @@ def save_records(records: TrackRecord, path: Path | str) -> Path:
 
 def records_path(path: Path | str) -> Path:
     """Return where the records of a weights file are: ``net.records.json`` beside ``net.npz``."""
-    return Path(path).with_suffix(".records.json")
+    return path_of(path).with_suffix(".records.json")
 
 
 def _checksum(path: Path | str) -> str:
@@ -310,7 +331,124 @@ def _checksum(path: Path | str) -> str:
     return hashlib.sha256(json.dumps(header_of(path), sort_keys=True).encode()).hexdigest()
 
 
-def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str, object]:
+# --- headers -------------------------------------------------------------------------------------
+
+
+def _is_tuples(value: object) -> bool:
+    return isinstance(value, list) and all(
+        is_counts(cells) and cells == sorted(set(cells)) for cells in value
+    )
+
+
+def _is_step(value: Any) -> bool:
+    return is_points(value) and value > LEAST_POINTS
+
+
+_TUPLES: Check = (_is_tuples, "lists of cells, ascending")
+_COUNT: Check = (is_count, "a whole number from 0")
+_POINTS: Check = (is_points, "a number of points")
+_STEP: Check = (_is_step, "a number of points above 0")
+_TILE: Check = (is_tile, "a tile")
+
+_FIELDS: dict[str, Check] = {
+    "rules": (lambda value: isinstance(value, str), "a text"),
+    "rows": _COUNT,
+    "columns": _COUNT,
+    "tuples": _TUPLES,
+    "stages": (is_counts, "a list of whole numbers"),
+    "ranks": _COUNT,
+    "held": (
+        lambda value: is_counts(value) and 0 < len(value) == len(set(value)),
+        "a list of different stages",
+    ),
+    "encoding": (lambda value: value in (EXACT, PACKED), f"{EXACT} or {PACKED}"),
+    "history": (is_objects, "a list of objects, one for each training"),
+}
+_PACKED_FIELDS: dict[str, Check] = {
+    "step": _STEP,
+    "prune": (is_amount, "a number of points from 0"),
+}
+_HISTORY_FIELDS: dict[str, Check] = {
+    "band": (lambda value: is_counts(value) and len(value) == 2, "a tile and a sum"),
+    "begun": _COUNT,
+    "games": _COUNT,
+    "moves": _COUNT,
+    "seconds": (is_amount, "a number of seconds"),
+    "kept": (lambda value: isinstance(value, bool), "true or false"),
+}
+"""What py2048 reads of an entry, where it has it."""
+_BANDS_FIELDS: dict[str, Check] = {
+    "tuples": _TUPLES,
+    "ranks": _COUNT,
+    "step": _STEP,
+    "bands": (is_objects, "a list of objects"),
+}
+_BAND_FIELDS: dict[str, Check] = {
+    "tile": _TILE,
+    "least": _COUNT,
+    "level": _POINTS,
+    "slope": _POINTS,
+    "goal": _POINTS,
+    "makes": (lambda value: (type(value) is int and value == 0) or is_tile(value), "a tile or 0"),
+}
+
+
+def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, Rules]:
+    """Make sure that a header describes a network; return its layout and rules.
+
+    Raises:
+        WeightsError: if it does not; the message names the file, the field and its value.
+    """
+    packed = _PACKED_FIELDS if header.get("encoding") == PACKED else {}
+    check_fields(path, header, _FIELDS | packed)
+    for number, entry in enumerate(header["history"]):
+        known = {name: check for name, check in _HISTORY_FIELDS.items() if name in entry}
+        check_fields(path, entry, known, f"history, entry {number}")
+    with faults_of(path, "rules"):
+        rules = Rules.parse(header["rules"])
+    for name in ("rows", "columns"):
+        if header[name] != getattr(rules, name):
+            raise WeightsError(
+                f"{path} is damaged: {name} is {header[name]}, but the rules {rules.name} are for "
+                f"{rules.rows}x{rules.columns}"
+            )
+    with faults_of(path, "tuples, stages and ranks"):
+        tuples = tuple(map(tuple, header["tuples"]))
+        layout = NetworkLayout(*rules.shape, tuples, tuple(header["stages"]), header["ranks"])
+        check_rules(layout, rules)
+    if max(header["held"]) > len(layout.stages):
+        raise WeightsError(
+            f"{path} is damaged: held is {header['held']}, but the last stage is "
+            f"{len(layout.stages)}"
+        )
+    if "bands" in header:
+        _bands_in(path, header["bands"])
+        with faults_of(path, "rules"):
+            check_banded(rules)
+    return layout, rules
+
+
+def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tuple[Band, ...]]:
+    """Return the layout and the bands of a header."""
+    check_fields(path, header, _BANDS_FIELDS, "bands")
+    bands = tuple(band_of(path, each) for each in header["bands"])
+    with faults_of(path, "bands"):
+        layout = NetworkLayout(4, 4, tuple(map(tuple, header["tuples"])), ranks=header["ranks"])
+        check_bands(layout, bands)
+    return layout, bands
+
+
+def band_of(path: Path, values: Mapping[str, Any]) -> Band:
+    """Return the band that an object of a file's header describes.
+
+    Raises:
+        WeightsError: if it describes none.
+    """
+    check_fields(path, Band._field_defaults | dict(values), _BAND_FIELDS, "band")
+    return Band(**{name: value for name, value in values.items() if name in Band._fields})
+
+
+def _header(network: Network, encoding: str, held: Sequence[int]) -> dict[str, Any]:
     layout, bands = network.layout, network.bands
     late: dict[str, object] = {}
     if bands:
@@ -327,42 +465,11 @@ def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str
         "tuples": [list(cells) for cells in layout.tuples],
         "stages": list(layout.stages),
         "ranks": layout.ranks,
-        "held": list(held),
+        "held": list(held) or list(range(len(layout.stages) + 1)),
         "encoding": encoding,
         "history": [dict(entry) for entry in network.history],
         **late,
     }
-
-
-def _layout_of(archive: Archive) -> NetworkLayout:
-    header = archive.header
-    try:
-        tuples = tuple(tuple(map(int, cells)) for cells in header["tuples"])
-        stages = tuple(map(int, header["stages"]))
-        return NetworkLayout(header["rows"], header["columns"], tuples, stages, header["ranks"])
-    except (KeyError, TypeError) as error:
-        raise WeightsError(f"{archive.path} is damaged: its header lacks {error}") from None
-
-
-def _rules_of(archive: Archive) -> Rules:
-    try:
-        return Rules.parse(archive.header["rules"])
-    except (KeyError, RulesError) as error:
-        raise WeightsError(f"{archive.path}: its rules cannot be read: {error}") from None
-
-
-def _held_of(archive: Archive) -> list[int]:
-    held = archive.header.get("held")
-    if not isinstance(held, list) or not all(isinstance(number, int) for number in held):
-        raise WeightsError(f"{archive.path} is damaged: it holds the stages {held!r}")
-    return held
-
-
-def _step_of(archive: Archive) -> float:
-    step = archive.header.get("step")
-    if not isinstance(step, int | float) or not step > 0:
-        raise WeightsError(f"{archive.path} is damaged: its step is {step!r}")
-    return step
 
 
 # --- the networks that come with py2048 ----------------------------------------------------------

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 from py2048.errors import PlayerError, Py2048Error, did_you_mean, shown
 from py2048.players.player import Player
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "py2048.players"
+LONGEST_SPEC = 1000
+"""The most characters of a spec: it is kept with games and shown in messages."""
+UNSHOWN = "Cc", "Cs"
+"""Characters that no screen shows and no file keeps: controls, halves of a surrogate pair."""
 
 
 @cache
@@ -60,19 +65,20 @@ def make_player(spec: str) -> Player:
         PlayerError: if the name or an option is unknown, or a value cannot be used; the message
             names it and the nearest right one.
     """
-    if not isinstance(spec, str):
-        raise PlayerError(f"{shown(spec)} describes no player: give a text such as 'greedy'")
+    _check_text(spec)
     name, colon, rest = spec.strip().partition(":")
     factory = _factory(name)
     options = _options(name, factory, rest) if colon else {}
     try:
         player = factory(**options)
     except (TypeError, ValueError, Py2048Error) as error:
-        raise PlayerError(f"player {spec!r}: {error}") from None
+        raise PlayerError(f"player {shown(spec)}: {error}") from None
     except Exception as error:  # a plugin may fail in any way
-        raise PlayerError(f"player {spec!r} cannot be made: {_told(error)}") from error
+        raise PlayerError(f"player {shown(spec)} cannot be made: {_told(error)}") from error
     if not isinstance(player, Player):
-        raise PlayerError(f"player {spec!r} is not one: {shown(player)} lacks name, choose or rate")
+        raise PlayerError(
+            f"player {shown(spec)} is not one: {shown(player)} lacks name, choose or rate"
+        )
     return player
 
 
@@ -93,9 +99,22 @@ def with_seed(spec: str, seed: int) -> str:
     return f"{spec},seed={seed}" if colon else f"{spec}:seed={seed}"
 
 
+def _check_text(spec: object) -> None:
+    if not isinstance(spec, str):
+        raise PlayerError(f"{shown(spec)} describes no player: give a text such as 'greedy'")
+    if len(spec) > LONGEST_SPEC:
+        raise PlayerError(
+            f"player {shown(spec)}: a spec has at most {LONGEST_SPEC:,} characters, "
+            f"not {len(spec):,}"
+        )
+    for sign in spec.strip():
+        if category(sign) in UNSHOWN:
+            raise PlayerError(f"player {shown(spec)}: {sign!r} cannot be shown; leave it out")
+
+
 def _check_name(name: str) -> None:
     if name not in _entries():
-        raise PlayerError(f"no player is called {name!r}{did_you_mean(name, _entries())}")
+        raise PlayerError(f"no player is called {shown(name)}{did_you_mean(name, _entries())}")
 
 
 def _factory(name: str) -> Callable[..., Player]:
@@ -124,12 +143,16 @@ def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, 
     options = {}
     for part in text.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
+        if not parameters:
+            raise PlayerError(f"player {name!r} has no options: leave out {shown(f':{text}')}")
         if key not in parameters:
             raise PlayerError(
-                f"player {name!r} has no option {key!r}{did_you_mean(key, parameters)}"
+                f"player {name!r} has no option {shown(key)}{did_you_mean(key, parameters)}"
             )
-        if not equals:
-            raise PlayerError(f"option {key!r} of player {name!r} lacks a value: write {key}=…")
+        if not equals or not value:
+            raise PlayerError(
+                f"option {key!r} of player {name!r} lacks a value: write {key}=…, or leave it out"
+            )
         if key in options:
             raise PlayerError(f"option {key!r} of player {name!r} is given twice: leave one out")
         options[key] = _converted(name, key, value, parameters[key].annotation)
@@ -150,7 +173,7 @@ def _converted(name: str, key: str, text: str, annotation: Any) -> Any:
     if str in accepted or annotation is inspect.Parameter.empty:
         return text
     wanted = " or ".join(kind.__name__ for kind in accepted if kind is not type(None))
-    raise PlayerError(f"option {key}={text!r} of player {name!r} must be of type {wanted}")
+    raise PlayerError(f"option {key}={shown(text)} of player {name!r} must be of type {wanted}")
 
 
 _BOOLEANS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}

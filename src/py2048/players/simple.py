@@ -9,6 +9,7 @@ from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.ntuple.heuristic import board_value
 from py2048.players.player import best, checked_game
+from py2048.rng import checked_seed
 from py2048.search.expectimax import rate_within, value_of_win
 
 QUICK_DEPTH = 8
@@ -19,8 +20,9 @@ class RandomPlayer:
     """Any legal direction, all equally likely."""
 
     def __init__(self, seed: int | None = None) -> None:
-        self.name = "random" if seed is None else f"random:seed={seed}"
-        self._random = random.Random(seed)
+        chosen = None if seed is None else checked_seed(seed)
+        self.name = "random" if chosen is None else f"random:seed={chosen}"
+        self._random = random.Random(chosen)
 
     def choose(self, game: Game) -> Direction:
         """Return a random legal direction."""
