@@ -258,6 +258,8 @@ class Room:
     Attributes:
         game: the game.
         clients: who plays or watches it.
+        autoplay: the computer player that makes the moves, here or in another process.
+        autoplay_task: makes the moves here, None where nobody does.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
@@ -275,6 +277,11 @@ class Room:
         self._waiting: list[_Frame] = []
         self._writing: list[_Frame] | None = None
         self._frames = 0  # so many were sent or queued
+
+    @property
+    def is_played(self) -> bool:
+        """Whether the player of the game is here."""
+        return any(client.account == self.game.info.owner for client in self.clients)
 
     # Sending
 
@@ -374,13 +381,24 @@ class Room:
     # Autoplay
 
     def stop_autoplay(self) -> None:
-        """Stop the computer player that makes the moves, if any."""
+        """Stop the computer player that makes the moves, here or elsewhere, if any."""
+        if self.autoplay is not None:
+            self.set_autoplay(None, None)
+
+    def end_autoplay(self) -> None:
+        """Stop the computer player that makes the moves here, if any."""
         if self.autoplay_task is not None:
-            self.autoplay_task.cancel()
             self.set_autoplay(None, None)
 
     def set_autoplay(self, player: str | None, task: asyncio.Task[None] | None) -> None:
         """Note, and tell everybody, that a task lets a computer player move, or none does."""
+        self.show_autoplay(player, task)
+        self._rooms.sharing.autoplayed(self.game.id, player)
+
+    def show_autoplay(self, player: str | None, task: asyncio.Task[None] | None = None) -> None:
+        """Note, and tell all who are here, which player moves: by a task, or in another process."""
+        if self.autoplay_task is not None:
+            self.autoplay_task.cancel()
         self.autoplay, self.autoplay_task = player, task
         self.send(schema.AutoplayMessage(self.game.id, player))
 
@@ -396,7 +414,7 @@ class Room:
             self._waiting.clear()
         self.is_reloading = True
         self.settled.clear()
-        self.stop_autoplay()
+        self.end_autoplay()
         if error is not None:
             self._fail(error)
 
@@ -601,8 +619,8 @@ class Rooms:
         if client.room is not room:
             self.leave(client, by_choice=True)
             self.open.setdefault(room.game.id, room)
-            self.sharing.entered(room.game.id)
             room.clients.add(client)
+            self.sharing.seated(room.game.id, is_played=room.is_played)
             client.room, client.hears_from = room, inf
 
     def leave(self, client: Client, *, by_choice: bool = False) -> None:
@@ -617,12 +635,14 @@ class Rooms:
         if room is None:
             return
         room.clients.discard(client)
-        player, others = room.game.info.owner, {each.account for each in room.clients}
-        is_left = by_choice and client.account == player and player not in others
-        if is_left and room.game.is_over and room.game.info.mode == CASUAL:
+        game, is_mine = room.game, client.account == room.game.info.owner
+        is_left = is_mine and not (room.is_played or self.sharing.is_played_elsewhere(game.id))
+        if by_choice and is_left and game.is_over and game.info.mode == CASUAL:
             self.start(self._finish_when_written(room))
-        if not room.clients:
-            room.stop_autoplay()
+        if room.clients:
+            self.sharing.seated(game.id, is_played=room.is_played)
+        else:
+            room.end_autoplay()
         self.release(room)
 
     def release(self, room: Room) -> None:
@@ -768,7 +788,7 @@ class Rooms:
         return [
             game_id
             for game_id, room in self.open.items()
-            if not (room.game.is_over or room.game.info.owner in {c.account for c in room.clients})
+            if not (room.game.is_over or room.is_played)
         ]
 
     def on_change(self, change: GameChange) -> None:
@@ -777,7 +797,7 @@ class Rooms:
         room = self.open.get(change.id)
         if room is None or room.is_reloading or change.revision <= room.game.version:
             return
-        room.stop_autoplay()  # somebody acts there
+        room.end_autoplay()  # somebody acts there
         events = room.game.follow_change(change) if room.settled.is_set() else ()
         if events is None:
             self.reload(room, None)
@@ -815,10 +835,15 @@ class Rooms:
         now = await self.in_thread(self.games.store.games.revisions, [game_id])
         await self._follow_store(game_id, now.get(game_id, 0))
 
-    def on_autoplay(self, game_id: str) -> None:
-        """Stop autoplay here: it was begun or stopped in another process."""
+    def on_autoplay(self, game_id: str, player: str | None) -> None:
+        """Stop autoplay here: it was begun, or stopped, in another process."""
         if room := self.open.get(game_id):
-            room.stop_autoplay()
+            room.show_autoplay(player)
+
+    def autoplay_of(self, game_id: str) -> str | None:
+        """Return the computer player that moves here in a game, if any."""
+        room = self.open.get(game_id)
+        return room.autoplay if room is not None and room.autoplay_task is not None else None
 
     def _follow_soon(self, game_id: str, revision: int) -> None:
         """Have a game brought to at least a revision, from the store."""
@@ -847,7 +872,7 @@ class Rooms:
             return
         await room.settled.wait()
         saved = await self.in_thread(self.games.store.games.find, game_id)
-        room.stop_autoplay()
+        room.end_autoplay()
         await room.settled.wait()
         if self.open.get(game_id) is not room or room.is_reloading:
             return
