@@ -454,7 +454,7 @@ class Room:
         # A record has the version that its player knows: a mere state would answer no action.
         is_undone = game.is_finished and game.version < self.game.version
         if self.fault is not None and game.changes.leads_where(self.game.changes):
-            self._deliver([] if self._is_told else self._waiting)
+            self._deliver(self._waiting)
             self.fault = None  # all is written
         self.game = game
         self._waiting, self._writing = [], None
