@@ -377,6 +377,28 @@ async def test_a_tab_at_any_worker_keeps_the_end_of_a_casual_game(
             visitor.leave()
 
 
+@pytest.mark.parametrize("is_kept", [False, True])
+async def test_a_look_from_another_worker_leaves_the_end_to_the_tab_that_has_it(
+    store_url: str, is_kept: bool
+) -> None:
+    """Who opens the page of the game, and goes at once, has a record if no tab is at the game."""
+    async with two_workers(store_url) as (one, two):
+        player = Visitor(one)
+        game = (await player.new("x:size=2x2"))["game"]
+        while player.state["outcome"] == "playing":
+            await player.move()
+        if not is_kept:
+            player.leave()
+            await until(lambda: not one.rooms.open)
+        looker, records = Visitor(two, player.account), two.rooms.games.store.records
+        await looker.ask("watch", game=game)
+        await looker.connection.on_message('{"type":"leave"}')
+        await until(lambda: not (two.rooms.open or two.rooms._tasks))
+        assert (records.summary(game) is None) == is_kept
+        for visitor in (player, looker):
+            visitor.leave()
+
+
 @pytest.mark.parametrize("worker", [0, 1])
 @pytest.mark.parametrize("is_watched", [False, True])
 async def test_a_lost_connection_takes_no_casual_game_from_its_player(

@@ -56,6 +56,9 @@ More of them gather meanwhile: with half the transactions the server has time fo
 """
 
 _LONGEST_REST = 0.02
+_HEARD = 0.3
+"""Seconds after which a game that was opened here is known to be open elsewhere, if it is."""
+
 MOST_FRAMES = 256
 MOST_CHARACTERS = 1_000_000
 TOO_SLOW, SIGN_IN = 1013, 1008
@@ -260,6 +263,8 @@ class Room:
         clients: who plays or watches it.
         autoplay: the computer player that makes the moves, here or in another process.
         autoplay_task: makes the moves here, None where nobody does.
+        opened: when, as of the event loop.
+        leavers: how many have left of whom it is not decided yet what becomes of the game.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
@@ -271,6 +276,8 @@ class Room:
         self.autoplay_address = ""
         self.settled = asyncio.Event()
         self.settled.set()
+        self.opened = asyncio.get_running_loop().time()
+        self.leavers = 0
         self.is_reloading = self.is_gone = False
         self.fault: StorageError | None = None
         self._is_told = False
@@ -635,10 +642,11 @@ class Rooms:
         if room is None:
             return
         room.clients.discard(client)
-        game, is_mine = room.game, client.account == room.game.info.owner
-        is_left = is_mine and not (room.is_played or self.sharing.is_played_elsewhere(game.id))
-        if by_choice and is_left and game.is_over and game.info.mode == CASUAL:
-            self.start(self._finish_when_written(room))
+        game = room.game
+        is_left = by_choice and client.account == game.info.owner
+        if is_left and game.is_over and game.info.mode == CASUAL:
+            room.leavers += 1
+            self.start(self._finish_if_left(room))
         if room.clients:
             self.sharing.seated(game.id, is_played=room.is_played)
         else:
@@ -647,10 +655,11 @@ class Rooms:
 
     def release(self, room: Room) -> None:
         """Close a room that is empty, when all of it is written."""
-        if room.clients or not room.settled.is_set():
+        if room.clients or room.leavers or not room.settled.is_set():
             return
-        if self.open.pop(room.game.id, None) is None:
+        if self.open.get(room.game.id) is not room:
             return
+        del self.open[room.game.id]
         self.sharing.closed(room.game.id)
         if room.game.is_over and room.game.info.mode != CASUAL:
             self.start(self._finish(room.game.id))
@@ -698,9 +707,16 @@ class Rooms:
             self.start(self._finish(game.id))
         self.release(room)
 
-    async def _finish_when_written(self, room: Room) -> None:
+    async def _finish_if_left(self, room: Room) -> None:
+        """Make a record of a game that its player has left, unless it sits there in another tab."""
         await room.settled.wait()
-        await self._finish(room.game.id)
+        if self.sharing.bus is not None:
+            await asyncio.sleep(room.opened + _HEARD - self._loop.time())
+        room.leavers -= 1
+        is_left = not (room.is_played or self.sharing.is_played_elsewhere(room.game.id))
+        self.release(room)
+        if is_left:
+            await self._finish(room.game.id)
 
     async def _finish(self, game_id: str) -> None:
         try:
