@@ -51,3 +51,13 @@ def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stderr == ""
+
+
+def test_a_restore_as_described_sees_what_the_backup_saw() -> None:
+    """Its account, folder and settings, the database's address among them, are the unit's."""
+    page = (DEPLOY.parent / "docs" / "how-to" / "run-a-server.md").read_text()
+    command = page[page.index("systemd-run") : page.index("py2048 restore /var/lib")]
+    given = set(re.findall(r" -p (\S+)", command))
+    unit = set((DEPLOY / "py2048-backup.service").read_text().splitlines())
+    assert {line for line in unit if line.startswith(("Environment", "User"))} <= given
+    assert given - {"StateDirectory=py2048"} <= unit

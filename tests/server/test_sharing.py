@@ -241,7 +241,7 @@ async def test_an_undo_elsewhere_is_followed(store_url: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["undo", "stop", "start"])
-async def test_autoplay_is_stopped_from_another_worker(store_url: str, by: str) -> None:
+async def test_autoplay_is_shown_and_stopped_in_another_worker(store_url: str, by: str) -> None:
     """By an action there, and by starting or stopping autoplay: at most one worker moves."""
     async with two_workers(store_url) as (one, two):
         player = Visitor(one)
@@ -250,18 +250,40 @@ async def test_autoplay_is_stopped_from_another_worker(store_url: str, by: str) 
         await hand.ask("open", game=game)
         await until(lambda: one.rooms.sharing.is_shared(game) and two.rooms.sharing.is_shared(game))
         await player.ask("autoplay", player="random", delay=1000)
-        while (await hand.receive())["version"] < 2:
-            pass
+        assert (await hand.receive())["player"] == "random"
+        while hand.state["version"] < 2:
+            await hand.receive()
+        assert hand.state["autoplay"] == "random"
+        later = Visitor(two, player.account)
+        assert (await later.ask("open", game=game))["autoplay"] == "random"
         action = {
             "undo": {"type": "undo", "number": hand.state["version"] + 1},
             "stop": {"type": "autoplay", "player": None},
             "start": {"type": "autoplay", "player": "random", "delay": 1000},
         }
         await hand.connection.on_message(json.dumps(action[by]))
+        await until(lambda: one.rooms.open[game].autoplay_task is None)
+        left = "random" if by == "start" else None
+        for services in (one, two):
+            assert services.rooms.open[game].autoplay == left
+        assert (two.rooms.open[game].autoplay_task is None) == (left is None)
+        for visitor in (player, hand, later):
+            visitor.leave()
+
+
+async def test_a_tab_that_comes_later_to_another_worker_shows_autoplay(store_url: str) -> None:
+    """It is told as soon as the workers know of each other, and can stop it."""
+    async with two_workers(store_url) as (one, two):
+        player = Visitor(one)
+        game = (await player.new())["game"]
+        await player.ask("autoplay", player="random", delay=10_000)
+        later = Visitor(two, player.account)
+        await later.ask("open", game=game)
+        while later.state.get("player") != "random" or later.state["type"] != "autoplay":
+            await later.receive()
+        await later.connection.on_message('{"type":"autoplay","player":null}')
         await until(lambda: one.rooms.open[game].autoplay is None)
-        assert one.rooms.open[game].autoplay_task is None
-        assert two.rooms.open[game].autoplay == ("random" if by == "start" else None)
-        for visitor in (player, hand):
+        for visitor in (player, later):
             visitor.leave()
 
 
@@ -321,6 +343,60 @@ async def test_who_sits_at_a_casual_game_that_is_over_can_undo(
         await player.ask("redo", number=player.state["version"] + 1)
         await player.connection.on_message('{"type":"leave"}')
         await until(lambda: records.summary(game))
+
+
+@pytest.mark.parametrize("worker", [0, 1])
+async def test_a_tab_at_any_worker_keeps_the_end_of_a_casual_game(
+    store_url: str, worker: int
+) -> None:
+    """Who leaves it in one tab can undo in another; who leaves the last one has its record."""
+    async with two_workers(store_url) as workers:
+        player, *watchers = (Visitor(workers[number]) for number in (0, 0, 1))
+        one, two = (services.rooms.sharing for services in workers)
+        game = (await player.new("x:size=2x2"))["game"]
+        for watcher in watchers:
+            await watcher.ask("watch", game=game)
+        other = Visitor(workers[worker], player.account)
+        await other.ask("open", game=game)
+        await until(lambda: one.is_played_elsewhere(game) == bool(worker))
+        while player.state["outcome"] == "playing":
+            await player.move()
+        rooms, records = workers[0].rooms, workers[0].rooms.games.store.records
+        await player.new()
+        await until(lambda: not rooms._tasks)
+        while other.state["outcome"] == "playing":
+            await other.receive()
+        for action in ("undo", "redo"):
+            done = await other.ask(action, number=other.state["version"] + 1)
+            assert done["type"] == "events"
+        assert records.summary(game) is None
+        await until(lambda: two.is_played_elsewhere(game) != bool(worker))
+        await other.new()
+        await until(lambda: records.summary(game))
+        for visitor in (player, other, *watchers):
+            visitor.leave()
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+async def test_a_look_from_another_worker_leaves_the_end_to_the_tab_that_has_it(
+    store_url: str, is_kept: bool
+) -> None:
+    """Who opens the page of the game, and goes at once, has a record if no tab is at the game."""
+    async with two_workers(store_url) as (one, two):
+        player = Visitor(one)
+        game = (await player.new("x:size=2x2"))["game"]
+        while player.state["outcome"] == "playing":
+            await player.move()
+        if not is_kept:
+            player.leave()
+            await until(lambda: not one.rooms.open)
+        looker, records = Visitor(two, player.account), two.rooms.games.store.records
+        await looker.ask("watch", game=game)
+        await looker.connection.on_message('{"type":"leave"}')
+        await until(lambda: not (two.rooms.open or two.rooms._tasks))
+        assert (records.summary(game) is None) == is_kept
+        for visitor in (player, looker):
+            visitor.leave()
 
 
 @pytest.mark.parametrize("worker", [0, 1])

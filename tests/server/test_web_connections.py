@@ -8,16 +8,20 @@ import socket as sockets
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from starlette.types import Receive, Send
+from uvicorn import Config
+from uvicorn.server import ServerState
 from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.asyncio.client import connect
 
 from py2048.server.connections import Connections
 from py2048.server.middleware import network_of
 from py2048.server.settings import ServerError, Settings, find_proxies
+from py2048.server.socket_connections import SocketConnection
 
 UPGRADE = (
     b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -181,6 +185,67 @@ async def test_sockets_that_give_no_sign_of_life_are_closed(tmp_path: Path) -> N
             await alive.send('{"type":"ping"}')
             while '"pong"' not in str(await asyncio.wait_for(alive.recv(), 20)):
                 pass
+
+
+def frame(data: bytes, head: int = 0x81, size: int | None = None) -> bytes:
+    """Return a short frame as a browser sends it, by default with text, masked with zeros."""
+    return bytes([head, 0x80 | (len(data) if size is None else size)]) + bytes(4) + data
+
+
+BAD_FRAMES = {
+    "no text": frame(b"\xff"),
+    "no text, in pieces": frame(b"\xff", 0x01) + frame(b"\xff", 0x80),
+    "reserved bits": frame(b"a", 0xF1),
+    "no such kind": frame(b"a", 0x83),
+    "no mask": b"\x81\x01a",
+    "no reason": frame(b"\x03\xe8\xff", 0x88),
+    "too long": frame(b"", 0x89, 126) + bytes(200),
+}
+
+
+@pytest.mark.parametrize("said", BAD_FRAMES.values(), ids=BAD_FRAMES)
+@pytest.mark.parametrize("is_answered", [False, True])
+async def test_bad_frames_end_a_connection_and_are_no_fault_of_the_server(
+    caplog: pytest.LogCaptureFixture, said: bytes, is_answered: bool
+) -> None:
+    """Whether they come after the handshake was answered or before, nothing is logged."""
+    is_asked = asyncio.Event()
+
+    async def app(_scope: object, receive: Receive, send: Send) -> None:
+        is_asked.set()
+        if is_answered:
+            await send({"type": "websocket.accept"})
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+
+    config = Config(app, log_config=None)
+    config.load()
+    given = {"config": config, "server_state": ServerState(), "app_state": {}}
+    places = Connections(10, 10, lambda _: False)
+    listening = await asyncio.get_running_loop().create_server(
+        lambda: SocketConnection(places, 60.0, **given), "127.0.0.1", 0
+    )
+    async with listening:
+        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+        writer.write(UPGRADE + b"\r\n")
+        if is_answered:
+            assert b"101" in await reader.readuntil(b"\r\n\r\n")
+        await is_asked.wait()
+        writer.write(said)
+        with suppress(ConnectionError):
+            await asyncio.wait_for(reader.read(), 20)  # until the end
+        writer.close()
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_a_handshake_that_is_none_is_told_to_its_client_alone(tmp_path: Path) -> None:
+    """It is answered with 400, and the operator reads of no fault."""
+    with serving(tmp_path) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(UPGRADE.replace(b"Key: ", b"Key: x") + b"\r\n")
+        assert b" 400 " in await asyncio.wait_for(reader.read(), 20)
+        writer.close()
+        assert [line for line in server.logged() if line["level"] == "error"] == []
 
 
 def test_a_large_head_is_refused(web_server: WebServer) -> None:

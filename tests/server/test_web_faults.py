@@ -93,9 +93,9 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(
         player.leave()
 
 
-@pytest.mark.parametrize("moves", [1, 2])
+@pytest.mark.parametrize(("moves", "is_told"), [(1, False), (1, True), (2, False)])
 async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, is_told: bool
 ) -> None:
     """What the store has is answered as made; only what came after it is taken back."""
     async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
@@ -109,12 +109,21 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
             write(batch)
             raise StorageError("the connection was closed", "unreachable")
 
+        def stay_away(_: str) -> None:
+            monkeypatch.undo()
+            raise StorageError("the connection was closed", "unreachable")
+
+        if is_told:  # the game cannot be read again at once
+            monkeypatch.setattr(services.rooms.games, "load", stay_away)
         monkeypatch.setattr(changes, "write", lose)
         room, client = services.rooms.open[game], player.connection
         for number in range(1, moves + 1):
             direction = room.game.session.game.legal_directions()[0]
             room.broadcast(room.game.move(number, direction), client)
         answer = await player.receive()
+        if is_told:
+            assert (answer["reason"], answer["state"]) == ("storage", None)
+            answer = await player.receive()
         saved = services.rooms.games.store.games.find(game)
         assert saved is not None
         assert saved.revision == player.state["version"] == 1

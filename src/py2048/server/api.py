@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from itertools import islice
 from typing import Any, TypeVar
 
 import msgspec
@@ -27,6 +26,7 @@ from py2048.server.games import GameService, checked_rules
 from py2048.server.middleware import address_of
 from py2048.server.openapi import Endpoint, Handler
 from py2048.server.pages import Pages
+from py2048.server.replays import Replays
 from py2048.server.reviews import review_answer
 from py2048.server.rooms import Client
 from py2048.server.schema import BOT, CASUAL, ActionRejected, checked_game_id
@@ -57,6 +57,7 @@ class Api:
         self._services = services
         self._auth = auth
         self._pages = pages
+        self._replays = Replays()
         self.endpoints = (*self._make_endpoints(), *BotApi(services, auth).endpoints)
 
     def routes(self) -> list[Route]:
@@ -208,8 +209,16 @@ class Api:
         query, games = _query(request, schema.TurnsQuery), self._services.rooms.games
         limits, address = self._services.limits, address_of(request.scope)
         limits.check_replay(address)
-        answer = await limits.replaying.do(address, _turns, games, game, query.first, query.limit)
-        return _answer(answer)
+        return _answer(await limits.replaying.do(address, self._turns, games, game, query))
+
+    def _turns(self, games: GameService, game: str, query: schema.TurnsQuery) -> schema.TurnsAnswer:
+        """Return some turns of a finished game.
+
+        Raises:
+            ActionRejected: if there is no record of such a game.
+        """
+        record = Record.from_json(games.record_text(game))
+        return self._replays.turns(game, record, query.first, query.limit)
 
     async def record(self, request: Request) -> Response:
         """The record of a finished game."""
@@ -378,20 +387,3 @@ def _verified(text: str, secret: str | None) -> schema.VerifiedAnswer:
         ok=True, rules=str(record.rules), player=record.player, score=record.score,
         plies=record.plies, seed=record.seed, fair=bool(secret),
     )  # fmt: skip
-
-
-def _turns(games: GameService, game_id: str, first: int, most: int) -> schema.TurnsAnswer:
-    """Return some turns of a finished game, with the board after each.
-
-    Raises:
-        ActionRejected: if there is no record of such a game.
-    """
-    record = Record.from_json(games.record_text(game_id))
-    turns, before = [], 0
-    for index, (board, turn, score) in enumerate(islice(record.replay(), first + most)):
-        if index >= first:
-            turns.append(messages.turn_info(turn, score, score - before, board))
-        before = score
-    total = sum(1 for _ in record.steps)
-    times = list(record.times[first : first + most])
-    return schema.TurnsAnswer(game_id, record.start.rows, first, total, turns, times)

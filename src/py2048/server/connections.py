@@ -8,7 +8,6 @@ one address or in all, the connection that has waited longest makes room for the
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -184,56 +183,3 @@ class HttpConnection(H11Protocol):
                 timer.cancel()
         self._timer = None
         self._connections.leave(self)
-
-
-def socket_connection(connections: Connections, patience: float, **given: Any) -> asyncio.Protocol:
-    """Return what speaks with a browser over a WebSocket, and counts as a connection too.
-
-    It ends if there is no handshake within `patience` seconds: one that cannot be read is not
-    answered.
-    """
-    return _socket_connection()(connections, patience, **given)
-
-
-@functools.cache
-def _socket_connection() -> Callable[..., asyncio.Protocol]:
-    # Loaded for the first one, after the first page.
-    from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-
-    class SocketConnection(WebSocketsSansIOProtocol):
-        def __init__(self, connections: Connections, patience: float, **given: Any) -> None:
-            super().__init__(**given)
-            self._places = connections
-            self._timer = self.loop.call_later(patience, self._give_up)
-
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            super().connection_made(transport)
-            self._places.enter(self, self.client[0] if self.client else "")
-            self._places.works(self)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._timer.cancel()
-            self._places.leave(self)
-            super().connection_lost(exc)
-
-        def handle_connect(self, event: Any) -> None:
-            super().handle_connect(event)
-            extensions: dict[str, Any] = self.scope["extensions"]
-            extensions[WRITE] = self.write_now
-
-        def write_now(self, frame: bytes) -> bool:
-            is_open = self.conn.state.name == "OPEN" and not self.transport.is_closing()
-            if not (is_open and self.writable.is_set()):
-                return False
-            self.conn.send_text(frame)
-            self.transport.write(b"".join(self.conn.data_to_send()))
-            return True
-
-        def drop(self) -> None:
-            self.transport.abort()
-
-        def _give_up(self) -> None:
-            if not self.handshake_complete:
-                self.drop()
-
-    return SocketConnection

@@ -126,7 +126,6 @@ class HintService:
             raise room.game.over()
         if room.autoplay_task is None:
             self._check_autoplays(rooms, room.game.info.owner, address)
-        room.stop_autoplay()
         room.autoplay_address = address
         moving = self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
         room.set_autoplay(spec, rooms.start(moving))
@@ -161,6 +160,7 @@ class HintService:
         except Py2048Error as error:
             _log.warning("autoplay stopped", extra={"fault": str(error)})
         if room.autoplay_task is asyncio.current_task():
+            room.autoplay_task = None
             room.set_autoplay(None, None)
             rooms.on_settled(room)
 

@@ -56,6 +56,9 @@ More of them gather meanwhile: with half the transactions the server has time fo
 """
 
 _LONGEST_REST = 0.02
+_HEARD = 0.3
+"""Seconds after which a game that was opened here is known to be open elsewhere, if it is."""
+
 MOST_FRAMES = 256
 MOST_CHARACTERS = 1_000_000
 TOO_SLOW, SIGN_IN = 1013, 1008
@@ -258,6 +261,10 @@ class Room:
     Attributes:
         game: the game.
         clients: who plays or watches it.
+        autoplay: the computer player that makes the moves, here or in another process.
+        autoplay_task: makes the moves here, None where nobody does.
+        opened: when, as of the event loop.
+        leavers: how many have left of whom it is not decided yet what becomes of the game.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
@@ -269,12 +276,19 @@ class Room:
         self.autoplay_address = ""
         self.settled = asyncio.Event()
         self.settled.set()
+        self.opened = asyncio.get_running_loop().time()
+        self.leavers = 0
         self.is_reloading = self.is_gone = False
         self.fault: StorageError | None = None
         self._is_told = False
         self._waiting: list[_Frame] = []
         self._writing: list[_Frame] | None = None
         self._frames = 0  # so many were sent or queued
+
+    @property
+    def is_played(self) -> bool:
+        """Whether the player of the game is here."""
+        return any(client.account == self.game.info.owner for client in self.clients)
 
     # Sending
 
@@ -374,13 +388,24 @@ class Room:
     # Autoplay
 
     def stop_autoplay(self) -> None:
-        """Stop the computer player that makes the moves, if any."""
+        """Stop the computer player that makes the moves, here or elsewhere, if any."""
+        if self.autoplay is not None:
+            self.set_autoplay(None, None)
+
+    def end_autoplay(self) -> None:
+        """Stop the computer player that makes the moves here, if any."""
         if self.autoplay_task is not None:
-            self.autoplay_task.cancel()
             self.set_autoplay(None, None)
 
     def set_autoplay(self, player: str | None, task: asyncio.Task[None] | None) -> None:
         """Note, and tell everybody, that a task lets a computer player move, or none does."""
+        self.show_autoplay(player, task)
+        self._rooms.sharing.autoplayed(self.game.id, player)
+
+    def show_autoplay(self, player: str | None, task: asyncio.Task[None] | None = None) -> None:
+        """Note, and tell all who are here, which player moves: by a task, or in another process."""
+        if self.autoplay_task is not None:
+            self.autoplay_task.cancel()
         self.autoplay, self.autoplay_task = player, task
         self.send(schema.AutoplayMessage(self.game.id, player))
 
@@ -396,7 +421,7 @@ class Room:
             self._waiting.clear()
         self.is_reloading = True
         self.settled.clear()
-        self.stop_autoplay()
+        self.end_autoplay()
         if error is not None:
             self._fail(error)
 
@@ -436,7 +461,7 @@ class Room:
         # A record has the version that its player knows: a mere state would answer no action.
         is_undone = game.is_finished and game.version < self.game.version
         if self.fault is not None and game.changes.leads_where(self.game.changes):
-            self._deliver([] if self._is_told else self._waiting)
+            self._deliver(self._waiting)
             self.fault = None  # all is written
         self.game = game
         self._waiting, self._writing = [], None
@@ -601,8 +626,8 @@ class Rooms:
         if client.room is not room:
             self.leave(client, by_choice=True)
             self.open.setdefault(room.game.id, room)
-            self.sharing.entered(room.game.id)
             room.clients.add(client)
+            self.sharing.seated(room.game.id, is_played=room.is_played)
             client.room, client.hears_from = room, inf
 
     def leave(self, client: Client, *, by_choice: bool = False) -> None:
@@ -617,20 +642,24 @@ class Rooms:
         if room is None:
             return
         room.clients.discard(client)
-        player, others = room.game.info.owner, {each.account for each in room.clients}
-        is_left = by_choice and client.account == player and player not in others
-        if is_left and room.game.is_over and room.game.info.mode == CASUAL:
-            self.start(self._finish_when_written(room))
-        if not room.clients:
-            room.stop_autoplay()
+        game = room.game
+        is_left = by_choice and client.account == game.info.owner
+        if is_left and game.is_over and game.info.mode == CASUAL:
+            room.leavers += 1
+            self.start(self._finish_if_left(room))
+        if room.clients:
+            self.sharing.seated(game.id, is_played=room.is_played)
+        else:
+            room.end_autoplay()
         self.release(room)
 
     def release(self, room: Room) -> None:
         """Close a room that is empty, when all of it is written."""
-        if room.clients or not room.settled.is_set():
+        if room.clients or room.leavers or not room.settled.is_set():
             return
-        if self.open.pop(room.game.id, None) is None:
+        if self.open.get(room.game.id) is not room:
             return
+        del self.open[room.game.id]
         self.sharing.closed(room.game.id)
         if room.game.is_over and room.game.info.mode != CASUAL:
             self.start(self._finish(room.game.id))
@@ -678,9 +707,16 @@ class Rooms:
             self.start(self._finish(game.id))
         self.release(room)
 
-    async def _finish_when_written(self, room: Room) -> None:
+    async def _finish_if_left(self, room: Room) -> None:
+        """Make a record of a game that its player has left, unless it sits there in another tab."""
         await room.settled.wait()
-        await self._finish(room.game.id)
+        if self.sharing.bus is not None:
+            await asyncio.sleep(room.opened + _HEARD - self._loop.time())
+        room.leavers -= 1
+        is_left = not (room.is_played or self.sharing.is_played_elsewhere(room.game.id))
+        self.release(room)
+        if is_left:
+            await self._finish(room.game.id)
 
     async def _finish(self, game_id: str) -> None:
         try:
@@ -768,7 +804,7 @@ class Rooms:
         return [
             game_id
             for game_id, room in self.open.items()
-            if not (room.game.is_over or room.game.info.owner in {c.account for c in room.clients})
+            if not (room.game.is_over or room.is_played)
         ]
 
     def on_change(self, change: GameChange) -> None:
@@ -777,7 +813,7 @@ class Rooms:
         room = self.open.get(change.id)
         if room is None or room.is_reloading or change.revision <= room.game.version:
             return
-        room.stop_autoplay()  # somebody acts there
+        room.end_autoplay()  # somebody acts there
         events = room.game.follow_change(change) if room.settled.is_set() else ()
         if events is None:
             self.reload(room, None)
@@ -815,10 +851,15 @@ class Rooms:
         now = await self.in_thread(self.games.store.games.revisions, [game_id])
         await self._follow_store(game_id, now.get(game_id, 0))
 
-    def on_autoplay(self, game_id: str) -> None:
-        """Stop autoplay here: it was begun or stopped in another process."""
+    def on_autoplay(self, game_id: str, player: str | None) -> None:
+        """Stop autoplay here: it was begun, or stopped, in another process."""
         if room := self.open.get(game_id):
-            room.stop_autoplay()
+            room.show_autoplay(player)
+
+    def autoplay_of(self, game_id: str) -> str | None:
+        """Return the computer player that moves here in a game, if any."""
+        room = self.open.get(game_id)
+        return room.autoplay if room is not None and room.autoplay_task is not None else None
 
     def _follow_soon(self, game_id: str, revision: int) -> None:
         """Have a game brought to at least a revision, from the store."""
@@ -847,7 +888,7 @@ class Rooms:
             return
         await room.settled.wait()
         saved = await self.in_thread(self.games.store.games.find, game_id)
-        room.stop_autoplay()
+        room.end_autoplay()
         await room.settled.wait()
         if self.open.get(game_id) is not room or room.is_reloading:
             return

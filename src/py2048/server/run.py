@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import gc
 import ipaddress
@@ -18,7 +19,7 @@ import uvicorn
 
 from py2048.errors import MissingExtraError
 from py2048.server.app import make_app
-from py2048.server.connections import Connections, HttpConnection, socket_connection
+from py2048.server.connections import Connections, HttpConnection
 from py2048.server.logs import set_up_logs
 from py2048.server.schema import MOST_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
@@ -144,7 +145,7 @@ def _config(settings: Settings, worker: Worker | None) -> uvicorn.Config:
         factory=True,
         # Both are called like classes.
         http=partial(HttpConnection, connections, settings.head_patience),  # type: ignore[arg-type]
-        ws=partial(socket_connection, connections, settings.head_patience),  # type: ignore[arg-type]
+        ws=partial(_socket_connection, connections, settings.head_patience),  # type: ignore[arg-type]
         ws_max_size=4 * MOST_CHARACTERS,
         ws_per_message_deflate=False,
         ws_ping_interval=settings.ping,
@@ -158,6 +159,13 @@ def _config(settings: Settings, worker: Worker | None) -> uvicorn.Config:
         access_log=False,
         log_config=None,
     )
+
+
+def _socket_connection(connections: Connections, patience: float, **given: Any) -> asyncio.Protocol:
+    # Loaded for the first one, after the first page.
+    from py2048.server.socket_connections import SocketConnection
+
+    return SocketConnection(connections, patience, **given)
 
 
 def _most_connections(wanted: int) -> int:

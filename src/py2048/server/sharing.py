@@ -39,6 +39,7 @@ class Presence(msgspec.Struct, tag="presence", omit_defaults=True):
     Attributes:
         origin: the process.
         opened: games open there from now on.
+        played: those of them at which their player sits.
         closed: games no longer open there.
         live: games that changed there since the last time.
         is_answer: whether `opened` answers somebody who opened these games.
@@ -46,6 +47,7 @@ class Presence(msgspec.Struct, tag="presence", omit_defaults=True):
 
     origin: str
     opened: Sequence[str] = ()
+    played: Sequence[str] = ()
     closed: Sequence[str] = ()
     live: Sequence[str] = ()
     is_answer: bool = False
@@ -59,10 +61,17 @@ class Changed(msgspec.Struct, tag="changed"):
 
 
 class Autoplayed(msgspec.Struct, tag="autoplay"):
-    """Where autoplay of a game was begun or stopped: it is over everywhere else."""
+    """Where autoplay of a game was begun or stopped: it is over everywhere else.
+
+    Attributes:
+        origin: the process.
+        game: the game.
+        player: who makes the moves there, None when nobody does any more.
+    """
 
     origin: str
     game: str
+    player: str | None = None
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -81,8 +90,11 @@ class Follower(Protocol):
     def on_change(self, change: GameChange) -> None:
         """Follow a change that another process has written."""
 
-    def on_autoplay(self, game_id: str) -> None:
-        """Stop autoplay here: it was begun or stopped in another process."""
+    def on_autoplay(self, game_id: str, player: str | None) -> None:
+        """Stop autoplay here: it was begun, or stopped, in another process."""
+
+    def autoplay_of(self, game_id: str) -> str | None:
+        """Return the computer player that moves here in a game, if any."""
 
     def note_live(self, game_id: str) -> None:
         """Note that a game was played elsewhere."""
@@ -104,8 +116,10 @@ class Sharing:
     def __init__(self, bus: Bus | None = None) -> None:
         self.bus = bus
         self.origin = secrets.token_hex(4)
-        self._peers: dict[str, set[str]] = {}  # who else has a game open that is open here
+        # Who else has a game open that is open here, and whether its player sits there.
+        self._peers: dict[str, dict[str, bool]] = {}
         self._announced: set[str] = set()
+        self._played: set[str] = set()
         self._opened: set[str] = set()
         self._closed: set[str] = set()
         self._live: dict[str, None] = {}
@@ -119,14 +133,17 @@ class Sharing:
             self._opened.add(game_id)
             self._flush_soon()
 
-    def entered(self, game_id: str) -> None:
-        """Note that a game is open here, unless others know."""
-        if game_id not in self._announced:
+    def seated(self, game_id: str, *, is_played: bool) -> None:
+        """Note whether the player of a game that is open here sits here, unless others know."""
+        is_news = is_played != (game_id in self._played) or game_id not in self._announced
+        (self._played.add if is_played else self._played.discard)(game_id)
+        if is_news:
             self.opened(game_id)
 
     def closed(self, game_id: str) -> None:
         """Note that a game is no longer open here."""
         self._opened.discard(game_id)
+        self._played.discard(game_id)
         if self.bus and game_id in self._announced:
             self._announced.discard(game_id)
             self._closed.add(game_id)
@@ -141,14 +158,18 @@ class Sharing:
             if change.id in self._peers:
                 self._publish(_channel_of(change.id), Changed(self.origin, change))
 
-    def autoplayed(self, game_id: str) -> None:
-        """Tell those who have the game open that autoplay was begun or stopped here."""
+    def autoplayed(self, game_id: str, player: str | None) -> None:
+        """Tell those who have the game open which computer player moves here, or that none does."""
         if game_id in self._peers:
-            self._publish(_channel_of(game_id), Autoplayed(self.origin, game_id))
+            self._publish(_channel_of(game_id), Autoplayed(self.origin, game_id, player))
 
     def is_shared(self, game_id: str) -> bool:
         """Say whether another process has the game open, as far as is known."""
         return game_id in self._peers
+
+    def is_played_elsewhere(self, game_id: str) -> bool:
+        """Say whether the player of a game sits in another process, as far as is known."""
+        return any(self._peers.get(game_id, {}).values())
 
     @property
     def shared(self) -> int:
@@ -208,9 +229,13 @@ class Sharing:
         self._opened, self._closed = set(), set()
         self._announced.update(opened)
         for some in _chunks(opened):
-            self._publish(_EVERYBODY, Presence(self.origin, opened=some))
+            self._publish(_EVERYBODY, self._presence(some))
         for some in _chunks(closed):
             self._publish(_EVERYBODY, Presence(self.origin, closed=some))
+
+    def _presence(self, games: Sequence[str], *, is_answer: bool = False) -> Presence:
+        played = [game for game in games if game in self._played]
+        return Presence(self.origin, opened=games, played=played, is_answer=is_answer)
 
     def _publish(self, channel: str, message: Presence | Changed | Autoplayed) -> None:
         if self.bus:
@@ -229,34 +254,37 @@ class Sharing:
         if isinstance(message, Changed):
             follower.on_change(message.change)
         elif isinstance(message, Autoplayed):
-            follower.on_autoplay(message.game)
+            follower.on_autoplay(message.game, message.player)
         else:
             self._on_presence(follower, message)
 
     def _on_presence(self, follower: Follower, presence: Presence) -> None:
         common = [game for game in presence.opened if follower.is_open(game)]
         for game in common:
-            self._add_peer(game, presence.origin)
+            self._add_peer(game, presence.origin, is_played=game in presence.played)
         if common and not presence.is_answer:
             self._announced.update(common)
-            answer = Presence(self.origin, opened=common, is_answer=True)
-            self._publish(_address_of(presence.origin), answer)
+            address = _address_of(presence.origin)
+            self._publish(address, self._presence(common, is_answer=True))
+            for game in common:
+                if player := follower.autoplay_of(game):
+                    self._publish(address, Autoplayed(self.origin, game, player))
         for game in presence.closed:
             self._remove_peer(game, presence.origin)
         for game in presence.live:
             follower.note_live(game)
 
-    def _add_peer(self, game_id: str, origin: str) -> None:
+    def _add_peer(self, game_id: str, origin: str, *, is_played: bool) -> None:
         assert self.bus is not None  # it brought the message
         if game_id not in self._peers:
-            self._peers[game_id] = set()
+            self._peers[game_id] = {}
             self.bus.subscribe(_channel_of(game_id))
-        self._peers[game_id].add(origin)
+        self._peers[game_id][origin] = is_played
 
     def _remove_peer(self, game_id: str, origin: str) -> None:
         peers = self._peers.get(game_id)
         if peers is not None and self.bus is not None:
-            peers.discard(origin)
+            peers.pop(origin, None)
             if not peers:
                 del self._peers[game_id]
                 self.bus.unsubscribe(_channel_of(game_id))

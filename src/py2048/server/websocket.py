@@ -348,9 +348,8 @@ class ClientConnection(Client):
 
     async def _autoplay(self, message: schema.AutoplayRequest) -> None:
         room, hints = await self._my_room(), self._services.hints
-        self._rooms.sharing.autoplayed(room.game.id)
         if message.player is None:
-            room.stop_autoplay()
+            room.set_autoplay(None, None)  # also where another process did not tell of it
         else:
             session = room.game.session
             spec = hints.checked(message.player, session.rules, session.game.board)

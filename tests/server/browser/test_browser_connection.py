@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
+import pytest
 from far_away import far_away
 from playwright.async_api import Browser, WebSocketRoute, expect
 from tests.server.browser.visiting import Arrive, Player, Server, arriving, claim, log_in
@@ -173,12 +174,29 @@ async def test_what_was_saved_all_the_same_is_not_tried_again(guest: Player) -> 
            note("dropped", refuse("storage", 7, lost)); await later();
            move("right");
            note("dropped", refuse("storage", 0, { ...lost, state: null }));
-           note("dropped", queue.state(8)); await later(); move("up")""",
+           note("dropped", queue.events(8, moved("right"))); queue.state(8);
+           await later(); move("up")""",
     )
     assert sent == [
         *("left 6 1", "up 7 1", "down 8 1", "dropped 2 -", "up 7 2", "dropped 0 -"),
         *("right 8 3", "dropped 0 -", "dropped 0 -", "up 9 4"),
     ]
+
+
+@pytest.mark.parametrize("heard", ['events(6, moved("up"))', "state(6)"])
+async def test_another_tab_acts_before_what_could_not_be_saved_goes_again(
+    guest: Player, heard: str
+) -> None:
+    """What waits is meant for another board then: it is dropped, that is told, and play goes on."""
+    sent = await queue_after(
+        guest,
+        f"""queue.restart(5); move("left");
+            refuse("storage", 5, {{ of: "", chain: undefined, retry_ms: 20 }});
+            note("dropped", queue.{heard});
+            await new Promise(done => setTimeout(done, 60));
+            note(move("down"), queue.length)""",
+    )
+    assert sent == ["left 6 1", "dropped 1 -", "down 7 2", "true 1 -"]
 
 
 async def test_delays_grow_to_ten_seconds(guest: Player) -> None:

@@ -72,17 +72,16 @@ export class ActionQueue {
   /** The connection is gone; return the actions that have no answer. */
   pause() {
     const unanswered = this.#later ? [this.#later] : this.#flying;
-    this.#ready = false;
     this.drop();
+    this.#ready = false;
     return unanswered;
   }
 
   /** Forget what has not been answered; return how many actions that were. */
   drop() {
     const count = this.length;
-    clearTimeout(this.#timer);
     this.#flying = [];
-    this.#later = null;
+    this.#forgetLater();
     this.#changed();
     return count;
   }
@@ -91,15 +90,14 @@ export class ActionQueue {
   state(version) {
     if (version === this.version) return 0;
     this.version = version;
-    if (!this.#later) return this.drop();
-    this.#ready = true;
-    return this.drop() - 1; // what was to be tried again is made
+    return this.drop();
   }
 
   /** The game changed; return how many actions are dropped because somebody else did it. */
   events(version, events) {
     const follows = version <= this.version + 1;
-    const isMine = follows && this.head !== null && answers(this.head, events[0]);
+    const head = this.head ?? this.#later; // the store may have had what was to be tried again
+    const isMine = follows && head !== null && answers(head, events[0]);
     const grew = version > this.version;
     this.version = version;
     if (isMine) this.#answered();
@@ -137,7 +135,14 @@ export class ActionQueue {
 
   #answered() {
     this.#flying.shift();
+    this.#forgetLater();
     this.#changed();
+  }
+
+  #forgetLater() {
+    clearTimeout(this.#timer);
+    if (this.#later) this.#ready = true;
+    this.#later = null;
   }
 
   // What could not be written goes again alone: it is the only one meant for this board.
@@ -145,8 +150,7 @@ export class ActionQueue {
     this.#ready = false;
     this.#later = action;
     this.#timer = setTimeout(() => {
-      this.#ready = true;
-      this.#later = null;
+      this.#forgetLater();
       this.push(action);
     }, milliseconds);
   }

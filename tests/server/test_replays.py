@@ -1,0 +1,61 @@
+"""Pages of turns of finished games: right in any order, and soon also far from the start."""
+
+from __future__ import annotations
+
+import pytest
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.game import Game, Record
+from py2048.server import replays as replays_module
+from py2048.server.replays import Replays
+
+
+@pytest.fixture(autouse=True)
+def short_stride(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replays_module, "STRIDE", 8)
+
+
+def played(rules: str, turns: int) -> Record:
+    """Return a game in which every direction is tried, whether it moves tiles or not."""
+    game = Game(rules, seed=1)
+    while game.turn_count < turns and not game.is_over:
+        for direction in (*Direction, Direction.UP, Direction.UP):
+            game.attempt(direction)
+    return game.record()
+
+
+@pytest.mark.parametrize(
+    "rules", ["classic", "classic:scoring=moves:1:-1", "qsan_qarut", "long:size=9x9"]
+)
+def test_pages_in_any_order_are_those_of_one_replay(rules: str) -> None:
+    """Boards, scores and points are those of the whole game, from wherever it is replayed."""
+    record, replays = played(rules, 60), Replays()
+    whole = replays.turns("one", record, 0, 1000)
+    known = [(board.rows, score) for board, _, score in record.replay()]
+    assert [(turn.board, turn.score) for turn in whole.turns] == known
+    fresh = Replays()
+    for first in (50, 3, 8, 7, 16, 33, 0, whole.total, whole.total + 9):
+        page = fresh.turns("one", record, first, 5)
+        assert page.turns == whole.turns[first : first + 5]
+        assert (page.total, page.start) == (len(known), record.start.rows)
+
+
+def test_a_page_is_replayed_from_a_place_shortly_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only the first page far from the start needs the turns on the way there."""
+    record, replays, slides = played("classic", 60), Replays(), []
+    slide = Board.slide
+
+    def counted(board: Board, *how: object) -> object:
+        slides.append(board)
+        return slide(board, *how)
+
+    monkeypatch.setattr(Board, "slide", counted)
+    spent = []
+    for first in (50, 50, 45, 20):
+        slides.clear()
+        replays.turns("one", record, first, 5)
+        spent.append(len(slides))
+    assert spent == [55, 7, 10, 9]
