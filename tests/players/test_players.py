@@ -85,7 +85,7 @@ def test_the_registry_lists_what_it_makes() -> None:
         ("expectimax:depth=two", "depth='two' of player 'expectimax' must be of type int"),
         ("expectimax:depth=0", "depth must be 1 to"),
         ("random:seed=x", "must be of type int"),
-        ("greedy:depth=1", "no option 'depth'"),
+        ("greedy:depth=1", "no option 'depth'; there are none"),
     ],
 )
 def test_a_wrong_spec_is_refused_with_the_fix(spec: str, reason: str) -> None:

@@ -342,9 +342,12 @@ def _path_of(path: str | Path) -> Path:
         RecordError: if it is none.
     """
     try:
-        return Path(path)
-    except TypeError:
+        found = Path(path)
+        if b"\0" in os.fsencode(found):
+            raise ValueError
+    except (TypeError, ValueError):
         raise RecordError(f"{shown(path)} names no file") from None
+    return found
 
 
 def read_text(path: str | Path) -> str:
@@ -353,7 +356,8 @@ def read_text(path: str | Path) -> str:
     Raises:
         RecordError: if it cannot be read, is no text, or has no end in sight.
     """
-    with os_errors_as(RecordError, f"cannot read {path}"), _path_of(path).open("rb") as file:
+    source = _path_of(path)
+    with os_errors_as(RecordError, f"cannot read {path}"), source.open("rb") as file:
         data = file.read(LARGEST + 1)
     try:
         text = data.decode("utf-8")
@@ -433,7 +437,7 @@ def _parse_json(text: str) -> dict[str, Any]:
         raise RecordError(f'this is no record: "format" must be "{FORMAT}"')
     version = data.get("version")
     if type(version) is not int or version < 1:
-        raise RecordError(f"version {version!r} is no version of the record format")
+        raise RecordError(f"version {shown(version)} is no version of the record format")
     if version > VERSION:
         raise RecordError(
             f"the record has version {version}, this py2048 reads up to {VERSION}: update py2048"

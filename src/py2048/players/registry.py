@@ -68,11 +68,13 @@ def make_player(spec: str) -> Player:
     try:
         player = factory(**options)
     except (TypeError, ValueError, Py2048Error) as error:
-        raise PlayerError(f"player {spec!r}: {error}") from None
+        raise PlayerError(f"player {shown(spec)}: {error}") from None
     except Exception as error:  # a plugin may fail in any way
-        raise PlayerError(f"player {spec!r} cannot be made: {_told(error)}") from error
+        raise PlayerError(f"player {shown(spec)} cannot be made: {_told(error)}") from error
     if not isinstance(player, Player):
-        raise PlayerError(f"player {spec!r} is not one: {shown(player)} lacks name, choose or rate")
+        raise PlayerError(
+            f"player {shown(spec)} is not one: {shown(player)} lacks name, choose or rate"
+        )
     return player
 
 
@@ -95,7 +97,7 @@ def with_seed(spec: str, seed: int) -> str:
 
 def _check_name(name: str) -> None:
     if name not in _entries():
-        raise PlayerError(f"no player is called {name!r}{did_you_mean(name, _entries())}")
+        raise PlayerError(f"no player is called {shown(name)}{did_you_mean(name, _entries())}")
 
 
 def _factory(name: str) -> Callable[..., Player]:
@@ -103,7 +105,7 @@ def _factory(name: str) -> Callable[..., Player]:
     try:
         factory: Callable[..., Player] = _entries()[name].load()
     except Exception as error:  # a plugin may fail in any way; say which one it was
-        raise PlayerError(f"the player {name!r} cannot be loaded: {_told(error)}") from error
+        raise PlayerError(f"the player {shown(name)} cannot be loaded: {_told(error)}") from error
     return factory
 
 
@@ -111,7 +113,9 @@ def _parameters(name: str, factory: Callable[..., Player]) -> Mapping[str, inspe
     try:
         return inspect.signature(factory, eval_str=True).parameters
     except Exception as error:  # annotations of a plugin are evaluated here
-        raise PlayerError(f"the options of player {name!r} are unknown: {_told(error)}") from error
+        raise PlayerError(
+            f"the options of player {shown(name)} are unknown: {_told(error)}"
+        ) from error
 
 
 def _told(error: Exception) -> str:
@@ -126,12 +130,16 @@ def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, 
         key, equals, value = (word.strip() for word in part.partition("="))
         if key not in parameters:
             raise PlayerError(
-                f"player {name!r} has no option {key!r}{did_you_mean(key, parameters)}"
+                f"player {shown(name)} has no option {shown(key)}{did_you_mean(key, parameters)}"
             )
         if not equals:
-            raise PlayerError(f"option {key!r} of player {name!r} lacks a value: write {key}=…")
+            raise PlayerError(
+                f"option {shown(key)} of player {shown(name)} lacks a value: write {key}=…"
+            )
         if key in options:
-            raise PlayerError(f"option {key!r} of player {name!r} is given twice: leave one out")
+            raise PlayerError(
+                f"option {shown(key)} of player {shown(name)} is given twice: leave one out"
+            )
         options[key] = _converted(name, key, value, parameters[key].annotation)
     return options
 
@@ -150,7 +158,9 @@ def _converted(name: str, key: str, text: str, annotation: Any) -> Any:
     if str in accepted or annotation is inspect.Parameter.empty:
         return text
     wanted = " or ".join(kind.__name__ for kind in accepted if kind is not type(None))
-    raise PlayerError(f"option {key}={text!r} of player {name!r} must be of type {wanted}")
+    raise PlayerError(
+        f"option {key}={shown(text)} of player {shown(name)} must be of type {wanted}"
+    )
 
 
 _BOOLEANS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
