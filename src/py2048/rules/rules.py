@@ -81,7 +81,8 @@ class Rules:
             c in ":,=" or c.isspace() or not c.isprintable() for c in self.name
         ):
             raise RulesError(
-                f"{shown(self.name)} is no name for rules: use letters, digits, '-' and '_'"
+                f"{shown(self.name)} is no name for rules: use visible characters, "
+                "without spaces, ':', ',' and '='"
             )
 
     def _check_kinds(self) -> None:
