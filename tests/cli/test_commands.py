@@ -590,7 +590,7 @@ def test_the_board_printed_can_be_given_back() -> None:
 
 
 def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> None:
-    """``-`` reads standard input; a folder takes all games of a file."""
+    """``-`` reads standard input; a folder, which ``/`` after its name makes, takes all games."""
     one, two = (new_text(played("classic", seed, 20)) for seed in (1, 2))
     piped = run("verify", "-", stdin=one)
     assert (piped.returncode, piped.stdout) == (0, "-: verified, classic, score 76, 20 moves\n")
@@ -602,6 +602,10 @@ def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> Non
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["both-1.2048.json", "both-2.2048.json"]
     assert main(["import", both, str(folder)]) == 2
+    (tmp_path / "one.txt").write_text(one)
+    made = tmp_path / "records"
+    assert main(["import", str(tmp_path / "one.txt"), f"{made}/"]) == 0
+    assert [path.name for path in made.iterdir()] == ["one.2048.json"]
     assert main(["verify", both, *map(str, folder.iterdir())]) == 0
 
 
