@@ -320,7 +320,7 @@ def _key(rules: Rules) -> tuple[object, ...]:
     return *objective_key(rules), rules.start
 
 
-# --- what comes with py2048 ------------------------------------------------------------------------
+# --- what comes with py2048 -----------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
