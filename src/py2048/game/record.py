@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -163,16 +164,30 @@ class Record:
     def verify(self) -> None:
         """Check the whole game: each move legal, each spawn allowed, the score reproduced.
 
-        A record with a seed is also checked against the generator, spawn by spawn.
+        A record with a seed is also checked against the generator, spawn by spawn. What is said
+        about the game can be: its dates are some, no turn that was not played has a time, and no
+        sign of the player's name is an order to a terminal.
 
         Raises:
             RecordError: at the first fault; the message names the ply and the reason.
         """
+        self._check_about()
         score, unseeded = self._check_turns()
         if score != self.score:
             raise RecordError(f"the record claims a score of {self.score}; its turns give {score}")
         if self.seed is not None and unseeded:
             raise RecordError(f"ply {unseeded}: the spawn is not the one of seed {self.seed}")
+
+    def _check_about(self) -> None:
+        if any(sign < " " or "\x7f" <= sign < "\xa0" for sign in self.player):
+            raise RecordError(f"player is {shown(self.player)}: a name has no control characters")
+        for name, text in (("started", self.started), ("finished", self.finished)):
+            if text and not _is_time(text):
+                raise RecordError(
+                    f"{name} is {shown(text)}, but must be a time such as 2026-11-23T12:00:00Z"
+                )
+        if self.times and len(self.times) > (turns := sum(1 for _ in self.steps)):
+            raise RecordError(f"the record has {len(self.times)} times for {turns} turns")
 
     def follows_seed(self) -> bool:
         """Return whether every spawn is the one that the generator draws from the seed."""
@@ -209,6 +224,14 @@ class Record:
         if not turn.slide.changed:
             return "the move changes nothing"
         return spawn_fault(self.rules, turn.slide.board, turn.direction, turn.spawn)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def utc(moment: float) -> str:
