@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from tests.game.foreign_games import new_text, played
@@ -15,6 +17,7 @@ from tests.game.foreign_games import new_text, played
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
 from py2048.cli.records import _name, verify
+from py2048.session import open_session
 
 
 def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -450,6 +453,17 @@ def test_a_database_from_a_newer_version_is_left_alone() -> None:
     assert result.stderr.count("\n") == 1
     assert "newer" in result.stderr
     assert path.read_bytes() == before
+
+
+def test_ctrl_c_ends_a_game_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the status of every command that is stopped, and the game is kept."""
+    lines = Mock(readline=Mock(side_effect=["left\n", "right\n", "up\n", KeyboardInterrupt]))
+    monkeypatch.setattr(sys, "stdin", lines)
+    assert main(["play", "--ui", "lines", "--rules", "2x4", "--seed", "5"]) == 130
+    with closing(open_session()) as session:
+        assert session.resume()
+        assert session.game.rules.name == "2x4"
+        assert session.game.ply > 0
 
 
 def test_lines_play_a_game_through_pipes() -> None:
