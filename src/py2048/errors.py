@@ -140,12 +140,20 @@ def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
         raise kind(f"{what}: {error.strerror or error}") from None
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the known word nearest to `word`, else all of them."""
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return ``"; did you mean 'x'?"`` for the known word nearest to `word`.
+
+    Args:
+        word: the unknown word.
+        known: the words that are known.
+        otherwise: what to return if none is near; by default the known words, all of them.
+    """
     import difflib  # only a mistake has to wait for it
 
     names = sorted(known)
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     if near:
         return f"; did you mean {near[0]!r}?"
+    if otherwise:
+        return otherwise
     return f"; known: {', '.join(names)}" if names else "; there are none"
