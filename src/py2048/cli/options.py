@@ -39,7 +39,7 @@ SEE_HELP = "; --help lists them"
 class NearCommands(typer.core.TyperGroup):
     """A group that suggests the nearest command for an unknown one."""
 
-    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the first word names."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
