@@ -121,7 +121,7 @@ def test_version_is_the_distribution_s() -> None:
 WRONG = (
     "x", "", b"left", None, -1, 1.5, float("nan"), True, 10**30, np.float32(2), np.zeros((3, 3)),
     [], [1, 2], [[2, "a"]], (1,), {2: 9}, object(), Game, Direction.LEFT, Board.empty(2, 2),
-    get_rules("cits1401"),
+    get_rules("cits1401"), "\0", "\ud800", "x" * 350, 10**400,
 )  # fmt: skip
 """What somebody may send who has not read the documentation."""
 
@@ -198,6 +198,21 @@ def test_what_is_wrong_is_named_in_one_line(take: Callable[..., object]) -> None
         message = complaint(take, value)
         assert "\n" not in message
         assert len(message) < 400
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda value: Board.from_rows([[value, 2]]),
+        lambda value: Board.empty(2, 2).with_tile((value, 0), 2),
+        lambda value: get_rules("classic", rows=value),
+        lambda value: Game(seed=value),
+        Record.load,
+    ],
+)
+def test_a_number_that_python_does_not_write_is_refused(take: Callable[..., object]) -> None:
+    """Its digits are too many for a message: that is what the message says."""
+    assert "a value with too many digits (" in complaint(take, 10**5000)
 
 
 def test_texts_stand_for_rules_boards_and_directions() -> None:

@@ -310,7 +310,7 @@ class Board:
         """
         (row, column), (height, width) = checked_cell(cell), self.shape
         if not (0 <= row < height and 0 <= column < width):
-            raise BoardError(f"cell {cell} is outside a {height}x{width} board")
+            raise BoardError(f"cell {shown((row, column))} is outside a {height}x{width} board")
         return self._with((row, column), _checked_value(tile))
 
     def _with(self, cell: Cell, tile: int) -> Board:
@@ -330,6 +330,9 @@ class Board:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Board is immutable: cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Board is immutable: cannot delete {name}")
 
     def __eq__(self, other: object) -> bool:
         return self._rows == other._rows if isinstance(other, Board) else NotImplemented
@@ -420,7 +423,9 @@ def _parse_cell(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise BoardError(f"{text!r} is no cell: write a tile such as 2, or . for empty") from None
+        raise BoardError(
+            f"{shown(text)} is no cell: write a tile such as 2, or . for empty"
+        ) from None
 
 
 def _checked(rows: Iterable[Iterable[int]]) -> Rows:
@@ -432,7 +437,7 @@ def _checked(rows: Iterable[Iterable[int]]) -> Rows:
     if not checked or 0 in lengths:
         raise BoardError("a board needs at least one row with a cell")
     if len(lengths) > 1:
-        raise BoardError(f"all rows must be equally long, not {[len(row) for row in checked]}")
+        raise BoardError(f"all rows must be equally long, not {shown(list(map(len, checked)))}")
     if len(checked) * len(checked[0]) < 2:
         raise BoardError("a 1x1 board has no move: a board needs at least two cells")
     return checked

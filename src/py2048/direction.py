@@ -56,7 +56,7 @@ class Direction(Enum):
         except KeyError:
             known = [direction.name.lower() for direction in cls]
             raise DirectionError(
-                f"{text!r} is no direction{did_you_mean(text.lower(), known)}"
+                f"{shown(text)} is no direction{did_you_mean(text.lower(), known)}"
             ) from None
 
     @property

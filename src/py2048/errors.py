@@ -124,7 +124,10 @@ class MissingExtraError(Py2048Error, ImportError):
 
 def shown(value: object) -> str:
     """Return a value as a message shows it: on one line, and not all of a long one."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no more than some thousand digits
+        return f"a value with too many digits ({type(value).__name__})"
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
@@ -144,10 +147,20 @@ def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
         raise kind(f"{what}: {error}") from None
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the known word nearest to `word`, else all of them."""
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return ``"; did you mean 'x'?"`` for the known word nearest to `word`.
+
+    Args:
+        word: the unknown word.
+        known: the words that are known.
+        otherwise: what to return if none is near; by default the known words, all of them.
+    """
     import difflib  # only a mistake has to wait for it
 
     names = sorted(known)
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    if otherwise:
+        return otherwise
+    return f"; known: {', '.join(names)}" if names else "; there are none"

@@ -108,7 +108,7 @@ def parse_seed(text: str) -> int:
     try:
         return checked_seed(int(text))
     except ValueError:
-        raise SeedError(f"{text!r} is no seed: give a whole number from 0 to {MASK}") from None
+        raise SeedError(f"{shown(text)} is no seed: give a whole number from 0 to {MASK}") from None
 
 
 def random_seed() -> int:

@@ -88,6 +88,7 @@ def test_a_log_of_another_tournament_is_refused(
     ("text", "reason"),
     [
         ("hello\n", "is not a tournament log"),
+        ("a line without an end", "is not a tournament log"),
         ('{"format": "py2048 record"}\n', "is not a tournament log"),
         ('{"format": "py2048 arena log", "version": 2}\n', "version 2, not 1"),
     ],
@@ -99,6 +100,15 @@ def test_another_file_is_refused_and_left_alone(tmp_path: Path, text: str, reaso
     with pytest.raises(TournamentError, match=reason):
         GameLog(path, TOURNAMENT)
     assert path.read_text() == text
+
+
+def test_a_first_line_cut_short_is_written_again(path: Path) -> None:
+    """A crash may leave a part of it."""
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40])
+    with closing(GameLog(path, TOURNAMENT)) as log:
+        assert log.played == []
+    assert path.read_bytes() == whole[: whole.find(b"\n") + 1]
 
 
 def test_a_damaged_line_is_named(path: Path) -> None:

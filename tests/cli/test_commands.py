@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from tests.game.foreign_games import new_text, played
@@ -15,6 +17,7 @@ from tests.game.foreign_games import new_text, played
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
 from py2048.cli.records import _name, verify
+from py2048.session import open_session
 
 
 def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -305,6 +308,11 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["verify"], "Missing argument"),
         (["--rulse", "5x5"], "did you mean '--rules'"),
         (["--verison"], "did you mean '--version'"),
+        (["play", "--ruels", "5x5"], "there is no option '--ruels'; did you mean '--rules'?\n"),
+        (["serve", "--prot", "1"], "there is no option '--prot'; did you mean '--port'?\n"),
+        (["hint", "-x"], "there is no option '-x'; --help lists them\n"),
+        (["zzz"], "no command is called 'zzz'; --help lists them\n"),
+        (["tables", "buidl"], "no command is called 'buidl'; did you mean 'build'?\n"),
         (["--rules", "5x5", "watch"], "py2048 watch --rules 5x5"),
         (["5x5"], "py2048 --rules 5x5"),
         (["play", "--ui", "terminal"], "needs a terminal"),
@@ -459,6 +467,17 @@ def test_a_database_from_a_newer_version_is_left_alone() -> None:
     assert path.read_bytes() == before
 
 
+def test_ctrl_c_ends_a_game_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the status of every command that is stopped, and the game is kept."""
+    lines = Mock(readline=Mock(side_effect=["left\n", "right\n", "up\n", KeyboardInterrupt]))
+    monkeypatch.setattr(sys, "stdin", lines)
+    assert main(["play", "--ui", "lines", "--rules", "2x4", "--seed", "5"]) == 130
+    with closing(open_session()) as session:
+        assert session.resume()
+        assert session.game.rules.name == "2x4"
+        assert session.game.ply > 0
+
+
 def test_lines_play_a_game_through_pipes() -> None:
     """Moves come from stdin; the game is kept when the input ends, and goes on next time."""
     first = run("play", "--ui", "lines", "--rules", "classic", "--seed", "6", stdin="left\ndown\n")
@@ -597,7 +616,7 @@ def test_the_board_printed_can_be_given_back() -> None:
 
 
 def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> None:
-    """``-`` reads standard input; a folder takes all games of a file."""
+    """``-`` reads standard input; a folder, which ``/`` after its name makes, takes all games."""
     one, two = (new_text(played("classic", seed, 20)) for seed in (1, 2))
     piped = run("verify", "-", stdin=one)
     assert (piped.returncode, piped.stdout) == (0, "-: verified, classic, score 76, 20 moves\n")
@@ -609,6 +628,10 @@ def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> Non
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["both-1.2048.json", "both-2.2048.json"]
     assert main(["import", both, str(folder)]) == 2
+    (tmp_path / "one.txt").write_text(one)
+    made = tmp_path / "records"
+    assert main(["import", str(tmp_path / "one.txt"), f"{made}/"]) == 0
+    assert [path.name for path in made.iterdir()] == ["one.2048.json"]
     assert main(["verify", both, *map(str, folder.iterdir())]) == 0
 
 

@@ -177,6 +177,16 @@ def test_boards_survive_text_and_pickling(board: Board) -> None:
     assert hash(Board.from_rows(board.rows)) == hash(board)
 
 
+def test_a_board_is_immutable() -> None:
+    """Nothing of it can be set, or taken away."""
+    board = Board.parse("2 . / 4 8")
+    with pytest.raises(AttributeError, match="cannot set _rows"):
+        board._rows = ((2, 2),)
+    with pytest.raises(AttributeError, match="cannot delete _rows"):
+        del board._rows
+    assert board == Board.parse("2 . / 4 8")
+
+
 @given(boards())
 def test_a_notebook_shows_every_cell(board: Board) -> None:
     """The table has a row for each row, and in each cell the tile or nothing."""

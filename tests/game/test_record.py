@@ -82,6 +82,10 @@ def rewritten(record: Record, **changes: object) -> str:
         ({"turns": "L1C"}, "its turns give 0"),
         ({"seed": 8}, "not the one of seed 8"),
         ({"rules": "ist"}, "layout"),
+        ({"times": [5] * 999}, "999 times for "),
+        ({"started": "yesterday"}, "started is 'yesterday', but must be a time"),
+        ({"finished": "2026-02-30T12:00:00Z"}, "finished is '2026-02-30T12:00:00Z'"),
+        ({"player": "\x1b[2JAda"}, r"player is '\\x1b\[2JAda': a name has no control"),
     ],
 )
 def test_a_forged_record_does_not_verify(changes: dict[str, object], reason: str) -> None:

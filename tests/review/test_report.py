@@ -14,6 +14,7 @@ from tests.game.foreign_games import new_text, played
 
 from py2048 import get_rules, make_player
 from py2048.cli import main
+from py2048.cli.plots import draw_report
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.review import review
@@ -194,8 +195,34 @@ def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == "no games\nno games\n"
     assert main(["report", str(tmp_path / "none")]) == 2
     assert "cannot read" in capsys.readouterr().err
+    assert main(["report", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["games"] == 0
+    for name in ("accuracy", "mistakes_per_100_moves", "moves_per_minute"):
+        assert data[name] is None
     assert describe_report(Report.of([])) == ["no games"]
     assert "0 games" in report_page(Report.of([]))
+
+
+def test_a_game_without_moves_has_no_accuracy(tmp_path: Path) -> None:
+    """Nor have its plots and its page; one beside it counts alone."""
+    begun = summary(1, "2026-11-23", moves=0, reviewed=0, accuracy=100.0, grades={}, phases={})
+    report = Report.of([begun])
+    assert (report.totals.accuracy, report.totals.mistakes) == (None, None)
+    assert "100.0 %" not in "\n".join(describe_report(report)) + report_page(report)
+    draw_report(report, tmp_path)
+    assert Report.of([begun, summary(2, "2026-11-23")]).totals.accuracy == 90.0
+
+
+@pytest.mark.parametrize("command", ["report", "review"])
+def test_a_judge_that_is_none_is_said_once(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And no file is blamed."""
+    assert main([command, *map(str, folder.iterdir()), "--judge", "gredy"]) == 2
+    captured = capsys.readouterr()
+    expected = "py2048: no player is called 'gredy'; did you mean 'greedy'?\n"
+    assert (captured.out, captured.err) == ("", expected)
 
 
 def test_ones_own_finished_games(capsys: pytest.CaptureFixture[str]) -> None:

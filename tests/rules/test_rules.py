@@ -216,9 +216,11 @@ def test_bad_rules_are_refused_with_the_value_and_the_reason(
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a:b", "a,b", "a=b"])
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a:b", "a,b", "a=b", "a\x1b[1m", "a\ud800", "a\u202eb"]
+)
 def test_names_that_a_text_could_not_hold_are_refused(name: str) -> None:
-    """A name is one word without the grammar's signs."""
+    """A name is one word that can be seen, without the grammar's signs."""
     with pytest.raises(RulesError, match="no name"):
         Rules(name)
 

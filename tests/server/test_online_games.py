@@ -322,7 +322,7 @@ def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damag
         ("a\0b:size=2x2", r"'a\\x00b'.*visible"),
         ("\ud800:size=2x2", r"'\\ud800'.*visible"),
         ("\u202eadmin:size=2x2", r"'\\u202eadmin'.*visible"),
-        ("x" * 41 + ":size=2x2", "at most 40 visible"),
+        ("x" * 41 + ":size=2x2", "at most 40 characters"),
     ],
 )
 def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: str) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ from tests.solving.interruptions import Killed, ending_after, flip
 from py2048 import Board, Direction, Rules, get_rules
 from py2048.arena import boards
 from py2048.arena.boards import SavedBoards
-from py2048.cli import main
+from py2048.cli import main, solve
+from py2048.cli import tables as tables_command
 from py2048.errors import BoardError, SolvingError
 from py2048.solving import (
     Formation,
@@ -542,7 +545,11 @@ def test_the_commands_print_json(home: Path, capsys: pytest.CaptureFixture[str])
         (["build", "corner.toml", "16", "--save", "/no/where"], "/no/where.unfinished: No such"),
         (["build", "corner.toml", "16", "--save", "corner.toml"], "corner.toml exists: remove it"),
         (["build", "corner.toml", "16", "--rules", "clasic"], "clasic"),
-        (["query", "L3-256", CORNER], "there is no table"),
+        (
+            ["query", "L3-256", CORNER],
+            "there is no table L3-256: build it with py2048 tables build L3",
+        ),
+        (["check", "442-256"], "only the distilled table here, not the whole: build it"),
         (["query", "corner.toml", "2 4 / 8"], "all rows must be equally long"),
         (["check", "corner.toml"], "is not a table, or is damaged"),
         (["check", "corner.toml", "--samples", "-1"], "is not a number from 0"),
@@ -557,6 +564,38 @@ def test_bad_words_get_one_clear_line(
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert reason in captured.err
+
+
+def test_the_size_is_said_before_what_takes_long(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is said is enough for the file."""
+    monkeypatch.setattr(tables_command, "MANY", 0)
+    assert main(["tables", "build", "corner.toml", "16", "--save", "file"]) == 0
+    said = re.match(r"py2048: corner-16 has .* of up to (\d+) MB\n", capsys.readouterr().err)
+    assert said is not None
+    assert Path("file").stat().st_size <= int(said[1]) * 1e6
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [(tables_command, ["tables", "build", "corner.toml", "16"]), (solve, ["solve", "2x2"])],
+)
+def test_ctrl_c_says_what_is_kept(
+    command: Any,
+    words: list[str],
+    home: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same command goes on, and leaves no folder."""
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "progress_text", Mock(side_effect=KeyboardInterrupt))
+        assert main([*words, "--save", "file"]) == 130
+    kept = "py2048: what is done is in file.unfinished: the same command goes on from there\n"
+    assert capsys.readouterr().err == kept
+    assert main([*words, "--save", "file"]) == 0
+    assert sorted(home.glob("file*")) == [home / "file"]
 
 
 @pytest.mark.parametrize("room", [500, 1000])

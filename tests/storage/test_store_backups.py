@@ -109,6 +109,20 @@ def test_no_backup_takes_the_place_of_the_store(
         assert store.back_up(tmp_path / "after.gz") == rows > 0
 
 
+def test_a_backup_takes_the_place_of_another_file_only_by_force(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A name that is taken is refused, and what is there stays."""
+    path = tmp_path / "monday.2048.jsonl.gz"
+    path.write_text("the only copy")
+    assert main(["backup", str(path)]) == 2
+    assert f"{path} exists: choose another name, or give --force" in capsys.readouterr().err
+    assert path.read_text() == "the only copy"
+    assert main(["backup", str(path), "--force"]) == 0
+    with open_store("sqlite://") as again:
+        assert again.restore(path) == 0
+
+
 def test_a_backup_needs_the_name_of_a_file(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

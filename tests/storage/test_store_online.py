@@ -518,7 +518,7 @@ def test_a_backup_leads_from_sqlite_to_postgresql(
 def test_a_backup_fills_empty_stores_only(store: Store, tmp_path: Path) -> None:
     """Nothing that is there is overwritten."""
     filled(store).back_up(tmp_path / "all.gz")
-    with pytest.raises(StorageError, match="already"):
+    with pytest.raises(StorageError, match="already: restore into a new store"):
         store.restore(tmp_path / "all.gz")
 
 
@@ -528,7 +528,7 @@ def test_a_cut_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
     filled(store).back_up(whole)
     lines = gzip.decompress(whole.read_bytes()).splitlines(keepends=True)
     cut = tmp_path / "cut.gz"
-    for kept in (lines[:-1], lines[:3], lines[1:], [b"nonsense\n"], []):
+    for kept in (lines[:-1], lines[:3], lines[1:]):
         cut.write_bytes(gzip.compress(b"".join(kept)))
         with open_store(tmp_path / "empty.sqlite3") as empty:
             with pytest.raises(StorageError):
@@ -540,6 +540,16 @@ def test_a_cut_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
         pytest.raises(StorageError, match="no backup"),
     ):
         empty.restore(cut)
+
+
+def test_what_is_no_backup_is_said_to_be_none(tmp_path: Path) -> None:
+    """Compressed or not, empty or not: the line says what a backup is."""
+    path = tmp_path / "some.gz"
+    with open_store(tmp_path / "empty.sqlite3") as empty:
+        for data in (b"", b"nonsense", gzip.compress(b"nonsense\n"), gzip.compress(b"{}")):
+            path.write_bytes(data)
+            with pytest.raises(StorageError, match="give a file that py2048 backup wrote"):
+                empty.restore(path)
 
 
 def test_a_damaged_backup_restores_nothing(store: Store, tmp_path: Path) -> None:

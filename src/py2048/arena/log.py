@@ -45,6 +45,8 @@ class GameLog:
         with os_errors_as(TournamentError, f"cannot read {path}"):
             data = path.read_bytes() if path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
+        if not whole and not json.dumps(self.head).encode().startswith(data):
+            raise self._foreign()  # a file of one line, of which nothing is to be cut off
         self.played = self._read(whole.decode("utf-8", "replace").splitlines())
         with self._writing():
             self._file = path.open("a", encoding="utf-8")
@@ -67,13 +69,16 @@ class GameLog:
 
     def _check_head(self, head: Mapping[str, object]) -> None:
         if head.get("format") != FORMAT:
-            raise TournamentError(f"{self._path} is not a tournament log: choose another file")
+            raise self._foreign()
         for name, value in self.head.items():
             if head.get(name) != value:
                 raise TournamentError(
                     f"{self._path} belongs to a tournament with {name} {head.get(name)!r}, "
                     f"not {value!r}: choose another file"
                 )
+
+    def _foreign(self) -> TournamentError:
+        return TournamentError(f"{self._path} is not a tournament log: choose another file")
 
     def _played(self, number: int, line: str) -> GameResult:
         data = _json_of(line)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
-import typer.core
 
 from py2048.cli import (
     bench,
@@ -26,27 +24,27 @@ from py2048.cli import (
     tables,
     train,
 )
-from py2048.errors import did_you_mean
+from py2048.cli.options import NearCommands, option_names, unknown_option
 from py2048.rules.presets import PRESETS
 
 
-class Commands(typer.core.TyperGroup):
-    """A group that suggests the nearest command for an unknown one, and plays without any."""
+class Commands(NearCommands):
+    """The commands; options without any are those of ``play``."""
 
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
         """Take options before any command as those of ``play``, unless they are our own."""
         if args and args[0].startswith("-"):
             name = args[0].partition("=")[0]
-            own = _names(self.get_params(ctx))
+            own = option_names(self.get_params(ctx))
             if not ctx.resilient_parsing:
                 self._check_option(ctx, name, own, args)
             args = args if name in own else ["play", *args]
         return super().parse_args(ctx, args)
 
     def _check_option(self, ctx: Any, name: str, own: set[str], args: list[str]) -> None:
-        known = own | _names(self.commands["play"].get_params(ctx))
+        known = own | option_names(self.commands["play"].get_params(ctx))
         if name.startswith("--") and name not in known:
-            ctx.fail(f"there is no option {name!r}{did_you_mean(name, known)}")
+            ctx.fail(unknown_option(name, known))
         stray = [word for word in args if word in self.commands]
         if stray and name not in own:
             ctx.fail(f"options stand after the command: py2048 {stray[0]} {' '.join(args[:-1])}")
@@ -62,16 +60,9 @@ class Commands(typer.core.TyperGroup):
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
         """Return the command that the first word names."""
-        name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
-            if name in PRESETS:
-                ctx.fail(f"no command is called {name!r}: to play it, py2048 --rules {name}")
-            ctx.fail(f"no command is called {name!r}{did_you_mean(name, self.commands)}")
+        if (name := args[0]) in PRESETS:
+            ctx.fail(f"no command is called {name!r}: to play it, py2048 --rules {name}")
         return super().resolve_command(ctx, args)
-
-
-def _names(parameters: Iterable[Any]) -> set[str]:
-    return {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
 
 
 app = typer.Typer(

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -15,7 +15,7 @@ import typer.core
 from typer.models import OptionInfo
 
 from py2048.board import Board
-from py2048.errors import BoardError, shown
+from py2048.errors import BoardError, did_you_mean, shown
 from py2048.game.record import is_same_file
 from py2048.players import list_players
 from py2048.rng import parse_seed
@@ -32,7 +32,23 @@ else:
 Number = TypeVar("Number", int, float)
 
 
-class Subcommands(typer.core.TyperGroup):
+SEE_HELP = "; --help lists them"
+"""What is said of options and commands if none is near to the word that was given."""
+
+
+class NearCommands(typer.core.TyperGroup):
+    """A group that suggests the nearest command for an unknown one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the first word names."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            near = did_you_mean(name, self.commands, SEE_HELP)
+            ctx.fail(f"no command is called {shown(name)}{near}")
+        return super().resolve_command(ctx, args)
+
+
+class Subcommands(NearCommands):
     """A group that names its commands where none is given."""
 
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
@@ -75,11 +91,24 @@ PlayerOption = Annotated[str, _PLAYER]
 OptionalPlayer = Annotated[str | None, _PLAYER]
 
 
+def option_names(parameters: Iterable[Any]) -> set[str]:
+    """Return the names of options."""
+    return {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
+
+
+def unknown_option(name: str, known: Iterable[str]) -> str:
+    """Return what is said of an option that is not known: the nearest one, if it has a word."""
+    near = did_you_mean(name, known, SEE_HELP) if name.startswith("--") else SEE_HELP
+    return f"there is no option {shown(name)}{near}"
+
+
 def mistake(error: Any) -> str:
     """Return what is wrong with the words of a command by Click's exception; the value is named.
 
     Typer reads values by Pydantic, whose own sentences leave the value out.
     """
+    if hasattr(error, "possibilities"):
+        return unknown_option(error.option_name, option_names(error.ctx.command.params))
     find_faults = getattr(error.__cause__, "errors", None)
     if find_faults is None:
         return str(error.format_message())

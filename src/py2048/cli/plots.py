@@ -209,7 +209,7 @@ def draw_report(report: Report, folder: Path) -> None:
         weekly = {
             "accuracy": ("accuracy in %", lambda totals: totals.accuracy),
             "mistakes": ("mistakes in 100 moves", lambda totals: totals.mistakes),
-            "speed": ("moves a minute", lambda totals: totals.speed or nan),
+            "speed": ("moves a minute", lambda totals: totals.speed),
             "scores": ("mean score", lambda totals: totals.score),
             "luck": ("mean luck of a game", lambda totals: totals.luck),
         }
@@ -222,7 +222,7 @@ _MARKS = "osD^vPX*"
 
 
 def _draw_weeks(
-    sections: Sequence[Section], label: str, value: Callable[[Totals], float], path: Path
+    sections: Sequence[Section], label: str, value: Callable[[Totals], float | None], path: Path
 ) -> None:
     from matplotlib.figure import Figure
 
@@ -235,7 +235,7 @@ def _draw_weeks(
         dated = {week: totals for week, totals in section.weeks.items() if week != UNDATED}
         axes.plot(
             [weeks.index(week) for week in dated],
-            [value(totals) for totals in dated.values()],
+            [nan if (found := value(totals)) is None else found for totals in dated.values()],
             marker=_MARKS[index % len(_MARKS)],
             label=section.name,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -17,7 +18,7 @@ from py2048.cli.options import (
     chosen_rules,
     print_json,
 )
-from py2048.errors import RecordError
+from py2048.errors import RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import STDIN, load_record, load_records
 from py2048.server.fairness import check_fair
@@ -148,16 +149,25 @@ def _summary(record: Record, secret: str | None = None) -> str:
 def import_replay(
     file: FileArgument,
     target: Annotated[
-        Path,
-        typer.Argument(help="The record to write, such as game.2048.json, or a folder for all."),
+        str,
+        typer.Argument(
+            help="The record to write, such as game.2048.json; or a folder for all, such as "
+            "records/."
+        ),
     ],
     force: Annotated[bool, typer.Option(help="Replace a record that exists.")] = False,
 ) -> int:
     """Turn the replays of other programs into records."""
     records = load_records(file)
-    if len(records) > 1 and not target.is_dir():
-        raise RecordError(f"{file} holds {len(records)} games: name a folder for their records")
-    targets = _targets(target, file, len(records))
+    folder = Path(target)
+    if target.endswith(("/", os.sep)):
+        with os_errors_as(RecordError, f"cannot make the folder {target}"):
+            folder.mkdir(parents=True, exist_ok=True)
+    if len(records) > 1 and not folder.is_dir():
+        raise RecordError(
+            f"{file} holds {len(records)} games: name a folder for their records, such as {target}/"
+        )
+    targets = _targets(folder, file, len(records))
     for each in targets:
         check_outputs({"the record": each}, file)
         if each.exists() and not force:

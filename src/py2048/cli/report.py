@@ -13,7 +13,7 @@ from py2048.cli import streams
 from py2048.cli.compiling import StatusLine, telling
 from py2048.cli.options import JsonOption, check_outputs, no_device, print_json
 from py2048.cli.plots import check_plots, draw_report
-from py2048.cli.review import INTERRUPTED
+from py2048.cli.review import INTERRUPTED, check_judge
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import load_records
@@ -71,6 +71,7 @@ def report(
     from py2048.review.report import Report
     from py2048.review.report_page import describe_report, report_page
 
+    check_judge(judge)
     if plots is not None:
         check_plots()
     if html is not None:

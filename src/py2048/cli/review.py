@@ -14,7 +14,7 @@ from py2048.cli.options import JsonOption, check_outputs, no_device, print_json
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.game.importing import load_record
 from py2048.game.record import write_atomically
-from py2048.players import list_players
+from py2048.players import list_players, make_player
 from py2048.storage import open_store
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def review(
 
     Ctrl-C stops and reports the moves reviewed so far.
     """
+    check_judge(judge)
     check_outputs({"--html": html}, *files)
     reviewer = _Reviewer(judge, quiet=quiet)
     found: dict[Path, Review] = {}
@@ -65,6 +66,16 @@ def review(
     if keep:
         _keep(list(found.values()), json=json)
     return reviewer.status
+
+
+def check_judge(spec: str) -> None:
+    """Refuse a judge that is no player, before each file would be blamed for it.
+
+    Raises:
+        PlayerError: if there is no such player.
+    """
+    if spec:
+        make_player(spec)
 
 
 class _Reviewer:

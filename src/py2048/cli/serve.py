@@ -152,6 +152,7 @@ def backup(
             "so many.",
         ),
     ] = None,
+    force: Annotated[bool, typer.Option(help="Replace a file that exists.")] = False,
 ) -> int:
     """Copy the whole store, with all games and accounts, to FILE. Players can play meanwhile."""
     from py2048.storage import open_store
@@ -159,7 +160,7 @@ def backup(
 
     with open_store(database) as store:
         if keep is None:
-            rows = store.back_up(file)
+            rows = store.back_up(file, replace=force)
         else:
             file, rows = back_up_into(store, file, keep)
     print(f"{file}: {rows:,} rows of {store.name}")

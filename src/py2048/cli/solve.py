@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from py2048.cli import streams
 from py2048.cli.compiling import PATIENCE, StatusLine, telling
 from py2048.cli.options import (
     JsonOption,
@@ -116,7 +117,7 @@ def solve(
     check_outputs({"--save": save, "--distil": distil})
     line = StatusLine(quiet=quiet)
     try:
-        with telling(quiet=quiet):
+        with telling(quiet=quiet), keeping(save, line):
             chosen = chosen_rules(rules, size)
             if distil is not None:
                 _check_distillable(chosen, goal)
@@ -139,6 +140,18 @@ def solve(
         line.close()
     print(told)
     return 0
+
+
+@contextmanager
+def keeping(file: Path | None, line: StatusLine) -> Iterator[None]:
+    """Say after Ctrl-C where what was done for a file is, if something is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if file is not None and (folder := Path(f"{file}.unfinished")).is_dir():
+            line.close()
+            streams.complain(f"what is done is in {folder}: the same command goes on from there")
+        raise
 
 
 def _solved(
@@ -185,8 +198,9 @@ def progress_text(progress: Progress) -> str:
         return f"finding boards: {progress.done:,}, up to a sum of {progress.total:,}"
     left = progress.seconds * (progress.all - progress.done) / max(progress.done, 1)
     share = progress.done / progress.all
+    time_left = f", {left:,.0f} s left" if share >= 0.01 else ""  # the first layers are small
     what = "following perfect play" if progress.stage == "outcomes" else "finding values"
-    return f"{what}: {share:.0%} of {progress.all:,} boards, {left:,.0f} s left"
+    return f"{what}: {share:.0%} of {progress.all:,} boards{time_left}"
 
 
 def _data(solution: Solution) -> dict[str, object]:

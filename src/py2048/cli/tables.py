@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +22,7 @@ from py2048.cli.options import (
     no_device,
     print_json,
 )
-from py2048.cli.solve import memory_size, progress_text
+from py2048.cli.solve import keeping, memory_size, progress_text
 from py2048.errors import SolvingError, os_errors_as
 from py2048.folders import TABLE_SUFFIX, built_tables, tables_folder
 from py2048.rules import get_rules
@@ -29,7 +30,14 @@ from py2048.rules import get_rules
 if TYPE_CHECKING:
     from py2048.solving.ending_table import EndingTable
     from py2048.solving.formations import Formation
+    from py2048.solving.positions import Positions
     from py2048.solving.tables import Table
+
+MANY = 10**7
+"""So many positions take a while."""
+
+BYTES = 0.7
+"""What a position takes of a file: 0.2 to 0.7 bytes in those that were built."""
 
 app = typer.Typer(
     cls=Subcommands,
@@ -57,7 +65,8 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progre
 
 def _load_any(name: str, rules: str | None) -> EndingTable:
     """Return a table, or the distilled one that comes with py2048 if it was not built."""
-    from py2048.solving.distilled_table import DistilledTable, shipped_tables
+    from py2048.solving.distilled import shipped_tables
+    from py2048.solving.distilled_table import DistilledTable
     from py2048.solving.tables import load_table
 
     shipped = {path.stem: path for path in shipped_tables()}
@@ -73,7 +82,7 @@ def _load_any(name: str, rules: str | None) -> EndingTable:
 @app.command("list")
 def list_(json: JsonOption = False) -> int:
     """List the formations that are known, and the tables in the data folder."""
-    from py2048.solving.distilled_table import shipped_tables
+    from py2048.solving.distilled import shipped_tables
     from py2048.solving.formations import list_formations
 
     files, shipped = built_tables(), _names(shipped_tables())
@@ -137,7 +146,8 @@ def build(
 ) -> int:
     """Build a table; building that was ended goes on from there."""
     from py2048.solving.formations import get_formation
-    from py2048.solving.table_builder import build_table
+    from py2048.solving.positions import Positions
+    from py2048.solving.table_builder import build_table, checked_memory
 
     chosen, size = get_formation(formation), memory_size(memory)
     path = file or tables_folder() / f"{chosen.name}-{target}{TABLE_SUFFIX}"
@@ -148,10 +158,14 @@ def build(
             path.parent.mkdir(parents=True, exist_ok=True)
     line = StatusLine(quiet=quiet)
     try:
-        with telling(quiet=quiet):
+        with telling(quiet=quiet), keeping(path, line):
+            positions = Positions(chosen, target, get_rules(rules))
+            checked_memory(positions, size)
+            if positions.count > MANY:
+                line.say(_size(positions))
             table = build_table(
                 *(chosen, target, path),
-                rules=rules or "classic",
+                rules=positions.rules,
                 memory=size,
                 threads=threads,
                 progress=lambda progress: line.show(progress_text(progress)),
@@ -160,6 +174,12 @@ def build(
         line.close()
     _tell(table, json=json)
     return 0
+
+
+def _size(positions: Positions) -> str:
+    """Return what is said of a table before it is built."""
+    room = math.ceil(positions.count * BYTES / 1e6)
+    return f"{positions.name} has {positions.count:,} positions: a file of up to {room:,} MB"
 
 
 def _tell(table: Table, *, json: bool) -> None:

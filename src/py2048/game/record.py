@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -163,16 +164,30 @@ class Record:
     def verify(self) -> None:
         """Check the whole game: each move legal, each spawn allowed, the score reproduced.
 
-        A record with a seed is also checked against the generator, spawn by spawn.
+        A record with a seed is also checked against the generator, spawn by spawn. What is said
+        about the game can be: its dates are some, no turn that was not played has a time, and no
+        sign of the player's name is an order to a terminal.
 
         Raises:
             RecordError: at the first fault; the message names the ply and the reason.
         """
+        self._check_about()
         score, unseeded = self._check_turns()
         if score != self.score:
             raise RecordError(f"the record claims a score of {self.score}; its turns give {score}")
         if self.seed is not None and unseeded:
             raise RecordError(f"ply {unseeded}: the spawn is not the one of seed {self.seed}")
+
+    def _check_about(self) -> None:
+        if any(sign < " " or "\x7f" <= sign < "\xa0" for sign in self.player):
+            raise RecordError(f"player is {shown(self.player)}: a name has no control characters")
+        for name, text in (("started", self.started), ("finished", self.finished)):
+            if text and not _is_time(text):
+                raise RecordError(
+                    f"{name} is {shown(text)}, but must be a time such as 2026-11-23T12:00:00Z"
+                )
+        if self.times and len(self.times) > (turns := sum(1 for _ in self.steps)):
+            raise RecordError(f"the record has {len(self.times)} times for {turns} turns")
 
     def follows_seed(self) -> bool:
         """Return whether every spawn is the one that the generator draws from the seed."""
@@ -209,6 +224,14 @@ class Record:
         if not turn.slide.changed:
             return "the move changes nothing"
         return spawn_fault(self.rules, turn.slide.board, turn.direction, turn.spawn)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def utc(moment: float) -> str:
@@ -342,9 +365,12 @@ def _path_of(path: str | Path) -> Path:
         RecordError: if it is none.
     """
     try:
-        return Path(path)
-    except TypeError:
+        found = Path(path)
+        if b"\0" in os.fsencode(found):
+            raise ValueError
+    except (TypeError, ValueError):
         raise RecordError(f"{shown(path)} names no file") from None
+    return found
 
 
 def read_text(path: str | Path) -> str:
@@ -353,7 +379,8 @@ def read_text(path: str | Path) -> str:
     Raises:
         RecordError: if it cannot be read, is no text, or has no end in sight.
     """
-    with os_errors_as(RecordError, f"cannot read {path}"), _path_of(path).open("rb") as file:
+    source = _path_of(path)
+    with os_errors_as(RecordError, f"cannot read {path}"), source.open("rb") as file:
         data = file.read(LARGEST + 1)
     try:
         text = data.decode("utf-8")
@@ -433,7 +460,7 @@ def _parse_json(text: str) -> dict[str, Any]:
         raise RecordError(f'this is no record: "format" must be "{FORMAT}"')
     version = data.get("version")
     if type(version) is not int or version < 1:
-        raise RecordError(f"version {version!r} is no version of the record format")
+        raise RecordError(f"version {shown(version)} is no version of the record format")
     if version > VERSION:
         raise RecordError(
             f"the record has version {version}, this py2048 reads up to {VERSION}: update py2048"

@@ -30,17 +30,17 @@ class Totals:
         return sum(game.moves for game in self.games)
 
     @property
-    def accuracy(self) -> float:
-        """The mean accuracy of all judged moves, 0 to 100."""
+    def accuracy(self) -> float | None:
+        """The mean accuracy of all judged moves, 0 to 100; `None` without any."""
         judged = sum(game.reviewed for game in self.games)
         summed = sum(game.accuracy * game.reviewed for game in self.games)
-        return summed / judged if judged else 100.0
+        return summed / judged if judged else None
 
     @property
-    def mistakes(self) -> float:
-        """Inaccuracies and worse in 100 judged moves."""
+    def mistakes(self) -> float | None:
+        """Inaccuracies and worse in 100 judged moves; `None` without any."""
         judged = sum(game.reviewed for game in self.games)
-        return 100 * sum(game.mistakes for game in self.games) / judged if judged else 0.0
+        return 100 * sum(game.mistakes for game in self.games) / judged if judged else None
 
     @property
     def speed(self) -> float | None:
@@ -98,11 +98,15 @@ class Totals:
         return {
             "games": len(self.games),
             "moves": self.moves,
-            "accuracy": round(self.accuracy, 2),
-            "mistakes_per_100_moves": round(self.mistakes, 2),
-            "moves_per_minute": None if self.speed is None else round(self.speed, 1),
+            "accuracy": _rounded(self.accuracy, 2),
+            "mistakes_per_100_moves": _rounded(self.mistakes, 2),
+            "moves_per_minute": _rounded(self.speed, 1),
             "grades": {grade.value: count for grade, count in self.grades.items()},
         }
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
 
 
 @dataclass(frozen=True, slots=True)

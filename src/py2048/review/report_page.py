@@ -64,8 +64,8 @@ def _cells(totals: Totals) -> tuple[str, ...]:
     return (
         f"{len(totals.games):,}",
         f"{totals.moves:,}",
-        f"{totals.accuracy:.1f} %",
-        f"{totals.mistakes:.1f}",
+        "-" if totals.accuracy is None else f"{totals.accuracy:.1f} %",
+        "-" if totals.mistakes is None else f"{totals.mistakes:.1f}",
         "-" if totals.speed is None else f"{totals.speed:.0f}",
     )
 
@@ -100,7 +100,8 @@ def _phases(totals: Totals) -> list[str]:
             if n and grade.is_mistake
         ]
         if bad:
-            lines.append(f"with {tile:,}: {', '.join(bad)} in {sum(grades.values()):,} moves")
+            moves = sum(grades.values())
+            lines.append(f"with {tile:,}: {', '.join(bad)} in {moves:,} move{'s' * (moves != 1)}")
     return lines
 
 
@@ -115,7 +116,11 @@ def _rows_as_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
 
 def _chart(weeks: Mapping[str, Totals]) -> str:
     """Return the accuracy by week as SVG; the table below has the same numbers."""
-    dated = [(week, totals.accuracy) for week, totals in weeks.items() if week != UNDATED]
+    dated = [
+        (week, totals.accuracy)
+        for week, totals in weeks.items()
+        if week != UNDATED and totals.accuracy is not None
+    ]
     if len(dated) < 2:
         return ""
     low = min(10 * (int(min(value for _, value in dated)) // 10), 90)

@@ -12,7 +12,7 @@ from functools import cache
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
-from py2048.errors import Py2048Error, did_you_mean
+from py2048.errors import Py2048Error, did_you_mean, shown
 from py2048.rules import Rules
 
 LEAST_TARGET = 128
@@ -49,7 +49,9 @@ class Theme(StrEnum):
             Py2048Error: if it names none.
         """
         if text not in set(map(str, cls)):
-            raise Py2048Error(f"no theme is called {text!r}{did_you_mean(text, map(str, cls))}")
+            raise Py2048Error(
+                f"no theme is called {shown(text)}{did_you_mean(text, map(str, cls))}"
+            )
         return cls(text)
 
     @property

@@ -44,7 +44,7 @@ class Rules:
     """One rule set of 2048.
 
     Attributes:
-        name: a short name without spaces, ``:``, ``,`` or ``=``.
+        name: a short name of visible characters, without spaces, ``:``, ``,`` or ``=``.
         rows: the number of rows.
         columns: the number of columns.
         start: how the first tiles are placed.
@@ -76,9 +76,13 @@ class Rules:
         self._check_target()
 
     def _check_name(self) -> None:
-        if not self.name or any(c in ":,=" or c.isspace() for c in self.name):
+        # A sign that does not print could not be encoded, or be an order to a terminal.
+        if not self.name or any(
+            c in ":,=" or c.isspace() or not c.isprintable() for c in self.name
+        ):
             raise RulesError(
-                f"{self.name!r} is no name for rules: use letters, digits, '-' and '_'"
+                f"{shown(self.name)} is no name for rules: use visible characters, "
+                "without spaces, ':', ',' and '='"
             )
 
     def _check_kinds(self) -> None:
@@ -95,7 +99,7 @@ class Rules:
                 raise RulesError(f"{side} must be a whole number, not {shown(getattr(self, side))}")
             object.__setattr__(self, side, length)
             if not 1 <= length <= MAX_SIDE:
-                raise RulesError(f"{side} must be 1 to {MAX_SIDE}, not {length}")
+                raise RulesError(f"{side} must be 1 to {MAX_SIDE}, not {shown(length)}")
         if self.cells < 2:
             raise RulesError("a 1x1 board has no move: a board needs at least two cells")
 
@@ -173,7 +177,7 @@ class Rules:
             raise RulesError(f"{shown(text)} describes no rules: give a text such as 'classic'")
         name, colon, rest = text.strip().partition(":")
         if not name or "=" in name:
-            raise RulesError(f"{text!r} does not start with a name, such as classic:size=5x5")
+            raise RulesError(f"{shown(text)} does not start with a name, such as classic:size=5x5")
         changes = parse_changes(rest) if colon else {}
         is_whole = len(changes) == len(fields(Rules)) - 1  # as `str` writes it: of any size
         if not is_whole and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
@@ -182,7 +186,7 @@ class Rules:
         if name in PRESETS:
             return replace(_preset(name), **changes)
         if not changes:
-            raise RulesError(f"no rules are called {name!r}{did_you_mean(name, PRESETS)}")
+            raise RulesError(f"no rules are called {shown(name)}{did_you_mean(name, PRESETS)}")
         return cls(name, **changes)
 
 
@@ -225,5 +229,5 @@ def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
     chosen = rules if isinstance(rules, Rules) else Rules.parse(rules)
     known = {field.name for field in fields(Rules)}
     for change in changes.keys() - known:
-        raise RulesError(f"rules have no field {change!r}{did_you_mean(change, known)}")
+        raise RulesError(f"rules have no field {shown(change)}{did_you_mean(change, known)}")
     return replace(chosen, **changes) if changes else chosen

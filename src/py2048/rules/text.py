@@ -22,7 +22,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from py2048.errors import RulesError, did_you_mean
+from py2048.errors import RulesError, did_you_mean, shown
 from py2048.rules.parts import (
     BoardSum,
     CornerSpawn,
@@ -49,13 +49,13 @@ def parse_changes(text: str) -> dict[str, Any]:
     for part in text.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
         if key not in _READERS:
-            raise RulesError(f"{part!r} is no change of rules{did_you_mean(key, _READERS)}")
+            raise RulesError(f"{shown(part)} is no change of rules{did_you_mean(key, _READERS)}")
         if not equals or not value:
-            raise RulesError(f"{part!r} lacks a value: write {key}=…")
+            raise RulesError(f"{shown(part)} lacks a value: write {key}=…")
         field, read = _READERS[key]
         change = read(value) if key == "size" else {field: read(value)}
         if change.keys() & changes.keys():
-            raise RulesError(f"{part!r} gives {key} a second time: leave one out")
+            raise RulesError(f"{shown(part)} gives {key} a second time: leave one out")
         changes |= change
     return changes
 
@@ -75,7 +75,7 @@ def _whole(key: str, text: str) -> int:
     try:
         return _int(text)
     except ValueError:
-        raise RulesError(f"{key}={text!r} is not a whole number") from None
+        raise RulesError(f"{key}={shown(text)} is not a whole number") from None
 
 
 def _size(text: str) -> dict[str, int]:
@@ -83,7 +83,7 @@ def _size(text: str) -> dict[str, int]:
     try:
         return {"rows": _int(rows), "columns": _int(columns)}
     except ValueError:
-        raise RulesError(f"size={text!r}: write rows x columns, such as size=4x4") from None
+        raise RulesError(f"size={shown(text)}: write rows x columns, such as size=4x4") from None
 
 
 def _start(text: str) -> RandomStart:
@@ -98,7 +98,9 @@ def _weights(text: str) -> Weights:
     for pair in text.split("+"):
         tile, colon, weight = pair.partition(":")
         if not colon:
-            raise RulesError(f"{pair!r} is no weight of a tile: write tile:weight, such as 2:9+4:1")
+            raise RulesError(
+                f"{shown(pair)} is no weight of a tile: write tile:weight, such as 2:9+4:1"
+            )
         pairs.append((_whole("spawn", tile), weight.strip()))
     return Weights(pairs)
 
@@ -115,7 +117,7 @@ def _merging(text: str) -> Merging:
     try:
         return Merging(text.lower())
     except ValueError:
-        raise RulesError(f"merging={text!r}: write once or cascade") from None
+        raise RulesError(f"merging={shown(text)}: write once or cascade") from None
 
 
 def _scoring(text: str) -> Scoring:
@@ -130,7 +132,7 @@ def _scoring(text: str) -> Scoring:
             return MovePoints()
         case ["moves", legal, illegal]:
             return MovePoints(_whole("scoring", legal), _whole("scoring", illegal))
-    raise RulesError(f"scoring={text!r}: write merges, net:4, moves:1:-1 or sum")
+    raise RulesError(f"scoring={shown(text)}: write merges, net:4, moves:1:-1 or sum")
 
 
 def _target(text: str) -> int | None:
@@ -139,7 +141,7 @@ def _target(text: str) -> int | None:
 
 def _end(text: str) -> bool:
     if text not in ("stuck", "target"):
-        raise RulesError(f"end={text!r}: write stuck or target")
+        raise RulesError(f"end={shown(text)}: write stuck or target")
     return text == "target"
 
 

@@ -889,8 +889,8 @@ def checked_rules(text: str) -> Rules:
 def _fault(rules: Rules) -> str | None:
     """Return why rules are not played here, None if they are."""
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    if not rules.name.isprintable() or len(rules.name) > LONGEST_NAME:
-        return f"{rules.name!r} is no name here: use at most {LONGEST_NAME} visible characters"
+    if len(rules.name) > LONGEST_NAME:
+        return f"{rules.name!r} is no name here: use at most {LONGEST_NAME} characters"
     if max(rules.shape) > LARGEST_SIDE:
         size = f"{rules.rows}x{rules.columns}"
         return f"size={size} is too large here: use at most {LARGEST_SIDE} rows and columns"

@@ -320,7 +320,7 @@ def _key(rules: Rules) -> tuple[object, ...]:
     return *objective_key(rules), rules.start
 
 
-# --- the moves that come with py2048 -------------------------------------------------------------
+# --- what comes with py2048 -----------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
@@ -337,3 +337,8 @@ def shipped_moves(rules: Rules) -> DistilledMoves | None:
 @cache
 def _loaded(path: Path) -> DistilledMoves:
     return DistilledMoves.load(path)
+
+
+def shipped_tables() -> list[Path]:
+    """Return the distilled tables that come with py2048."""
+    return sorted(SHIPPED.glob("*.endings"))

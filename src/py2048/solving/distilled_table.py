@@ -18,7 +18,6 @@ from py2048.board import Board
 from py2048.compiled.boards import mix64
 from py2048.errors import BoardError, RulesError, SolvingError
 from py2048.rules import Rules
-from py2048.solving.distilled import SHIPPED
 from py2048.solving.ending_table import EndingTable
 from py2048.solving.files import read_arrays, write_arrays
 from py2048.solving.formations import Formation
@@ -30,8 +29,6 @@ Words = NDArray[np.uint64]
 
 MAGIC = b"py2048 endings 1\n"
 """The first bytes of a file."""
-
-SUFFIX = ".endings"
 
 CHECK, VALUE = 8, 16
 """How many bits of the check, and of the chance in units of `SCALE`, are stored."""
@@ -128,11 +125,6 @@ class DistilledTable(EndingTable):
             return cls(positions, Retrieval.from_arrays(arrays), about["count"])
         except (KeyError, TypeError, ValueError, RulesError):
             raise damaged from None
-
-
-def shipped_tables() -> list[Path]:
-    """Return the distilled tables that come with py2048."""
-    return sorted(SHIPPED.glob(f"*{SUFFIX}"))
 
 
 class _Recorder(EndingTable):

@@ -16,7 +16,8 @@ from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.folders import built_tables, tables_folder
 from py2048.rules import Rules, get_rules
-from py2048.solving.distilled_table import DistilledTable, shipped_tables
+from py2048.solving.distilled import shipped_tables
+from py2048.solving.distilled_table import DistilledTable
 from py2048.solving.ending_table import EndingTable
 from py2048.solving.formations import SIDE
 from py2048.solving.tables import Table

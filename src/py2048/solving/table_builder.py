@@ -60,12 +60,7 @@ def build_table(
             written or are damaged.
     """
     positions = Positions(get_formation(formation), target, get_rules(rules))
-    needed = memory_needed(positions)
-    if needed > memory:
-        raise SolvingError(
-            f"{positions.name} has {positions.count:,} positions and needs {needed / 2**30:.1f}G "
-            f"of memory, not {memory / 2**30:.1f}G: allow more or take a smaller target"
-        )
+    needed = checked_memory(positions, memory)
     folder = Path(f"{path}.unfinished")
     store = LayerStore(memory - needed, folder, _about(positions))
     builder = _Builder(positions, store, threads or available_threads(), progress)
@@ -76,6 +71,21 @@ def build_table(
         raise SolvingError(f"{error}{KEPT}") from None
     store.remove()
     return Table.load(path)
+
+
+def checked_memory(positions: Positions, memory: int) -> int:
+    """Return how many bytes building a table takes, about.
+
+    Raises:
+        SolvingError: if so many may not be used.
+    """
+    needed = memory_needed(positions)
+    if needed > memory:
+        raise SolvingError(
+            f"{positions.name} has {positions.count:,} positions and needs {needed / 2**30:.1f}G "
+            f"of memory, not {memory / 2**30:.1f}G: allow more or take a smaller target"
+        )
+    return needed
 
 
 def memory_needed(positions: Positions) -> int:

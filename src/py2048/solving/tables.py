@@ -19,6 +19,7 @@ from py2048.errors import RulesError, SolvingError, os_errors_as
 from py2048.folders import TABLE_SUFFIX, tables_folder
 from py2048.rules import Rules, get_rules
 from py2048.solving import _table_kernels as kernels
+from py2048.solving.distilled import shipped_tables
 from py2048.solving.ending_table import EndingTable
 from py2048.solving.files import read_footer
 from py2048.solving.formations import CELLS, Formation
@@ -193,8 +194,19 @@ def load_table(name: str, rules: str | None = None) -> Table:
     """
     known, file = tables_folder() / f"{name}{TABLE_SUFFIX}", Path(name)
     if not known.exists() and not file.exists():
-        raise SolvingError(f"there is no table {name}: build it with py2048 tables build")
+        raise _missing(name)
     return Table.load(known if known.exists() else file, rules)
+
+
+def _missing(name: str) -> SolvingError:
+    formation, _, target = name.rpartition("-")
+    is_name = formation.isalnum() and target.isdecimal()
+    fix = f"build it with py2048 tables build {f'{formation} {target}' if is_name else ''}".rstrip()
+    if name in (path.stem for path in shipped_tables()):
+        return SolvingError(
+            f"of {name} there is only the distilled table here, not the whole: {fix}"
+        )
+    return SolvingError(f"there is no table {name}: {fix}")
 
 
 def _damaged(path: Path) -> SolvingError:

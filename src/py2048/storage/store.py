@@ -99,10 +99,14 @@ class Store(Database):
         self.puzzle_answers = PuzzleAnswers(self)
         self.reviews = Reviews(self)
 
-    def back_up(self, path: Path) -> int:
+    def back_up(self, path: Path, *, replace: bool = True) -> int:
         """Write all tables, as they are at one moment, to a file; return the number of rows.
 
         Players can continue meanwhile. The file appears under its name when it is complete.
+
+        Args:
+            path: The file.
+            replace: Whether it may take the place of another file.
 
         Raises:
             StorageError: The store cannot be read or the file not be written.
@@ -112,6 +116,10 @@ class Store(Database):
         partial = path.parent / f"{path.name}.{secrets.token_hex(4)}.part"
         try:
             check_replaceable(path)
+            if path.exists() and not replace:
+                raise StorageError(
+                    f"{path} exists: choose another name, or give --force to replace it"
+                )
             descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as raw:  # it holds password hashes
                 with gzip.open(raw, "wt", encoding="utf-8") as file, self.read() as connection:
@@ -222,14 +230,18 @@ def _check_empty(connection: Connection, name: str) -> None:
     for table in schema.metadata.sorted_tables:
         if connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first():
             raise StorageError(
-                f"{name} holds {table.name} already: restore into a new database or file"
+                f"{name} holds games or settings already: restore into a new store, such as "
+                "--database sqlite:///new.sqlite3"
             )
 
 
 def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
-    head = json.loads(next(file, "null"))
+    try:
+        head = json.loads(next(file, "null"))
+    except (gzip.BadGzipFile, ValueError):
+        head = None
     if not isinstance(head, dict) or head.get("py2048") != "backup":
-        raise StorageError(f"{path} is no backup of py2048")
+        raise StorageError(f"{path} is no backup of py2048: give a file that py2048 backup wrote")
     if head.get("schema") != schema.REVISION:
         raise StorageError(
             f"{path} holds schema {head.get('schema')}, this py2048 has {schema.REVISION}: "

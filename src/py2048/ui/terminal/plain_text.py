@@ -393,6 +393,9 @@ def run(session: Session, stdin: TextIO, stdout: TextIO, *, player: str | None =
         stdin: where commands come from, one a line.
         stdout: where the lines go.
         player: the spec of a player that plays the game to its end first, and gives hints.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C.
     """
 
     def write(line: str) -> None:
@@ -407,7 +410,7 @@ def run(session: Session, stdin: TextIO, stdout: TextIO, *, player: str | None =
         # Not `for line in stdin`: a pipe's lines are answered as they come.
         while (line := stdin.readline(LONGEST)) and mode.obey(line):
             pass
-    except (KeyboardInterrupt, BrokenPipeError):
+    except BrokenPipeError:
         pass
     finally:
         stop()
