@@ -226,6 +226,17 @@ async def test_win_and_play_on(player: Player) -> None:
     assert (await player.state())["outcome"] == "playing"
 
 
+async def test_nobody_wins_by_a_computer_s_moves(guest: Player) -> None:
+    """The page says that the target is made, and praises nobody."""
+    await guest.deal(WON_AT_ONCE)
+    await guest.page.select_option("#player", "greedy")
+    await guest.page.evaluate("document.activeElement.blur()")
+    await guest.press("Space")
+    await guest.said("Game over: the target is made.")
+    await guest.page.wait_for_selector(".veil.won")
+    assert await guest.text(".veil-title") == "Game over"
+
+
 async def test_the_end(player: Player) -> None:
     """A game that is over says so with its score; in a casual game the end can be undone."""
     game = await player.deal(ONE_MOVE)

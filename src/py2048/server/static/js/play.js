@@ -486,13 +486,18 @@ class Table {
   }
 
   #won({ tile }) {
-    this.scene.note(`You made ${tile}!`, "good");
+    const mine = this.#isMine();
+    this.scene.note(mine ? `You made ${tile}!` : `${tile} is made.`, "good");
     const on = button("Play on", () => this.overlay.lower(), "primary");
     const again = button("New game", () => this.#choose());
-    this.overlay.raise(
-      { title: "You win!", text: `You made ${tile}. Any move plays on.`, won: true, actions: [on, again] },
-      true,
-    );
+    const title = mine ? "You win!" : `${tile} is made`;
+    const text = `${mine ? `You made ${tile}. ` : ""}Any move plays on.`;
+    this.overlay.raise({ title, text, won: true, actions: [on, again] }, true);
+  }
+
+  // Whom a computer player helped with its moves has not won.
+  #isMine() {
+    return this.game.category !== "computer";
   }
 
   #end(soon) {
@@ -505,7 +510,7 @@ class Table {
       this.#leavingLink("Share", `/game/${game}/share`),
       ...(can_undo ? [button("Undo", () => this.do("undo"))] : []),
     ];
-    const title = won ? "You win!" : "Game over";
+    const title = won && this.#isMine() ? "You win!" : "Game over";
     this.overlay.raise({ title, text: `${grouped(score)} points.${record}`, won, actions }, soon);
   }
 }
