@@ -54,3 +54,24 @@ def test_a_race_leaves_the_window_its_width(open_desk: Any, tmp_path: Path, widt
     desk.running.close()
     remembered = json.loads((tmp_path / "desktop.json").read_text())["geometry"]
     assert remembered.startswith(f"{width}x600+")
+
+
+def test_a_window_made_narrow_in_a_race_keeps_the_least_width(
+    open_desk: Any, tmp_path: Path
+) -> None:
+    """The race takes back no more than there is, and the next window opens as wide."""
+    desk = open_desk(state_file=tmp_path / "desktop.json")
+    least, _ = desk.root.minsize()
+    for _ in range(2):
+        desk.session.race(RecordedRival(record(60)))
+        desk.until(lambda: desk.root.winfo_width() > 2 * least)
+        desk.root.geometry(f"{least + 10}x600+0+0")
+        desk.until(lambda: desk.root.winfo_width() == least + 10)
+        desk.session.start(seed=1)
+        desk.until(lambda: desk.root.winfo_width() == least)
+    desk.session.race(RecordedRival(record(60)))
+    desk.root.geometry(f"{least + 10}x600+0+0")
+    desk.until(lambda: desk.root.winfo_width() == least + 10)
+    desk.running.close()
+    remembered = json.loads((tmp_path / "desktop.json").read_text())["geometry"]
+    assert remembered == f"{least}x600+0+0"

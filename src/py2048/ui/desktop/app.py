@@ -127,9 +127,9 @@ class DesktopApp:
         self.controller.close()
         if self.dialog is not None:
             self.dialog.close()
-        grown = 0 if self.race is None else self.race.grown  # not to be remembered
-        _, x, rest = self.root.geometry().partition("x")
-        geometry = f"{self.root.winfo_width() - grown}{x}{rest}"
+        geometry = self.root.geometry()
+        if self.race is not None:
+            geometry = f"{self.race.width_without}x{geometry.partition('x')[2]}"
         self._remember(theme=self.window.theme.name, geometry=geometry)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:

@@ -32,9 +32,6 @@ class RacePane(ttk.Frame):
 
     Args:
         window: the window of the game.
-
-    Attributes:
-        grown: the pixels by which the window has grown: the screen may allow fewer.
     """
 
     def __init__(self, window: MainWindow) -> None:
@@ -66,11 +63,16 @@ class RacePane(ttk.Frame):
         self.pack(side="right", fill="y", before=window.header)
         self.update_idletasks()
         room = self._owner.winfo_screenwidth() - self._owner.winfo_width()
-        self.grown = max(0, min(self.winfo_reqwidth(), room))
-        self._widen(self.grown)
+        self._grown = max(0, min(self.winfo_reqwidth(), room))  # the screen may allow less
+        self._set_width(self._owner.winfo_width() + self._grown)
 
-    def _widen(self, pixels: int) -> None:
-        self._owner.geometry(f"{self._owner.winfo_width() + pixels}x{self._owner.winfo_height()}")
+    @property
+    def width_without(self) -> int:
+        """The width of the window without it, also if a person has made both narrower."""
+        return max(self._owner.winfo_width() - self._grown, self._owner.minsize()[0])
+
+    def _set_width(self, pixels: int) -> None:
+        self._owner.geometry(f"{pixels}x{self._owner.winfo_height()}")
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
@@ -90,4 +92,4 @@ class RacePane(ttk.Frame):
     def close(self) -> None:
         """Give the room back to the screen."""
         self.destroy()
-        self._widen(-self.grown)
+        self._set_width(self.width_without)
