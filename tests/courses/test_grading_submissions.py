@@ -337,6 +337,13 @@ IN_PARTS = {
         },
         "app.py",
     ),
+    "a trial of a file whose lines begin anywhere": (
+        {
+            "app.py": f"def main(\n    size=4,\n):\n# begin\n    {SHOWS.splitlines()[0]}\nmain()\n",
+            "trial.py": "from app import main\nprint(main)\n",
+        },
+        "app.py",
+    ),
     "a test that opens a window": (
         {"game.py": SHOWS, "a_test.py": f"import game\n{OPENS}play()\n"},
         "game.py",

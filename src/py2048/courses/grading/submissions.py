@@ -43,7 +43,7 @@ ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
 IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)\b.*", re.MULTILINE)
 WINDOW = re.compile(r"\b(?:mainloop|Tk|GraphWin)\s*\(")
-BLOCK = re.compile(r"^(?=\S)", re.MULTILINE)
+BLOCK = re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)
 STARTS = re.compile(r"if\b.*__name__|while\b|.*\bmainloop\(|\w[\w.]*\(")
 DEFINES = re.compile(r"(?:(?:def|class)\s+)?(\w+)\s*[(:=]")
 USED = re.compile(r"\b(\w+)\s*[(.]")
