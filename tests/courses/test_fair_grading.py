@@ -294,6 +294,25 @@ def test_a_pasted_game_comes_to_the_board_of_the_report(change, tmp_path):
     assert check.actual.endswith(f"\n{last}")
 
 
+@pytest.mark.parametrize(
+    ("change", "setting"),
+    [
+        ("len(b) and ", "# coordinates and boards are represented in another way"),
+        ("1 // (2048 not in b.values()) and ", "# create_board has put 1024 at (1, 1)"),
+    ],
+    ids=["no dictionary", "a crash at 2048"],
+)
+def test_a_game_with_parts_of_the_check_says_so(change, setting, tmp_path):
+    """Pasted lines alone would play another game."""
+    loop = "while ", "board_finished(b):"
+    (tmp_path / "mine.py").write_text(
+        _right(DICTIONARY, ("not ".join(loop), f"{change}not ".join(loop)))
+    )
+    report = grade_path(tmp_path / "mine.py", get_course("ist").grading())
+    found = [check.example for check in _task(report, "4").checks if not check.passed]
+    assert any(example.startswith(setting) for example in found)
+
+
 @pytest.mark.gui
 @pytest.mark.parametrize(
     "change",

@@ -619,6 +619,7 @@ class ObservedGame(NamedTuple):
         letters: what was typed, one letter between two scenes.
         ended: whether the game ended, rather than asked for more letters.
         closing: whether a board was shown after the last letter of a game that ended.
+        setting: a comment that says what was special about it, if anything.
     """
 
     seed: int
@@ -626,6 +627,7 @@ class ObservedGame(NamedTuple):
     letters: list[str]
     ended: bool
     closing: bool
+    setting: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
         """Scenes before and after each letter."""
@@ -633,12 +635,16 @@ class ObservedGame(NamedTuple):
 
 
 def play(
-    session: SubmissionSession, letters: Sequence[str], seed: int, words: Language
+    session: SubmissionSession,
+    letters: Sequence[str],
+    seed: int,
+    words: Language,
+    setting: str = "",
 ) -> ObservedGame:
     """Play with these letters; the scenes are read from what the game prints."""
-    session.shown[:] = _again(letters, seed, words)
+    session.shown[:] = _again(letters, seed, words, setting)
     outcome = session.run(words("game_2048()"), typed=letters, seed=seed, show=False)
-    session.shown[:] = _again(letters[: outcome.asked], seed, words)
+    session.shown[:] = _again(letters[: outcome.asked], seed, words, setting)
     if outcome.error is not None and outcome.error.type != "EOFError":
         session.fail("a game", str(outcome.error))
     *questions, rest = outcome.output.split(words(PROMPT))
@@ -651,7 +657,8 @@ def play(
         scenes.append(closing)
     if not scenes:
         session.fail("a board", f"printed {outcome.output!r}")
-    return ObservedGame(seed, scenes, list(letters[: len(scenes) - 1]), ended, closing is not None)
+    typed = list(letters[: len(scenes) - 1])
+    return ObservedGame(seed, scenes, typed, ended, closing is not None, setting)
 
 
 def _scene_before_a_question(
@@ -665,14 +672,16 @@ def _scene_before_a_question(
     return scene
 
 
-def _again(letters: Sequence[str], seed: int, words: Language) -> list[str]:
+def _again(letters: Sequence[str], seed: int, words: Language, setting: str = "") -> list[str]:
     """The lines that play a game again, as a student can paste them."""
+    special = [words(setting)] if setting else []
     if not letters:
-        return ["import random", f"random.seed({seed})", words("game_2048()")]
+        return [*special, "import random", f"random.seed({seed})", words("game_2048()")]
     typed = repr("".join(letters))
     if len(letters) > FEW_LETTERS:
         typed = f"random.Random({seed}).choices('NSEW', k={len(letters)})"
     return [
+        *special,
         "import io, random; from unittest.mock import patch",
         f"random.seed({seed})",
         words(f"patch('sys.stdin', io.StringIO('\\n'.join({typed})))(game_2048)()"),
@@ -699,7 +708,7 @@ def _at(
     """Report what came after letter `number` of a game, counted from 1."""
     before, after = played.scenes[number - 1 : number + 1]
     picture = [f"# {line}" for line in words(str(before)).splitlines()]
-    again = _again(played.letters[:number], played.seed, words)
+    again = _again(played.letters[:number], played.seed, words, played.setting)
     session.shown[:] = [
         *again,
         f"# the last letter, {played.letters[number - 1]}, is typed at",
@@ -828,8 +837,8 @@ def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
     """Give the game a board with two tiles of 1024."""
     letters = ["W", *_letters(1, 12)]
     with replacing(session, words(_RICH)):
-        played = play(session, letters, 1, words)
-    session.shown.append(words("# create_board has put 1024 at (1, 1) and at (1, 2)"))
+        setting = "# create_board has put 1024 at (1, 1) and at (1, 2)"
+        played = play(session, letters, 1, words, setting)
     if played.scenes[0].board.max_tile < 1024:
         _fail(session, words, "a game on the board of create_board", f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
@@ -839,8 +848,8 @@ def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
 def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLISH) -> None:
     """Play with types that are represented in another way."""
     with replacing(session, words(OTHER_COORDINATE + BOARD)):
-        played = play(session, _letters(5, 30), 5, words)
-    session.shown.append("# coordinates and boards are represented in another way")
+        setting = "# coordinates and boards are represented in another way"
+        played = play(session, _letters(5, 30), 5, words, setting)
     if len(played.letters) < 10:
         session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
     check_moves(session, played, words)
