@@ -286,6 +286,17 @@ async def test_play_goes_on_after_the_target() -> None:
         assert "You made 2048!" not in shown(app)
 
 
+async def test_a_target_that_a_computer_made_is_not_celebrated() -> None:
+    """What is said below the board is enough."""
+    session = table(NEARLY_WON)
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        session.autoplay_step("greedy")
+        await pilot.pause()
+        assert app.view.note == "2048 is made."
+        assert "You made 2048!" not in shown(app)
+
+
 async def test_the_end_has_a_panel_and_can_be_undone() -> None:
     """A stuck game shows its score and what can be done; undo brings the game back."""
     session = table(NEARLY_OVER)

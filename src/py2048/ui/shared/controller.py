@@ -817,7 +817,7 @@ class Presenter:
     @show.register
     def _(self, event: events.Won) -> None:
         self._screen.say(self._text_of(event))
-        if event.plays_on and not self._autoplay.is_on:
+        if event.plays_on and not event.by_computer:
             banner = Banner(f"You made {event.tile}!", ("Any move continues.",), False)
             self._screen.cover(banner, is_animated=self.is_animated)
 
