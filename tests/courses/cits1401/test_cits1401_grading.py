@@ -189,6 +189,16 @@ def test_only_a_computer_that_plans_may_leave_a_direction_out(choose, left_out) 
     assert choices.left_out is left_out
 
 
+@pytest.mark.parametrize("way", [DOWN, RIGHT])
+def test_a_move_is_seen_where_others_are_impossible(way: Direction) -> None:
+    """Up, for one."""
+    game = Game(get_rules("cits1401"), board=Board.empty(5, 5).with_tile((0, 0), 2))
+    before, choices = _window(game, ""), ObservedChoices()
+    game.play(way)
+    choices.add(before, _window(game, ""))
+    assert choices.chosen == {way: {DOWN, RIGHT}}
+
+
 def _window(game: Game, told: str) -> WindowContents:
     texts = [[str(tile or "") for tile in row] for row in game.board.rows]
     return WindowContents(texts, [], [f"Score: {game.score}", told])

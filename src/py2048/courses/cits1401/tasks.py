@@ -827,9 +827,9 @@ class ObservedChoices:
         less = {score - 1 for score in possible_scores(one.others)}
         costs = _gain(one, two) < 0 or possible_scores(two.others) == less
         self.pays |= one.texts == two.texts and costs
-        way = ObservedMove(one, Direction.UP, two).went
-        if way is not None and one.board is not None:
-            possible = one.board.legal_directions()
+        possible = [] if one.board is None else one.board.legal_directions()
+        way = ObservedMove(one, possible[0], two).went if possible else None
+        if way is not None:
             self.chosen.setdefault(way, set()).update(possible)
             self.chances.update(possible)
 
