@@ -369,7 +369,8 @@ def _path_of(path: str | Path) -> Path:
         if b"\0" in os.fsencode(found):
             raise ValueError
     except (TypeError, ValueError):
-        raise RecordError(f"{shown(path)} names no file") from None
+        name = str(path) if isinstance(path, Path) else path
+        raise RecordError(f"{shown(name)} names no file") from None
     return found
 
 

@@ -129,8 +129,11 @@ async def test_a_game_is_opened_from_an_ordinary_file(
         assert told.message.startswith(f"cannot read {tmp_path / name}: {reason}")
 
 
-@pytest.mark.parametrize("name", ["a\0b", "n" * 300])
-async def test_a_name_that_no_file_can_have_is_explained(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("a\0b", r"'a\x00b' names no file"), ("n" * 300, f"cannot write {'n' * 300}: ")],
+)
+async def test_a_name_that_no_file_can_have_is_explained(name: str, told: str) -> None:
     """Nothing is saved, and the game goes on."""
     session = table()
     app = GameApp(session, reduced_motion=True)
@@ -140,8 +143,8 @@ async def test_a_name_that_no_file_can_have_is_explained(name: str) -> None:
         app.screen.query_one(Input).value = name
         await pilot.press("enter")
         await until(pilot, lambda: list(app._notifications))
-        (told,) = app._notifications
-        assert told.message.startswith(f"cannot write {name}: ")
+        (notification,) = app._notifications
+        assert notification.message.startswith(told)
         await pilot.press("left")
         assert session.game.ply == 1
 
