@@ -201,7 +201,9 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             row = self._renew_rows()
         try:
             reward, score, flags = advance(self._game, self._rows, row, index(action))
-        except (TypeError, OverflowError):  # it is no whole number, or none of any machine
+        except Exception:  # Numba refuses what is too large for a word in more than one way
+            if whole_number(action) in range(4):
+                raise
             raise _no_action(action) from None
         self._row = row + 1
         observation, info = self._boards[row], {"action_mask": self._masks[row], "score": score}
