@@ -165,6 +165,21 @@ def _left_before_all(game: Game) -> Direction:
     return (LEFT, UP, RIGHT, DOWN)[failed]
 
 
+class _Corner:
+    """Some directions in turn or by chance; another after some impossible ones, and then up."""
+
+    def __init__(self, *ways: Direction, draw: random.Random | None = None) -> None:
+        self.ways, self.draw, self.count = ways, draw, 0
+
+    def __call__(self, game: Game) -> Direction:
+        failed = sum(1 for _ in takewhile(lambda turn: not turn.legal, reversed(game.turns)))
+        if failed >= 4:
+            return (RIGHT, UP)[failed % 2]
+        self.count += 1
+        return self.draw.choice(self.ways) if self.draw else self.ways[self.count % len(self.ways)]
+
+
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(
     ("choose", "left_out"),
     [
@@ -173,12 +188,14 @@ def _left_before_all(game: Game) -> Direction:
         (_ByChance(DOWN, LEFT, RIGHT), UP),
         (_left_before_all, None),
         (_ByChance(UP, LEFT, RIGHT, knows=True), None),
+        (_Corner(LEFT, DOWN, LEFT, DOWN, RIGHT), None),
+        (_Corner(LEFT, DOWN, draw=random.Random(0)), None),
     ],
-    ids=["all", "never down", "never up", "prefers", "plans"],
+    ids=["all", "never down", "never up", "prefers", "plans", "in turn", "corner"],
 )
-def test_only_a_computer_that_plans_may_leave_a_direction_out(choose, left_out) -> None:
+def test_only_a_computer_that_plans_may_leave_a_direction_out(choose, left_out, seed) -> None:
     """Seen from the window: boards, scores, and what the status panel says."""
-    game, choices = Game(get_rules("cits1401"), seed=1), ObservedChoices()
+    game, choices = Game(get_rules("cits1401"), seed=seed), ObservedChoices()
     one = _window(game, "Good luck")
     for _ in range(150):
         moved = game.attempt(choose(game))
@@ -196,7 +213,7 @@ def test_a_move_is_seen_where_others_are_impossible(way: Direction) -> None:
     before, choices = _window(game, ""), ObservedChoices()
     game.play(way)
     choices.add(before, _window(game, ""))
-    assert choices.chosen == {way: {DOWN, RIGHT}}
+    assert choices.made == [(way, {DOWN, RIGHT})]
 
 
 def _window(game: Game, told: str) -> WindowContents:

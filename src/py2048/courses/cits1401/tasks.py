@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from weakref import WeakKeyDictionary
 
 from py2048.board import Board, Cell
@@ -810,40 +810,69 @@ CHANCES = 50
 """Moves beside which another was possible: by chance one in a million programs never makes it."""
 
 
+class Choice(NamedTuple):
+    """A move of a computer, and all directions that were possible."""
+
+    way: Direction
+    possible: frozenset[Direction]
+
+
 @dataclass
 class ObservedChoices:
     """Which of the possible moves a computer makes, seen from one look to the next.
 
-    `chosen` has for each direction that was made those that were possible then, `chances` how often
-    each was possible; `pays` says whether an impossible one was tried.
+    `made` has its moves, None where it did anything else; `pays` says whether an impossible one was
+    tried.
     """
 
-    chosen: dict[Direction, set[Direction]] = field(default_factory=dict)
-    chances: Counter[Direction] = field(default_factory=Counter)
+    made: list[Choice | None] = field(default_factory=list)
     pays: bool = False
 
     def add(self, one: WindowContents, two: WindowContents) -> None:
-        """Take in what happened between two looks, if it was one attempt."""
+        """Take in what happened between two looks, if anything did."""
         less = {score - 1 for score in possible_scores(one.others)}
         costs = _gain(one, two) < 0 or possible_scores(two.others) == less
-        self.pays |= one.texts == two.texts and costs
         possible = [] if one.board is None else one.board.legal_directions()
         way = ObservedMove(one, possible[0], two).went if possible else None
-        if way is not None:
-            self.chosen.setdefault(way, set()).update(possible)
-            self.chances.update(possible)
+        self.pays |= one.texts == two.texts and costs
+        if one.texts != two.texts or costs:
+            self.made.append(None if way is None else Choice(way, frozenset(possible)))
+
+    @property
+    def chosen(self) -> frozenset[Direction]:
+        """The directions in which it has moved."""
+        return frozenset(choice.way for choice in self.made if choice)
+
+    @property
+    def chances(self) -> Counter[Direction]:
+        """How often each direction was possible."""
+        return Counter(way for choice in self.made if choice for way in choice.possible)
 
     @property
     def left_out(self) -> Direction | None:
         """A direction in which a computer that moves by chance never moves.
 
         One that plans may do without a direction until it is forced: it tries nothing that is
-        impossible, or prefers always the same of two directions.
+        impossible, prefers always the same of two directions, or takes them in turn. One that does
+        without two has a plan, too.
         """
-        by_chance = self.pays and all(self.chosen.keys() <= ways for ways in self.chosen.values())
-        never = [way for way in Direction if way not in self.chosen]
-        often = [way for way in never if self.chances[way] >= CHANCES]
+        chosen, chances = self.chosen, self.chances
+        if len(chosen) < len(Direction) - 1:
+            return None
+        free = {choice.way for choice in self.made if choice and choice.possible >= chosen}
+        by_chance = self.pays and free == chosen and not self._takes_turns
+        often = [way for way in Direction if way not in chosen and chances[way] >= CHANCES]
         return often[0] if by_chance and often else None
+
+    @property
+    def _takes_turns(self) -> bool:
+        """Whether three moves in a row always have the same one after them."""
+        following: dict[tuple[Direction, ...], set[Direction]] = {}
+        for row in zip(*(self.made[first:] for first in range(4)), strict=False):
+            ways = tuple(choice.way for choice in row if choice)
+            if len(ways) == 4:
+                following.setdefault(ways[:3], set()).add(ways[3])
+        return all(len(ways) == 1 for ways in following.values())
 
 
 def _watch_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) -> None:
