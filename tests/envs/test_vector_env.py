@@ -426,6 +426,9 @@ def test_seeds_may_be_an_array() -> None:
     vector.reset(seed=np.array([4, 5]))  # type: ignore[arg-type]
     other.reset(seed=[4, 5])
     assert np.array_equal(vector.game_seeds, other.game_seeds)
+    vector.reset(seed=np.array(6))  # type: ignore[arg-type]
+    other.reset(seed=6)
+    assert np.array_equal(vector.game_seeds, other.game_seeds)
 
 
 # --- states, pictures, wrappers -------------------------------------------------------------------

@@ -424,11 +424,13 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     # --- the inside ------------------------------------------------------------------------------
 
     def _slot_seeds(
-        self, seed: int | Sequence[int | None] | None
+        self, seed: int | Sequence[int | None] | NDArray[np.integer] | None
     ) -> tuple[Flags, NDArray[np.uint64]]:
         """Return which environments begin a new series of games, and the seed of each series."""
         count = self.num_envs
-        if isinstance(seed, Sequence | np.ndarray):
+        if isinstance(seed, np.ndarray):
+            seed = seed.tolist()
+        if isinstance(seed, Sequence):
             if len(seed) != count:
                 raise OptionError(f"{len(seed)} seeds for {count} environments")
             given = [(n, rng.checked_seed(each)) for n, each in enumerate(seed) if each is not None]
