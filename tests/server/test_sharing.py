@@ -345,6 +345,22 @@ async def test_who_sits_at_a_casual_game_that_is_over_can_undo(
         await until(lambda: records.summary(game))
 
 
+async def test_autoplay_ends_everywhere_with_the_worker_that_plays(store_url: str) -> None:
+    """Tabs at other workers do not show a player that moves no more."""
+    async with two_workers(store_url) as (one, two):
+        player = Visitor(one)
+        game = (await player.new())["game"]
+        other = Visitor(two, player.account)
+        await other.ask("open", game=game)
+        await until(lambda: one.rooms.sharing.is_shared(game))
+        await player.ask("autoplay", player="random", delay=10_000)
+        await until(lambda: two.rooms.open[game].autoplay)
+        await one.rooms.close()
+        await until(lambda: two.rooms.open[game].autoplay is None)
+        for visitor in (player, other):
+            visitor.leave()
+
+
 @pytest.mark.parametrize("worker", [0, 1])
 async def test_a_tab_at_any_worker_keeps_the_end_of_a_casual_game(
     store_url: str, worker: int

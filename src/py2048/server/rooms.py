@@ -922,8 +922,7 @@ class Rooms:
     async def close(self) -> None:
         """Write all that was done, finish what is over, and close the store."""
         for room in tuple(self.open.values()):
-            if room.autoplay_task:
-                room.autoplay_task.cancel()
+            room.end_autoplay()
         for room in tuple(self.open.values()):
             with suppress(ActionRejected):  # the store is away: what was acknowledged is in it
                 await room.ready()
