@@ -17,6 +17,7 @@ from inside import Visitor, running
 from redis_server import RedisServer
 
 from py2048.game.turn import Draws
+from py2048.server import rooms as rooms_module
 from py2048.server import services as services_module
 from py2048.server.bus import MailboxBus
 from py2048.server.games import GameService
@@ -395,9 +396,10 @@ async def test_a_tab_at_any_worker_keeps_the_end_of_a_casual_game(
 
 @pytest.mark.parametrize("is_kept", [False, True])
 async def test_a_look_from_another_worker_leaves_the_end_to_the_tab_that_has_it(
-    store_url: str, is_kept: bool
+    store_url: str, is_kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who opens the page of the game, and goes at once, has a record if no tab is at the game."""
+    monkeypatch.setattr(rooms_module, "_HEARD", 2.0)  # however slow the machine is
     async with two_workers(store_url) as (one, two):
         player = Visitor(one)
         game = (await player.new("x:size=2x2"))["game"]
