@@ -554,6 +554,22 @@ def test_a_game_began_when_it_began(started: str) -> None:
         assert session.record().started == opened
 
 
+def test_a_game_that_is_continued_has_a_record_that_verifies() -> None:
+    """Whatever its own record said of it; so also what an older version has kept."""
+    session = Session()
+    session.start(seed=1)
+    play(session, 3)
+    said = {"player": "\x1b[2JAda\x9b", "started": "in March", "times": (1,) * 9}
+    session.start_from(replace(session.record(), **said))
+    saved = SavedGame(
+        owner="local", rules=str(get_rules("classic")), seed=None, player="",
+        start="2 2 . . / . . . . / . . . . / . . . .", extra={"player": said["player"]},
+    )  # fmt: skip
+    for record in (session.record(), TrackedGame.from_saved(saved).record()):
+        record.verify()
+        assert record.player == "[2JAda"
+
+
 def test_the_last_turn_was_played_when_it_was_played() -> None:
     """Not when the game is opened or resumed, until another is played."""
     session = Session()

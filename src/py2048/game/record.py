@@ -164,9 +164,9 @@ class Record:
     def verify(self) -> None:
         """Check the whole game: each move legal, each spawn allowed, the score reproduced.
 
-        A record with a seed is also checked against the generator, spawn by spawn. What is said
-        about the game can be: its dates are some, no turn that was not played has a time, and no
-        sign of the player's name is an order to a terminal.
+        A record with a seed is also checked against the generator, spawn by spawn. The dates must
+        be dates or empty, there may be no more thinking times than turns, and the player's name
+        may have no control characters.
 
         Raises:
             RecordError: at the first fault; the message names the ply and the reason.
@@ -179,7 +179,7 @@ class Record:
             raise RecordError(f"ply {unseeded}: the spawn is not the one of seed {self.seed}")
 
     def _check_about(self) -> None:
-        if any(sign < " " or "\x7f" <= sign < "\xa0" for sign in self.player):
+        if self.player != plain_name(self.player):
             raise RecordError(f"player is {shown(self.player)}: a name has no control characters")
         for name, text in (("started", self.started), ("finished", self.finished)):
             if text and not _is_time(text):
@@ -224,6 +224,11 @@ class Record:
         if not turn.slide.changed:
             return "the move changes nothing"
         return spawn_fault(self.rules, turn.slide.board, turn.direction, turn.spawn)
+
+
+def plain_name(name: str) -> str:
+    """Return a name without control characters, which a terminal could obey."""
+    return "".join(sign for sign in name if not (sign < " " or "\x7f" <= sign < "\xa0"))
 
 
 def _is_time(text: str) -> bool:
