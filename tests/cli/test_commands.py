@@ -638,3 +638,4 @@ def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> Non
 def test_rules_of_earlier_versions_have_a_name() -> None:
     """Scores under them are listed, though today they are refused."""
     assert _name("x:scoring=moves:2000000:-1") == "x"
+    assert _name("a\x1b[1mb:size=3x3") == "a[1mb"

@@ -21,6 +21,7 @@ from py2048.cli.options import (
 from py2048.errors import RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import STDIN, load_record, load_records
+from py2048.game.record import plain_name
 from py2048.server.fairness import check_fair
 from py2048.session import Replay, open_session
 from py2048.ui.shared.describe import describe
@@ -214,11 +215,12 @@ def scores(
     for game in games:
         print(
             f"  {game.score:>9,}  {_name(game.rules):<12} {game.category:<9} "
-            f"tile {game.max_tile:<6} {game.plies:>6} moves  {game.finished[:10]}  {game.player}"
+            f"tile {game.max_tile:<6} {game.plies:>6} moves  {game.finished[:10]}  "
+            f"{plain_name(game.player)}"
         )
     return 0
 
 
 def _name(text: str) -> str:
     """Return the name in a text of rules, which may be of a version that allowed more."""
-    return text.partition(":")[0]
+    return plain_name(text.partition(":")[0])
