@@ -219,6 +219,13 @@ def test_a_game_survives_its_record(game: Game) -> None:
     assert again.outcome is game.outcome
 
 
+def test_a_record_has_no_orders_to_a_terminal_in_its_name() -> None:
+    """So that it verifies, whoever plays."""
+    record = Game("classic", seed=1, player="\x1b[2JAda\x9b").record()
+    record.verify()
+    assert record.player == "[2JAda"
+
+
 def test_every_preset_can_be_played_to_its_end() -> None:
     """Trying the directions in turn ends a small game of each preset, on a stuck or won board."""
     for rules in list_rules():

@@ -126,6 +126,13 @@ def test_a_wrong_header_of_a_checkpoint_is_refused(
         TrainingRun.resume(tmp_path)
 
 
+def test_whole_numbers_may_be_written_as_1e6(tmp_path: Path) -> None:
+    """In settings, and in the limits that a checkpoint keeps."""
+    assert config_from({"rules": "2x3", "trajectory_length": 1e3}).trajectory_length == 1000
+    TrainingRun.begin(tmp_path, SMALL).run(StopCriteria(games=1e1))  # type: ignore[arg-type]
+    assert TrainingRun.resume(tmp_path).stop == StopCriteria(games=10)
+
+
 def test_there_is_a_checkpoint_to_resume(tmp_path: Path) -> None:
     """Otherwise the error says what to leave out."""
     for folder in (tmp_path, tmp_path / "nowhere"):

@@ -276,11 +276,20 @@ def test_what_names_no_file_is_refused(path: Any) -> None:
 def test_nothing_is_saved_that_no_load_reads(
     values: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
-    """The header is checked before the file is written."""
+    """The header is checked before the file is written, and what was there is not to blame."""
     path = tmp_path / "network.npz"
-    with pytest.raises(WeightsError, match=reason):
+    with pytest.raises(WeightsError, match=f"network.npz is not written, .*{reason}"):
         save_packed(NETWORKS["classic"], path, **values)
     assert not path.exists()
+
+
+def test_a_history_is_checked_as_it_is_read_back(tmp_path: Path) -> None:
+    """A pair that JSON makes a list, and counts that somebody wrote as 1e6, are as good."""
+    entry = {"band": (8192, 0), "games": 1e6, "moves": 2e9, "seconds": 600}
+    network = replace(NETWORKS["comp1127:size=2x4"], history=(entry,))
+    save(network, tmp_path / "network.npz")
+    (read,) = load(tmp_path / "network.npz").history
+    assert read == entry | {"band": [8192, 0]}
 
 
 @pytest.mark.parametrize("packed", [False, True])

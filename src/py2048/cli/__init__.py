@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Py2048Error as error:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
-        return 130
+        return streams.INTERRUPTED
     except BrokenPipeError:  # what reads our output has gone, as in `py2048 watch | head`
         streams.discard(sys.stdout)
         return 0
@@ -80,7 +80,7 @@ def _run(words: Sequence[str]) -> int:
     except ClickException as error:
         return _fail(mistake(error), error.exit_code)
     except Abort:
-        return 130
+        return streams.INTERRUPTED
     except SystemExit as ending:  # click's own answer to a reader that has gone
         if isinstance(ending.__context__, BrokenPipeError):
             raise ending.__context__ from None

@@ -14,6 +14,7 @@ import typer
 
 from py2048.cli.compiling import telling
 from py2048.cli.options import RulesOption, SizeOption, chosen_rules, no_device, parallel
+from py2048.cli.streams import INTERRUPTED
 from py2048.errors import ClientError, os_errors_as
 from py2048.players import list_players
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from py2048.rules import Rules
 
 TOKEN = "PY2048_TOKEN"
-_INTERRUPTED = 130
 _LONGEST_TOKEN = 1000
 
 
@@ -82,7 +82,7 @@ def bot(
             played.add(game)
     except KeyboardInterrupt:
         _say("stopped; the same command continues the games in progress")
-        return _INTERRUPTED
+        return INTERRUPTED
     played.summarize()
     return 0
 

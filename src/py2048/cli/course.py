@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from py2048.courses.grading.submissions import Submission
     from py2048.courses.grading.tasks import Grading
 
-INTERRUPTED = 130
-
 LONGEST = 86_400
 """Seconds that a submission may be given at most: a day."""
 
@@ -178,11 +176,11 @@ def check(
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
     if not reports:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(streams.INTERRUPTED)
     _write(run, grading, reports, csv, html, gradescope)
     _show(run, reports, as_json=as_json, detailed=detailed or len(reports) == 1)
     if run.stopped:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(streams.INTERRUPTED)
 
 
 def _prepared(

@@ -28,6 +28,7 @@ from py2048.cli.options import (
     no_device,
     parallel,
 )
+from py2048.cli.streams import INTERRUPTED
 from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
 from py2048.rules.parts import checked_tile
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from py2048.arena.regret import Regret
     from py2048.players.searching import SearchPlayer
     from py2048.solving import Solution
-
-INTERRUPTED = 130
 
 SILENCE = 60.0
 """The longest time without a line of progress in a pipe, in seconds."""

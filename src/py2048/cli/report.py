@@ -13,7 +13,7 @@ from py2048.cli import streams
 from py2048.cli.compiling import StatusLine, telling
 from py2048.cli.options import JsonOption, check_outputs, no_device, print_json
 from py2048.cli.plots import check_plots, draw_report
-from py2048.cli.review import INTERRUPTED, check_judge
+from py2048.cli.review import check_judge
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import load_records
@@ -157,7 +157,7 @@ class _Reporter:
                         found += self._summary(name, record)
                         line.show(f"{len(found):,} games; {name}")
         except KeyboardInterrupt:
-            self.status = INTERRUPTED
+            self.status = streams.INTERRUPTED
         finally:
             line.close()
         return found

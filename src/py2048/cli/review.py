@@ -20,9 +20,6 @@ from py2048.storage import open_store
 if TYPE_CHECKING:
     from py2048.review import MoveReview, Review
 
-INTERRUPTED = 130
-"""The status after Ctrl-C, as shells have it."""
-
 
 def review(
     files: Annotated[list[Path], typer.Argument(help="Records, or replay texts of 2048verse.")],
@@ -103,7 +100,7 @@ class _Reviewer:
             except KeyboardInterrupt:
                 if not is_any:
                     raise
-                self.status = INTERRUPTED
+                self.status = streams.INTERRUPTED
                 return
             except Py2048Error as error:
                 if len(files) == 1:
@@ -113,7 +110,7 @@ class _Reviewer:
                 continue
             is_any = True
             yield file, found
-            if self.status == INTERRUPTED:
+            if self.status == streams.INTERRUPTED:
                 return
 
     def review(self, file: Path) -> Review:
@@ -138,7 +135,7 @@ class _Reviewer:
             except KeyboardInterrupt:
                 if not moves:
                     raise
-                self.status = INTERRUPTED
+                self.status = streams.INTERRUPTED
             finally:
                 line.close()
         return Review.of(record, judge, moves)

@@ -11,6 +11,9 @@ import stat
 import sys
 from typing import TextIO
 
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
 PATIENCE = 2.0
 """Seconds in which whoever pipes moves to a game begins to send them."""
 

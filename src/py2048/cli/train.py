@@ -17,7 +17,6 @@ import typer
 
 from py2048.cli import plots
 from py2048.cli.compiling import telling
-from py2048.cli.evaluate import INTERRUPTED
 from py2048.cli.options import (
     JsonOption,
     RulesOption,
@@ -29,7 +28,7 @@ from py2048.cli.options import (
     parallel,
     print_json,
 )
-from py2048.cli.streams import complain
+from py2048.cli.streams import INTERRUPTED, complain
 from py2048.errors import WeightsError, shown
 from py2048.ui.shared.words import counted
 

@@ -16,7 +16,7 @@ from py2048.errors import (
     RecordError,
     shown,
 )
-from py2048.game.record import Record, encode_turn, utc
+from py2048.game.record import Record, encode_turn, plain_name, utc
 from py2048.game.turn import (
     Draws,
     Outcome,
@@ -58,7 +58,7 @@ class Game:
         rules: the rules; ``None`` means the classic ones.
         seed: a whole number from 0 to 2**64 - 1; ``None`` draws a fresh one.
         board: a position to start from instead of one drawn by the rules.
-        player: who plays, for the record.
+        player: who plays, for the record, which leaves control characters out.
         draws: where the draws come from instead of the seed's generator, for games whose tiles
             nobody may foresee; their records have no seed.
 
@@ -266,7 +266,7 @@ class Game:
             turns="".join(map(encode_turn, self._turns)),
             score=self.score,
             seed=self._seed,
-            player=self.player,
+            player=plain_name(self.player),
             started=utc(self.started),
             finished="" if self.finished is None else utc(self.finished),
         )

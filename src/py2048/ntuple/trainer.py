@@ -219,6 +219,8 @@ def check_ranges(settings: object, *ranges: tuple[str, float, float]) -> None:
 def _typed(name: str, value: object, kind: Any) -> object:
     if kind is float and type(value) is int and abs(value) < ENDLESS:
         return float(value)
+    if kind is int and type(value) is float and value.is_integer():
+        return int(value)  # such as 1e6
     if kind == tuple[int, ...]:
         if isinstance(value, list) and all(type(number) is int for number in value):
             return tuple(value)

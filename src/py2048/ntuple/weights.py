@@ -86,7 +86,7 @@ def save(
         WeightsError: if the file cannot be written, or nothing could read it.
     """
     target, header = path_of(path), _header(network, EXACT, held)
-    check_header(target, header)
+    _check_written(target, header)
     stages = network.weights.reshape(-1, network.layout.size)
     weights = stages[header["held"]] if held else stages
     arrays = chain([("weights", weights)], _packed_bands(network.bands))
@@ -124,7 +124,7 @@ def save_packed(
     """
     target = path_of(path)
     header = {**_header(network, PACKED, held), "step": step, "prune": prune}
-    check_header(target, header)
+    _check_written(target, header)
     steps, numbers = quantized(network, step, prune), header["held"]
     arrays = chain(_packed(steps[numbers], numbers), _packed_bands(network.bands))
     # LZMA would make files 3 % smaller, which take seven times as long to read.
@@ -348,6 +348,7 @@ _TUPLES: Check = (_is_tuples, "lists of cells, ascending")
 _COUNT: Check = (is_count, "a whole number from 0")
 _POINTS: Check = (is_points, "a number of points")
 _STEP: Check = (_is_step, "a number of points above 0")
+_AMOUNT: Check = (is_amount, "a number from 0")
 _TILE: Check = (is_tile, "a tile")
 
 _FIELDS: dict[str, Check] = {
@@ -371,9 +372,9 @@ _PACKED_FIELDS: dict[str, Check] = {
 _HISTORY_FIELDS: dict[str, Check] = {
     "band": (lambda value: is_counts(value) and len(value) == 2, "a tile and a sum"),
     "begun": _COUNT,
-    "games": _COUNT,
-    "moves": _COUNT,
-    "seconds": (is_amount, "a number of seconds"),
+    "games": _AMOUNT,
+    "moves": _AMOUNT,
+    "seconds": _AMOUNT,
     "kept": (lambda value: isinstance(value, bool), "true or false"),
 }
 """What py2048 reads of an entry, where it has it."""
@@ -426,6 +427,15 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
         with faults_of(path, "rules"):
             check_banded(rules)
     return layout, rules
+
+
+def _check_written(path: Path, header: Mapping[str, Any]) -> None:
+    """Make sure that a header can be read back once it is written to a file."""
+    try:
+        check_header(path, json.loads(json.dumps(header)))
+    except WeightsError as error:
+        fault = str(error).removeprefix(f"{path} is damaged: ")
+        raise WeightsError(f"{path} is not written, as nothing could read it: {fault}") from None
 
 
 def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tuple[Band, ...]]:

@@ -73,3 +73,9 @@ def set_up_logs(level: str) -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
+    logging.getLogger("uvicorn.error").addFilter(is_our_fault)
+
+
+def is_our_fault(record: logging.LogRecord) -> bool:
+    """Return whether a fault that uvicorn writes down is not a client's alone."""
+    return "Invalid UTF-8" not in str(record.msg)

@@ -636,7 +636,8 @@ class Rooms:
         Args:
             client: who leaves.
             by_choice: whether it meant to; a lost connection may come back. Its player's choice
-                makes a casual game that is over a record: nobody is there to undo the end.
+                makes a casual game that is over a record, unless the player has it open in
+                another tab: nobody is there to undo the end.
         """
         room, client.room = client.room, None
         if room is None:

@@ -9,8 +9,6 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from py2048.server.connections import WRITE, Connections
 
-_NO_TEXT = 1007  # closes a WebSocket whose text is no UTF-8
-
 
 class SocketConnection(WebSocketsSansIOProtocol):
     """A connection that speaks with a browser over a WebSocket, and counts as one too.
@@ -48,16 +46,6 @@ class SocketConnection(WebSocketsSansIOProtocol):
         else:
             super().data_received(data)
 
-    def send_receive_event_to_app(self) -> None:
-        """Pass a message on; a text that is none ends the connection."""
-        # uvicorn would write a traceback into the log.
-        is_text = self.curr_msg_data_type == "text" and not self.close_sent
-        if is_text and not _is_utf8(b"".join(self.frames)):
-            self.conn.send_close(_NO_TEXT)
-            self.handle_parser_exception()
-        else:
-            super().send_receive_event_to_app()
-
     def handle_connect(self, event: Any) -> None:
         """Have the handshake answered."""
         super().handle_connect(event)
@@ -81,11 +69,3 @@ class SocketConnection(WebSocketsSansIOProtocol):
     def _give_up(self) -> None:
         if not self.handshake_complete:
             self.drop()
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -12,7 +12,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, StorageError
 from py2048.game import Game, Position, Record, Spawn, Turn
-from py2048.game.record import decode_steps, encode_turn, plain_name
+from py2048.game.record import decode_steps, encode_turn
 from py2048.game.turn import Draws
 from py2048.rules import Rules
 from py2048.session.events import Moved, Undone
@@ -67,7 +67,6 @@ class TrackedGame:
             RecordError: if a turn of the record breaks its rules.
         """
         game = Game.from_record(record)
-        game.player = plain_name(game.player)  # so that its own record verifies
         set_started(game, record.started)
         _set_finished(game, record.finished)
         codes = [encode_turn(turn) for turn in game.turns]
@@ -88,7 +87,7 @@ class TrackedGame:
         try:
             rules = Rules.parse(saved.rules)
             start = Board.parse(saved.start)
-            player = plain_name(str(saved.extra.get("player", saved.player)))
+            player = str(saved.extra.get("player", saved.player))
             game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
             set_started(game, saved.started)
             for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
