@@ -648,9 +648,8 @@ class Rooms:
         if is_left and game.is_over and game.info.mode == CASUAL:
             room.leavers += 1
             self.start(self._finish_if_left(room))
-        if room.clients:
-            self.sharing.seated(game.id, is_played=room.is_played)
-        else:
+        self.sharing.seated(game.id, is_played=room.is_played)
+        if not room.clients:
             room.end_autoplay()
         self.release(room)
 
