@@ -79,17 +79,6 @@ def test_changing_the_theme_recolours_everything(desk: Any) -> None:
         assert desk.app.menus.theme.get() == desk.app.controller.theme.name
 
 
-def test_closing_with_a_new_theme_is_quiet(
-    open_desk: Any, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Tk tells its widgets of a theme when it is idle, which may be in the next window."""
-    desk = open_desk()
-    desk.app.controller.do("theme")
-    desk.running.close()
-    open_desk()
-    assert capfd.readouterr().err == ""
-
-
 def test_no_label_is_cut_in_the_least_window(open_desk: Any) -> None:
     """The words on the buttons fit, "Pause" among them, in the smallest window that there is."""
     desk = open_desk(reduced_motion=True)

@@ -173,7 +173,6 @@ class GameWindow:
             app.close()
         for timer in root.tk.splitlist(root.tk.call("after", "info")):
             root.tk.call("after", "cancel", timer)  # whichever widget it belongs to
-        root.update_idletasks()  # Tk would tell the window of a new theme when it is gone
         root.destroy()
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
