@@ -54,9 +54,9 @@ async def reload_alone(player: Player) -> None:
     A browser that is too busy to start the page's worker in time asks the server all the same:
     whoever then loads again gets the page.
     """
-    for _ in range(4):
+    for _ in range(8):
         with suppress(Error):
-            await player.page.reload()
+            await player.page.reload(timeout=20_000)
             await player.page.wait_for_selector(".tile", timeout=20_000)
             return
     raise AssertionError("the page does not open")
