@@ -1,4 +1,7 @@
-"""Connections of WebSockets, where strangers say what they like."""
+"""Connections of WebSockets, where strangers say what they like.
+
+A module of its own, as uvicorn's part is loaded with the first WebSocket, after the first page.
+"""
 
 from __future__ import annotations
 
