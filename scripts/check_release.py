@@ -34,7 +34,7 @@ def problems(tag: str, root: Path = ROOT) -> list[str]:
     if not re.search(rf"^version: {re.escape(version)}$", citation, re.MULTILINE):
         found.append(f"CITATION.cff does not say version: {version}")
     if not release_notes(changelog, version):
-        found.append(f"CHANGELOG.md has no section '## {version}': rename 'Unreleased'")
+        found.append(f"CHANGELOG.md has no section '## {version}'")
     if "Source" not in project.get("urls", {}):
         found.append("pyproject.toml has no [project.urls] Source: name the public repository")
     return found
