@@ -52,7 +52,9 @@ def counted(folder: Path) -> tuple[int, int]:
 
 def package_counts() -> dict[str, tuple[int, int]]:
     """Count the files and lines of each package and module of py2048."""
-    parts = [p for p in sorted(PACKAGE.iterdir()) if p.suffix == ".py" or (p / "__init__.py").is_file()]
+    parts = [
+        p for p in sorted(PACKAGE.iterdir()) if p.suffix == ".py" or (p / "__init__.py").is_file()
+    ]
     return {part.stem: counted(part) for part in parts}
 
 
