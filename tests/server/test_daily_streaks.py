@@ -13,9 +13,9 @@ from store_games import add_record, new_online_game
 
 from py2048.server.fairness import revelation_of
 from py2048.server.games import GameService
-from py2048.server.pages import daily_page
-from py2048.server.profiles import player_page
-from py2048.server.streaks import Streak, streak_of
+from py2048.server.site.pages import daily_page
+from py2048.server.site.profiles import player_page
+from py2048.server.site.streaks import Streak, streak_of
 from py2048.storage import DailyResult, Store, open_store
 
 TODAY = date(2026, 3, 1)

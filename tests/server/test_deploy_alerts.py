@@ -14,24 +14,19 @@ from web_server import Browser, WebServer
 from py2048.cli.serving import _OPTIONS
 from py2048.rules.parts import MOST_POINTS
 from py2048.server import (
-    accounts,
-    api,
     connections,
     games,
-    hints,
     limits,
     middleware,
-    passwords,
-    recovery,
-    review_workers,
-    reviews,
     rooms,
     run,
     schema,
     services,
 )
-from py2048.server.passwords import Passwords
+from py2048.server.api import api, hints
 from py2048.server.settings import Settings
+from py2048.server.site import accounts, passwords, recovery, review_workers, reviews
+from py2048.server.site.passwords import Passwords
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "limits-and-alerts.md").read_text()

@@ -7,8 +7,8 @@ import pytest
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Game, Record
-from py2048.server import replays as replays_module
-from py2048.server.replays import Replays
+from py2048.server.site import replays as replays_module
+from py2048.server.site.replays import Replays
 
 
 @pytest.fixture(autouse=True)

@@ -15,13 +15,13 @@ from itsdangerous import TimestampSigner
 from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
-from py2048.server import passwords
-from py2048.server.accounts import checked_name
-from py2048.server.auth import Cookies, browser_of
-from py2048.server.forms import FormError
-from py2048.server.passwords import PasswordQueue, check_password
-from py2048.server.recovery import HOW_MANY, code_hash, new_codes
 from py2048.server.settings import find_key
+from py2048.server.site import passwords
+from py2048.server.site.accounts import checked_name
+from py2048.server.site.auth import Cookies, browser_of
+from py2048.server.site.forms import FormError
+from py2048.server.site.passwords import PasswordQueue, check_password
+from py2048.server.site.recovery import HOW_MANY, code_hash, new_codes
 
 PASSWORD = "correct horse battery"
 

@@ -24,8 +24,8 @@ from web_server import Answer, Browser, WebServer, elsewhere
 
 from py2048 import Board, Direction, Game, Record, Rules, get_rules
 from py2048.players import Chance, Meaning, Unit
-from py2048.server import openapi
-from py2048.server.api import MOST_TURNS, Api
+from py2048.server.api import openapi
+from py2048.server.api.api import MOST_TURNS, Api
 from py2048.server.messages import hint_answer
 from py2048.session import Hint
 

@@ -29,12 +29,12 @@ from py2048.cli import main
 from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
-from py2048.server.bots import LINGER, Pace
+from py2048.server.api.bots import LINGER, Pace
 from py2048.server.games import GameService, replayed
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import Settings
+from py2048.server.site.tokens import KnownTokens
 from py2048.server.time_controls import LIMITS_MS, Clock, board_kept, board_of_control
-from py2048.server.tokens import KnownTokens
 from py2048.storage import Account, open_store
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -442,7 +442,7 @@ def test_a_pace_allows_a_burst_and_then_its_rate() -> None:
 
 async def test_a_hasty_program_is_held_back_then_refused() -> None:
     """A wait that is short is waited; a long one is an error that names it."""
-    from py2048.server.bots import BotService
+    from py2048.server.api.bots import BotService
 
     bots = BotService(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0))
     began = time.monotonic()

@@ -12,7 +12,7 @@ from inside import Visitor, running
 from py2048.board import Board
 from py2048.errors import PlayerError
 from py2048.rules import get_rules
-from py2048.server.hints import HintService
+from py2048.server.api.hints import HintService
 from py2048.server.services import Services
 from py2048.session import PositionSnapshot
 

@@ -13,8 +13,8 @@ from test_web_boards import named, record_of, scores
 from web_server import Answer, Browser, WebServer
 
 from py2048 import Record
-from py2048.server.positions import plan_from_position
 from py2048.server.schema import BOARDS, POSITION
+from py2048.server.site.positions import plan_from_position
 from py2048.storage import Store, open_store
 
 

@@ -17,7 +17,7 @@ from web_server import Browser, WebServer
 
 from py2048.review.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.games import GameService
-from py2048.server.profiles import periods_of, player_page
+from py2048.server.site.profiles import periods_of, player_page
 from py2048.storage import GameEnd, Store, open_store
 from py2048.storage.schema import reviews
 

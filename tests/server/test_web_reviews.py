@@ -19,10 +19,11 @@ from store_games import add_record
 from web_server import GENEROUS, Browser, Json, WebServer, serving
 
 from py2048 import Record
-from py2048.server import review_workers, reviews, schema
-from py2048.server.auth import Auth, Cookies
-from py2048.server.pages import Pages
+from py2048.server import schema
 from py2048.server.schema import ActionRejected
+from py2048.server.site import review_workers, reviews
+from py2048.server.site.auth import Auth, Cookies
+from py2048.server.site.pages import Pages
 from py2048.storage import Store, open_store
 from py2048.storage.schema import reviews as review_rows
 

@@ -15,11 +15,11 @@ import pytest
 from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from py2048.server.auth import Cookies
 from py2048.server.limits import Backoff, Buckets, RateLimits, Slots
 from py2048.server.rooms import TOO_SLOW, Client
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerError, Settings, find_key
+from py2048.server.site.auth import Cookies
 
 PAGES = ["/", "/about", "/leaderboards", "/daily", "/account", "/nowhere", "/api/rules", "/healthz"]
 

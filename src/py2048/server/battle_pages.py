@@ -11,13 +11,13 @@ from starlette.routing import Route
 
 from py2048.errors import StaleGameError
 from py2048.server import battles
-from py2048.server.auth import Auth, User
-from py2048.server.forms import FormError, read_form
 from py2048.server.games import GameService
 from py2048.server.middleware import address_of
-from py2048.server.pages import Pages, origin_of, presets
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
+from py2048.server.site.auth import Auth, User
+from py2048.server.site.forms import FormError, read_form
+from py2048.server.site.pages import Pages, origin_of, presets
 from py2048.storage import AccountError
 
 _ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {

@@ -16,7 +16,7 @@ from py2048.server.assets import WORKER
 from py2048.server.logs import begin_request, shown_path
 from py2048.server.schema import error_answer
 from py2048.server.services import Services
-from py2048.server.tokens import token_in
+from py2048.server.site.tokens import token_in
 
 _log = logging.getLogger("py2048.access")
 

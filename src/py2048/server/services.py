@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from py2048.errors import StorageError
 from py2048.server import battles
+from py2048.server.api.bots import BotService
+from py2048.server.api.hints import HintService
 from py2048.server.battle_hub import BattleHub
-from py2048.server.bots import BotService
 from py2048.server.bus import Bus, NoticeBus
 from py2048.server.games import GameService
-from py2048.server.hints import HintService
 from py2048.server.limits import RateLimits
 from py2048.server.metrics import Metrics
-from py2048.server.review_workers import ReviewWorkers
-from py2048.server.reviews import MOST_KEPT, request_review
 from py2048.server.rooms import Rooms
 from py2048.server.schema import CASUAL, ActionRejected, checked_game_id
 from py2048.server.settings import Settings
 from py2048.server.sharing import Sharing
-from py2048.server.tokens import KnownTokens
+from py2048.server.site.review_workers import ReviewWorkers
+from py2048.server.site.reviews import MOST_KEPT, request_review
+from py2048.server.site.tokens import KnownTokens
 from py2048.server.worker import Worker
 from py2048.storage import open_store
 from py2048.storage.values import utc_text

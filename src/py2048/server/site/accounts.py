@@ -14,15 +14,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048.server import messages
-from py2048.server.auth import Auth, User, new_token
-from py2048.server.forms import FormError, read_form
 from py2048.server.games import GameService, new_account_id
 from py2048.server.middleware import address_of
-from py2048.server.pages import Pages
-from py2048.server.passwords import Passwords
-from py2048.server.recovery import HOW_MANY, code_hash, new_codes
 from py2048.server.services import Services
-from py2048.server.tokens import session_of
+from py2048.server.site.auth import Auth, User, new_token
+from py2048.server.site.forms import FormError, read_form
+from py2048.server.site.pages import Pages
+from py2048.server.site.passwords import Passwords
+from py2048.server.site.recovery import HOW_MANY, code_hash, new_codes
+from py2048.server.site.tokens import session_of
 from py2048.storage import Account, AccountError
 from py2048.storage.look_alikes import INVISIBLE, looks_of
 

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from py2048.errors import StorageError
 from py2048.server.metrics import Metrics
-from py2048.server.reviews import VERSION
+from py2048.server.site.reviews import VERSION
 from py2048.storage import ReviewClaim
 from py2048.storage.values import utc_text
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
-COMMAND = (sys.executable, "-P", "-m", "py2048.server.review_process")
+COMMAND = (sys.executable, "-P", "-m", "py2048.server.site.review_process")
 """Computes a review; ``-P`` imports nothing from the current folder."""
 
 _LEASE = timedelta(seconds=20)

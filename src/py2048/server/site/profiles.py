@@ -13,7 +13,7 @@ from py2048.review.plots import bar_plot, line_plot
 from py2048.server import messages
 from py2048.server.games import GameService
 from py2048.server.messages import rules_info
-from py2048.server.streaks import streak_of
+from py2048.server.site.streaks import streak_of
 from py2048.storage import GameEnd, ScoreSummary
 
 _MOST_RECENT = 20

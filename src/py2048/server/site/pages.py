@@ -24,7 +24,6 @@ from py2048.review.words import number
 from py2048.rules import get_rules, list_rules
 from py2048.server import messages, schema
 from py2048.server.assets import Assets
-from py2048.server.auth import Auth, User
 from py2048.server.fairness import (
     commitment_of,
     daily_seed,
@@ -34,19 +33,20 @@ from py2048.server.fairness import (
     sealed_until,
 )
 from py2048.server.games import LARGEST_SIDE, GameService, checked_rules
-from py2048.server.icons import icon_route
 from py2048.server.messages import rules_info
 from py2048.server.middleware import address_of
-from py2048.server.profiles import player_page
-from py2048.server.reviews import MOST_MOVES, review_answer
 from py2048.server.schema import BOARDS, PERIODS, POSITION
 from py2048.server.services import Services
 from py2048.server.settings import Settings
-from py2048.server.streaks import streak_of
+from py2048.server.site.auth import Auth, User
+from py2048.server.site.icons import icon_route
+from py2048.server.site.profiles import player_page
+from py2048.server.site.reviews import MOST_MOVES, review_answer
+from py2048.server.site.streaks import streak_of
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.themes import THEMES
 
-TEMPLATES = Path(__file__).with_name("templates")
+TEMPLATES = Path(__file__).parents[1] / "templates"
 _HOLDS = 1.0
 """Seconds for which a leaderboard is shown as it was."""
 

@@ -11,14 +11,14 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from py2048.server import schema
-from py2048.server.auth import Auth, User
+from py2048.server.api.openapi import NDJSON, Endpoint
 from py2048.server.connections import END
 from py2048.server.games import GameService
 from py2048.server.middleware import address_of
-from py2048.server.openapi import NDJSON, Endpoint
 from py2048.server.rooms import Client
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
+from py2048.server.site.auth import Auth, User
 from py2048.server.time_controls import UNLIMITED
 
 _log = logging.getLogger("py2048.web")

@@ -12,11 +12,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048.server import messages
-from py2048.server.auth import Auth
 from py2048.server.games import LIVE, GameService
-from py2048.server.pages import Pages
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
+from py2048.server.site.auth import Auth
+from py2048.server.site.pages import Pages
 from py2048.storage import AccountError, OpenGame
 from py2048.storage.values import utc_text
 

@@ -13,12 +13,12 @@ from starlette.routing import Route
 from py2048.board import Board
 from py2048.game import Game, Record
 from py2048.server import fairness
-from py2048.server.auth import Auth
-from py2048.server.forms import FormError, read_form
 from py2048.server.games import GameService, OnlineGame
 from py2048.server.middleware import address_of
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.server.services import Services
+from py2048.server.site.auth import Auth
+from py2048.server.site.forms import FormError, read_form
 from py2048.storage import NewOnlineGame
 
 _TURN = re.compile("[0-9]{1,7}")

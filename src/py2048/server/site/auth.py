@@ -18,7 +18,7 @@ from py2048.errors import StorageError
 from py2048.server.games import GameService, guest_name, new_account_id
 from py2048.server.rooms import SIGN_IN
 from py2048.server.services import Services
-from py2048.server.tokens import session_of, token_in
+from py2048.server.site.tokens import session_of, token_in
 from py2048.storage import Account
 from py2048.storage.values import utc_text
 

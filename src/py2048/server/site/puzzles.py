@@ -18,10 +18,10 @@ from starlette.routing import Route
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError
-from py2048.server.auth import Auth
-from py2048.server.forms import FormError, read_form
 from py2048.server.messages import rules_info
-from py2048.server.pages import Pages, checked_day, days_at
+from py2048.server.site.auth import Auth
+from py2048.server.site.forms import FormError, read_form
+from py2048.server.site.pages import Pages, checked_day, days_at
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle

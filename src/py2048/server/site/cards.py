@@ -18,14 +18,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from py2048.server.auth import Auth
 from py2048.server.games import GameService
 from py2048.server.messages import rules_info
 from py2048.server.middleware import address_of
-from py2048.server.pages import Pages, origin_of
 from py2048.server.schema import ActionRejected, checked_game_id
 from py2048.server.services import Services
-from py2048.server.streaks import streak_of
+from py2048.server.site.auth import Auth
+from py2048.server.site.pages import Pages, origin_of
+from py2048.server.site.streaks import streak_of
 from py2048.ui.shared.themes import DARK
 
 WIDTH, HEIGHT = 1200, 630

@@ -1,6 +1,6 @@
 """Computes the review of one game: the process that the server starts for it.
 
-``python -m py2048.server.review_process`` reads the file of a record, as a line of JSON, and
+``python -m py2048.server.site.review_process`` reads the file of a record, as a line of JSON, and
 writes lines of JSON: ``{"done": n}`` every second, and at last ``{"summary": …, "moves": …}`` or
 ``{"fault": "a line for people"}``. It ends when its input does, so it outlives no server.
 """
@@ -24,7 +24,7 @@ from py2048.review import MoveReview, Phase, Review, judge_for, reviewing
 from py2048.review.graph import graph
 from py2048.review.words import describe_move
 from py2048.server import schema
-from py2048.server.reviews import packed_moves
+from py2048.server.site.reviews import packed_moves
 
 NICENESS = 10
 """How much this process lowers its priority: the moves of players come first."""

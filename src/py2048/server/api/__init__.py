@@ -1,0 +1,1 @@
+"""The JSON API for programs: games, boards, hints, and its description."""

@@ -1,0 +1,1 @@
+"""The pages for people: accounts, players, daily challenge and puzzle, cards, reviews."""
