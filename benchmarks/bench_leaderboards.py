@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from bench_web import database
 
 from py2048.rules import get_rules
-from py2048.server.games import GameService
+from py2048.server.play.games import GameService
 from py2048.storage import open_store, schema
 from py2048.storage.records import enter_records
 from py2048.storage.store import Store

@@ -26,8 +26,8 @@ from workers_web import Machine, start_redis
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.server.games import GameService
-from py2048.server.sharing import Changed
+from py2048.server.play.games import GameService
+from py2048.server.play.sharing import Changed
 from py2048.storage import GameChange, Store, open_store
 
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from py2048.server.rooms import MOST_FRAMES, TOO_SLOW, Client
+from py2048.server.play.rooms import MOST_FRAMES, TOO_SLOW, Client
 
 
 class Wire:

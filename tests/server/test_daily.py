@@ -16,8 +16,8 @@ from inside import create_game, record_of
 from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import RecordError
 from py2048.game.turn import start_from
-from py2048.server.fairness import check_fair, commitment_of, daily_seed, draws_of
-from py2048.server.games import GameService, OnlineGame
+from py2048.server.play.fairness import check_fair, commitment_of, daily_seed, draws_of
+from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import ActionRejected
 from py2048.storage import NewOnlineGame, OnlineGameInfo, SavedGame, open_store
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_games import add_record, new_online_game
 
-from py2048.server.fairness import revelation_of
-from py2048.server.games import GameService
+from py2048.server.play.fairness import revelation_of
+from py2048.server.play.games import GameService
 from py2048.server.site.pages import daily_page
 from py2048.server.site.profiles import player_page
 from py2048.server.site.streaks import Streak, streak_of

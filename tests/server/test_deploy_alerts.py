@@ -13,17 +13,10 @@ from web_server import Browser, WebServer
 
 from py2048.cli.serving import _OPTIONS
 from py2048.rules.parts import MOST_POINTS
-from py2048.server import (
-    connections,
-    games,
-    limits,
-    middleware,
-    rooms,
-    run,
-    schema,
-    services,
-)
+from py2048.server import run, schema, services
 from py2048.server.api import api, hints
+from py2048.server.http import connections, limits, middleware
+from py2048.server.play import games, rooms
 from py2048.server.settings import Settings
 from py2048.server.site import accounts, passwords, recovery, review_workers, reviews
 from py2048.server.site.passwords import Passwords

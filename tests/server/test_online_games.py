@@ -18,9 +18,9 @@ from py2048 import Board, Direction, Game, Record, get_rules, list_rules, make_p
 from py2048.errors import RecordError
 from py2048.game.turn import Spawn
 from py2048.rules.parts import MOST_POINTS
-from py2048.server import games as games_module
-from py2048.server.fairness import check_fair, commitment_of, draws_of
-from py2048.server.games import (
+from py2048.server.play import games as games_module
+from py2048.server.play.fairness import check_fair, commitment_of, draws_of
+from py2048.server.play.games import (
     LARGEST_SIDE,
     LARGEST_TARGET,
     LARGEST_TILE,
@@ -29,7 +29,7 @@ from py2048.server.games import (
     OnlineGame,
     checked_rules,
 )
-from py2048.server.rooms import CommitResult, GroupCommit
+from py2048.server.play.rooms import CommitResult, GroupCommit
 from py2048.server.schema import ActionRejected
 from py2048.session import Moved, Undone
 from py2048.session.session import is_by_computer

@@ -17,7 +17,7 @@ from py2048.direction import Direction
 from py2048.game.record import decode_steps
 from py2048.game.turn import Turn, outcome_of, score_after, spawn_fault
 from py2048.rules import BoardSum, Rules, list_rules
-from py2048.server.assets import STATIC
+from py2048.server.http.assets import STATIC
 
 ASK = """
 import { readFileSync } from "node:fs";

@@ -17,13 +17,13 @@ from inside import Visitor, running
 from redis_server import RedisServer
 
 from py2048.game.turn import Draws
-from py2048.server import rooms as rooms_module
 from py2048.server import services as services_module
-from py2048.server.bus import MailboxBus
-from py2048.server.games import GameService
-from py2048.server.rooms import Client
+from py2048.server.play import rooms as rooms_module
+from py2048.server.play.bus import MailboxBus
+from py2048.server.play.games import GameService
+from py2048.server.play.rooms import Client
+from py2048.server.play.sharing import Changed, Sharing
 from py2048.server.services import Services
-from py2048.server.sharing import Changed, Sharing
 from py2048.server.worker import Mailbox, Worker, WorkerStatus
 from py2048.session.tracked_game import TrackedGame
 from py2048.storage import GameChange, SavedGame

@@ -26,7 +26,7 @@ from py2048 import Board, Direction, Game, Record, Rules, get_rules
 from py2048.players import Chance, Meaning, Unit
 from py2048.server.api import openapi
 from py2048.server.api.api import MOST_TURNS, Api
-from py2048.server.messages import hint_answer
+from py2048.server.play.messages import hint_answer
 from py2048.session import Hint
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/bot.py"

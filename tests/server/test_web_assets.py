@@ -15,8 +15,8 @@ from starlette.routing import Route
 from starlette.types import Message
 from web_server import Browser
 
-from py2048.server.assets import STATIC
-from py2048.server.compression import Compression
+from py2048.server.http.assets import STATIC
+from py2048.server.http.compression import Compression
 
 
 def test_files_have_the_version_of_their_contents(browser: Browser) -> None:

@@ -17,9 +17,9 @@ from inside import Json, Visitor, record_of, running
 from web_server import Browser, WebServer
 
 from py2048.errors import StaleGameError
-from py2048.server import battles
-from py2048.server.fairness import check_fair, commitment_of
-from py2048.server.games import GameService
+from py2048.server.play import battles
+from py2048.server.play.fairness import check_fair, commitment_of
+from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
 from py2048.storage import AccountError, Battle, Store

@@ -30,11 +30,11 @@ from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
 from py2048.server.api.bots import LINGER, Pace
-from py2048.server.games import GameService, replayed
+from py2048.server.play.games import GameService, replayed
+from py2048.server.play.time_controls import LIMITS_MS, Clock, board_kept, board_of_control
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import Settings
 from py2048.server.site.tokens import KnownTokens
-from py2048.server.time_controls import LIMITS_MS, Clock, board_kept, board_of_control
 from py2048.storage import Account, open_store
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -18,11 +18,11 @@ from uvicorn.server import ServerState
 from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.asyncio.client import connect
 
-from py2048.server.connections import Connections
-from py2048.server.logs import is_our_fault
-from py2048.server.middleware import network_of
+from py2048.server.http.connections import Connections
+from py2048.server.http.logs import is_our_fault
+from py2048.server.http.middleware import network_of
+from py2048.server.http.socket_connections import SocketConnection
 from py2048.server.settings import ServerError, Settings, find_proxies
-from py2048.server.socket_connections import SocketConnection
 
 UPGRADE = (
     b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -22,8 +22,8 @@ from web_server import GENEROUS, Browser, Socket, serving
 from py2048.errors import StorageError
 from py2048.server import services as services_module
 from py2048.server.app import Health
-from py2048.server.games import GameService
-from py2048.server.rooms import Change
+from py2048.server.play.games import GameService
+from py2048.server.play.rooms import Change
 from py2048.storage import open_store
 from py2048.storage.accounts import Sessions
 

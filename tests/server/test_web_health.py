@@ -9,7 +9,7 @@ import pytest
 from web_server import Browser, serving
 
 from py2048.cli import main
-from py2048.server.metrics import Metrics
+from py2048.server.http.metrics import Metrics
 
 
 async def test_the_metrics_count_what_happened(browser: Browser) -> None:

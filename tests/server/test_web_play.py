@@ -11,7 +11,7 @@ import pytest
 from web_server import GENEROUS, Browser, WebServer, serving
 
 from py2048 import Direction, Record
-from py2048.server.fairness import check_fair
+from py2048.server.play.fairness import check_fair
 from py2048.storage import open_store
 
 

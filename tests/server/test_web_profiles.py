@@ -16,7 +16,7 @@ from store_games import add_record
 from web_server import Browser, WebServer
 
 from py2048.review.plots import HEIGHT, bar_plot, line_plot
-from py2048.server.games import GameService
+from py2048.server.play.games import GameService
 from py2048.server.site.profiles import periods_of, player_page
 from py2048.storage import GameEnd, Store, open_store
 from py2048.storage.schema import reviews

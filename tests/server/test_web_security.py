@@ -15,8 +15,8 @@ import pytest
 from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from py2048.server.limits import Backoff, Buckets, RateLimits, Slots
-from py2048.server.rooms import TOO_SLOW, Client
+from py2048.server.http.limits import Backoff, Buckets, RateLimits, Slots
+from py2048.server.play.rooms import TOO_SLOW, Client
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerError, Settings, find_key
 from py2048.server.site.auth import Cookies

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from store_games import add_record, new_online_game
 from web_server import Browser, WebServer
 
-from py2048.server.games import GameService
+from py2048.server.play.games import GameService
 from py2048.server.settings import Settings
 from py2048.server.site.cards import HEIGHT, WIDTH, Card, card_of, picture
 from py2048.server.site.pages import origin_of

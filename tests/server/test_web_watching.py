@@ -16,8 +16,8 @@ from web_server import Browser, WebServer, elsewhere
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import Rules
-from py2048.server.rooms import Client
-from py2048.server.watching import Step, _packed
+from py2048.server.play.rooms import Client
+from py2048.server.play.watching import Step, _packed
 
 Json = dict[str, Any]
 MOST_BYTES = 10

@@ -22,7 +22,7 @@ from py2048.errors import RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import STDIN, load_record, load_records
 from py2048.game.record import plain_name
-from py2048.server.fairness import check_fair
+from py2048.server.play.fairness import check_fair
 from py2048.session import Replay, open_session
 from py2048.ui.shared.describe import describe
 

@@ -18,11 +18,12 @@ from starlette.types import ASGIApp
 from py2048.errors import GameOverError, Py2048Error, StorageError
 from py2048.server import schema
 from py2048.server.api.api import STATUS, Api
-from py2048.server.battle_pages import BattlePages
-from py2048.server.compression import Compression
-from py2048.server.logs import shown_path
-from py2048.server.messages import trouble_of
-from py2048.server.middleware import SecurityMiddleware
+from py2048.server.http.compression import Compression
+from py2048.server.http.logs import shown_path
+from py2048.server.http.middleware import SecurityMiddleware
+from py2048.server.play.battle_pages import BattlePages
+from py2048.server.play.messages import trouble_of
+from py2048.server.play.websocket import WebSocketEndpoint
 from py2048.server.services import Services
 from py2048.server.settings import Settings
 from py2048.server.site.accounts import AccountPages
@@ -32,7 +33,6 @@ from py2048.server.site.following import FollowPages
 from py2048.server.site.pages import Pages
 from py2048.server.site.positions import PositionPages
 from py2048.server.site.puzzles import PuzzlePages
-from py2048.server.websocket import WebSocketEndpoint
 from py2048.server.worker import Worker
 
 _log = logging.getLogger("py2048.web")

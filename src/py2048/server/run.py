@@ -19,8 +19,8 @@ import uvicorn
 
 from py2048.errors import MissingExtraError
 from py2048.server.app import make_app
-from py2048.server.connections import Connections, HttpConnection
-from py2048.server.logs import set_up_logs
+from py2048.server.http.connections import Connections, HttpConnection
+from py2048.server.http.logs import set_up_logs
 from py2048.server.schema import MOST_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
 from py2048.server.supervisor import Supervisor
@@ -79,7 +79,7 @@ def _check_redis(settings: Settings) -> None:
     """See before anything starts that Redis can be used, if it is asked for."""
     if settings.redis:
         try:
-            from py2048.server.redis_bus import RedisBus
+            from py2048.server.play.redis_bus import RedisBus
         except ModuleNotFoundError as error:
             raise MissingExtraError(
                 f"--redis needs {error.name}, which is not installed: pip install 'py2048[redis]'"
@@ -163,7 +163,7 @@ def _config(settings: Settings, worker: Worker | None) -> uvicorn.Config:
 
 def _socket_connection(connections: Connections, patience: float, **given: Any) -> asyncio.Protocol:
     # Loaded for the first one, after the first page.
-    from py2048.server.socket_connections import SocketConnection
+    from py2048.server.http.socket_connections import SocketConnection
 
     return SocketConnection(connections, patience, **given)
 

@@ -26,7 +26,7 @@ MODES = (RANKED, CASUAL, DAILY, BOT)
 """The kinds of games that can be begun at any time."""
 
 BATTLE = "battle"
-"""The kind of the games of a battle; see `py2048.server.battles`."""
+"""The kind of the games of a battle; see `py2048.server.play.battles`."""
 OFFLINE = "offline"
 """The category of a casual game of which a part was played without the server: likewise."""
 
@@ -84,7 +84,7 @@ Text = Annotated[str, _text("a text")]
 RulesText = Annotated[str, _text("a preset such as classic, or a text such as classic:size=5x5,")]
 ActionNumber = Annotated[int, _whole(1, 2**31 - 1)]
 ChainNumber = ActionNumber | UnsetType
-"""Says which actions a page sends without waiting for answers; see `py2048.server.pipeline`."""
+"""Says which actions a page sends without waiting for answers; see `play.pipeline`."""
 
 MOST_TURNS_TEXT = 1000
 TurnsText = Annotated[

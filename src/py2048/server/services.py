@@ -11,18 +11,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from py2048.errors import StorageError
-from py2048.server import battles
 from py2048.server.api.bots import BotService
 from py2048.server.api.hints import HintService
-from py2048.server.battle_hub import BattleHub
-from py2048.server.bus import Bus, NoticeBus
-from py2048.server.games import GameService
-from py2048.server.limits import RateLimits
-from py2048.server.metrics import Metrics
-from py2048.server.rooms import Rooms
+from py2048.server.http.limits import RateLimits
+from py2048.server.http.metrics import Metrics
+from py2048.server.play import battles
+from py2048.server.play.battle_hub import BattleHub
+from py2048.server.play.bus import Bus, NoticeBus
+from py2048.server.play.games import GameService
+from py2048.server.play.rooms import Rooms
+from py2048.server.play.sharing import Sharing
 from py2048.server.schema import CASUAL, ActionRejected, checked_game_id
 from py2048.server.settings import Settings
-from py2048.server.sharing import Sharing
 from py2048.server.site.review_workers import ReviewWorkers
 from py2048.server.site.reviews import MOST_KEPT, request_review
 from py2048.server.site.tokens import KnownTokens
@@ -200,7 +200,7 @@ class Services:
     def _make_bus(self, store: Store) -> Bus | None:
         """Return what carries messages to other processes, None where there can be none."""
         if self.settings.redis:
-            from py2048.server.redis_bus import RedisBus
+            from py2048.server.play.redis_bus import RedisBus
 
             return RedisBus(self.settings.redis)
         if store.notices.can_listen:

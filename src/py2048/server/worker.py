@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from py2048.server.bus import MailboxBus
+    from py2048.server.play.bus import MailboxBus
 
 _log = logging.getLogger("py2048.web")
 _BEAT = 1.0
@@ -90,7 +90,7 @@ class Worker:
 
     def make_bus(self) -> MailboxBus:
         """Return the bus to the other workers."""
-        from py2048.server.bus import MailboxBus
+        from py2048.server.play.bus import MailboxBus
 
         outboxes = {number: mailbox.write for number, mailbox in self.mailboxes.items()}
         return MailboxBus(outboxes, self.mailboxes[self.number].read, self.number)

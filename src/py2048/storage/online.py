@@ -82,7 +82,7 @@ class OnlineGames(Subject):
     def live(self, ids: Collection[str], *, limit: int = 20) -> list[OpenGame]:
         """Return those of the games that may be watched and have moves, the last changed first.
 
-        Daily games are not among them: see `py2048.server.fairness`.
+        Daily games are not among them: see `py2048.server.play.fairness`.
         """
         return self._open(games.c.id.in_(ids), *_TO_WATCH, limit=limit)
 

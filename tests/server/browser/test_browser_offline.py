@@ -18,7 +18,7 @@ from playwright.async_api import Browser, Error, WebSocketRoute, expect
 from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving, claim, log_in
 
 from py2048.rules import get_rules
-from py2048.server.assets import STATIC
+from py2048.server.http.assets import STATIC
 
 KEPT = """async () => {
   const [name] = await caches.keys();

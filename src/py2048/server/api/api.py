@@ -18,14 +18,15 @@ from py2048.errors import BoardError, GameOverError, RecordError
 from py2048.game import Record
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
-from py2048.server import messages, schema
+from py2048.server import schema
 from py2048.server.api import openapi
 from py2048.server.api.bot_api import BotApi
 from py2048.server.api.openapi import Endpoint, Handler
-from py2048.server.fairness import check_fair
-from py2048.server.games import GameService, checked_rules
-from py2048.server.middleware import address_of
-from py2048.server.rooms import Client
+from py2048.server.http.middleware import address_of
+from py2048.server.play import messages
+from py2048.server.play.fairness import check_fair
+from py2048.server.play.games import GameService, checked_rules
+from py2048.server.play.rooms import Client
 from py2048.server.schema import BOT, CASUAL, ActionRejected, checked_game_id
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth, User

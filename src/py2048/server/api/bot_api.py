@@ -12,14 +12,14 @@ from starlette.types import Message, Receive, Scope, Send
 
 from py2048.server import schema
 from py2048.server.api.openapi import NDJSON, Endpoint
-from py2048.server.connections import END
-from py2048.server.games import GameService
-from py2048.server.middleware import address_of
-from py2048.server.rooms import Client
+from py2048.server.http.connections import END
+from py2048.server.http.middleware import address_of
+from py2048.server.play.games import GameService
+from py2048.server.play.rooms import Client
+from py2048.server.play.time_controls import UNLIMITED
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth, User
-from py2048.server.time_controls import UNLIMITED
 
 _log = logging.getLogger("py2048.web")
 _SILENCE = 10.0

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from py2048.server.rooms import Client, Room, Rooms
+from py2048.server.play.rooms import Client, Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 

@@ -13,8 +13,8 @@ from py2048.board import Board
 from py2048.errors import PlayerError, Py2048Error, did_you_mean
 from py2048.players import Player, make_player
 from py2048.rules import Rules
-from py2048.server import messages
-from py2048.server.rooms import Room, Rooms
+from py2048.server.play import messages
+from py2048.server.play.rooms import Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.session import Hint, PositionSnapshot, advise, hint_player
 from py2048.session.advice import PERIOD

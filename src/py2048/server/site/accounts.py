@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from py2048.server import messages
-from py2048.server.games import GameService, new_account_id
-from py2048.server.middleware import address_of
+from py2048.server.http.middleware import address_of
+from py2048.server.play import messages
+from py2048.server.play.games import GameService, new_account_id
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth, User, new_token
 from py2048.server.site.forms import FormError, read_form

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from py2048.errors import StorageError
-from py2048.server.games import GameService, guest_name, new_account_id
-from py2048.server.rooms import SIGN_IN
+from py2048.server.play.games import GameService, guest_name, new_account_id
+from py2048.server.play.rooms import SIGN_IN
 from py2048.server.services import Services
 from py2048.server.site.tokens import session_of, token_in
 from py2048.storage import Account

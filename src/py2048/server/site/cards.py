@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from py2048.server.games import GameService
-from py2048.server.messages import rules_info
-from py2048.server.middleware import address_of
+from py2048.server.http.middleware import address_of
+from py2048.server.play.games import GameService
+from py2048.server.play.messages import rules_info
 from py2048.server.schema import ActionRejected, checked_game_id
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from py2048.server import messages
-from py2048.server.games import LIVE, GameService
+from py2048.server.play import messages
+from py2048.server.play.games import LIVE, GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth

@@ -22,9 +22,11 @@ from py2048.players import Unit
 from py2048.review import graph as review_graph
 from py2048.review.words import number
 from py2048.rules import get_rules, list_rules
-from py2048.server import messages, schema
-from py2048.server.assets import Assets
-from py2048.server.fairness import (
+from py2048.server import schema
+from py2048.server.http.assets import Assets
+from py2048.server.http.middleware import address_of
+from py2048.server.play import messages
+from py2048.server.play.fairness import (
     commitment_of,
     daily_seed,
     is_sealed,
@@ -32,9 +34,8 @@ from py2048.server.fairness import (
     revelation_of,
     sealed_until,
 )
-from py2048.server.games import LARGEST_SIDE, GameService, checked_rules
-from py2048.server.messages import rules_info
-from py2048.server.middleware import address_of
+from py2048.server.play.games import LARGEST_SIDE, GameService, checked_rules
+from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS, POSITION
 from py2048.server.services import Services
 from py2048.server.settings import Settings

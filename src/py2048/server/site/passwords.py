@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from py2048.server.limits import Queue
+from py2048.server.http.limits import Queue
 from py2048.server.site.forms import FormError
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from starlette.routing import Route
 
 from py2048.board import Board
 from py2048.game import Game, Record
-from py2048.server import fairness
-from py2048.server.games import GameService, OnlineGame
-from py2048.server.middleware import address_of
+from py2048.server.http.middleware import address_of
+from py2048.server.play import fairness
+from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth

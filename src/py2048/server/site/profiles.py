@@ -10,9 +10,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from py2048.review.plots import bar_plot, line_plot
-from py2048.server import messages
-from py2048.server.games import GameService
-from py2048.server.messages import rules_info
+from py2048.server.play import messages
+from py2048.server.play.games import GameService
+from py2048.server.play.messages import rules_info
 from py2048.server.site.streaks import streak_of
 from py2048.storage import GameEnd, ScoreSummary
 

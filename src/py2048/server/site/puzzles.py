@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError
-from py2048.server.messages import rules_info
+from py2048.server.play.messages import rules_info
 from py2048.server.site.auth import Auth
 from py2048.server.site.forms import FormError, read_form
 from py2048.server.site.pages import Pages, checked_day, days_at

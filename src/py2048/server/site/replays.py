@@ -11,7 +11,8 @@ from py2048.board import Board
 from py2048.game import Record
 from py2048.game.record import encode_turn
 from py2048.game.turn import score_after
-from py2048.server import messages, schema
+from py2048.server import schema
+from py2048.server.play import messages
 
 STRIDE = 512
 """So many turns lie between two places that are kept of a game."""

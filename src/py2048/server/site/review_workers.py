@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from py2048.errors import StorageError
-from py2048.server.metrics import Metrics
+from py2048.server.http.metrics import Metrics
 from py2048.server.site.reviews import VERSION
 from py2048.storage import ReviewClaim
 from py2048.storage.values import utc_text

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from py2048.direction import Direction
-from py2048.server import fairness, schema
-from py2048.server.games import GameService
+from py2048.server import schema
+from py2048.server.play import fairness
+from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.storage import RecordSummary, StoredReview
 

@@ -12,8 +12,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from py2048.server.assets import WORKER
-from py2048.server.logs import begin_request, shown_path
+from py2048.server.http.assets import WORKER
+from py2048.server.http.logs import begin_request, shown_path
 from py2048.server.schema import error_answer
 from py2048.server.services import Services
 from py2048.server.site.tokens import token_in

@@ -10,7 +10,7 @@ from redis.asyncio.client import PubSub
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from py2048.server.bus import Receiver, note_fault
+from py2048.server.play.bus import Receiver, note_fault
 from py2048.server.settings import ServerError
 
 _PATIENCE = 3.0

@@ -11,10 +11,10 @@ import msgspec
 
 from py2048.errors import StorageError
 from py2048.server import schema
-from py2048.server.battles import battle_message, find, settle
-from py2048.server.games import GameService, OnlineGame
-from py2048.server.messages import rejection
-from py2048.server.rooms import Client, Rooms
+from py2048.server.play.battles import battle_message, find, settle
+from py2048.server.play.games import GameService, OnlineGame
+from py2048.server.play.messages import rejection
+from py2048.server.play.rooms import Client, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.storage import Battle
 

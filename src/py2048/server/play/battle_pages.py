@@ -10,9 +10,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048.errors import StaleGameError
-from py2048.server import battles
-from py2048.server.games import GameService
-from py2048.server.middleware import address_of
+from py2048.server.http.middleware import address_of
+from py2048.server.play import battles
+from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth, User

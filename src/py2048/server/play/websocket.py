@@ -14,16 +14,17 @@ from starlette.types import Receive, Scope, Send
 
 from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
-from py2048.server import messages, schema
-from py2048.server.connections import WRITE
-from py2048.server.games import guest_name
-from py2048.server.middleware import address_of
-from py2048.server.pipeline import Pipeline
-from py2048.server.rooms import SIGN_IN, Client, Room
+from py2048.server import schema
+from py2048.server.http.connections import WRITE
+from py2048.server.http.middleware import address_of
+from py2048.server.play import messages
+from py2048.server.play.games import guest_name
+from py2048.server.play.pipeline import Pipeline
+from py2048.server.play.rooms import SIGN_IN, Client, Room
+from py2048.server.play.watching import Step
 from py2048.server.schema import BOT, RANKED, ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth
-from py2048.server.watching import Step
 from py2048.session import Hint
 from py2048.storage import Account
 

@@ -17,9 +17,10 @@ import msgspec
 from py2048.errors import Py2048Error, StaleGameError, StorageError
 from py2048.game.turn import start_from
 from py2048.rules import Rules
-from py2048.server import fairness, schema
-from py2048.server.games import GameService, OnlineGame, checked_rules, dealt, guest_name
-from py2048.server.messages import rules_info
+from py2048.server import schema
+from py2048.server.play import fairness
+from py2048.server.play.games import GameService, OnlineGame, checked_rules, dealt, guest_name
+from py2048.server.play.messages import rules_info
 from py2048.server.schema import BATTLE, ActionRejected, checked_game_id
 from py2048.storage import (
     AccountError,

@@ -10,7 +10,7 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from py2048.server.connections import WRITE, Connections
+from py2048.server.http.connections import WRITE, Connections
 
 
 class SocketConnection(WebSocketsSansIOProtocol):

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import msgspec
 
-from py2048.server.bus import Bus
+from py2048.server.play.bus import Bus
 from py2048.storage import GameChange
 
 _log = logging.getLogger("py2048.web")

@@ -1,7 +1,7 @@
 """How processes of one server reach each other: short messages on channels, which may get lost.
 
 Nothing depends on a message for being right: the store has every acknowledged move, and whoever
-missed a message finds out there (see `py2048.server.sharing`). A bus only makes it soon.
+missed a message finds out there (see `py2048.server.play.sharing`). A bus only makes it soon.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from py2048.ui.shared.describe import describe, describe_hint, describe_outlook
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
-    from py2048.server.games import OnlineGame
+    from py2048.server.play.games import OnlineGame
 
 _TROUBLE = {
     "full": "The server's disk is full",

@@ -23,7 +23,14 @@ from py2048.game import Game, Record
 from py2048.game.record import Step, decode_steps, direction_of, encode_step, encode_turn
 from py2048.game.turn import Outcome, start_from
 from py2048.rules import Rules, get_rules
-from py2048.server import fairness
+from py2048.server.play import fairness
+from py2048.server.play.time_controls import (
+    LIMITS_MS,
+    UNLIMITED,
+    Clock,
+    board_kept,
+    board_of_control,
+)
 from py2048.server.schema import (
     BATTLE,
     BOT,
@@ -35,7 +42,6 @@ from py2048.server.schema import (
     ActionRejected,
     malformed,
 )
-from py2048.server.time_controls import LIMITS_MS, UNLIMITED, Clock, board_kept, board_of_control
 from py2048.session.advice import Hint
 from py2048.session.autosave import Autosave
 from py2048.session.events import Event

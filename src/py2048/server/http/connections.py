@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from py2048.server.middleware import network_of
+from py2048.server.http.middleware import network_of
 
 END = "py2048.end"
 """In the scope of a request: an event that ends an answer without an end when the server ends."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from py2048.session import Event, Moved
 
 if TYPE_CHECKING:
-    from py2048.server.games import OnlineGame
+    from py2048.server.play.games import OnlineGame
 
 _MOST_EXPONENT = 63
 

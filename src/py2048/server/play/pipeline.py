@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from py2048.server.schema import ActionRejected, NumberedRequest
 
 if TYPE_CHECKING:
-    from py2048.server.games import OnlineGame
+    from py2048.server.play.games import OnlineGame
 
 
 class Pipeline:

@@ -22,12 +22,13 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
-from py2048.server import messages, schema
-from py2048.server.games import LIVE, GameService, OnlineGame, check_sealed
-from py2048.server.metrics import Metrics
+from py2048.server import schema
+from py2048.server.http.metrics import Metrics
+from py2048.server.play import messages
+from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
+from py2048.server.play.sharing import Sharing
+from py2048.server.play.watching import Step, step_frame
 from py2048.server.schema import CASUAL, ActionRejected
-from py2048.server.sharing import Sharing
-from py2048.server.watching import Step, step_frame
 from py2048.session import Event
 from py2048.storage import GameChange, NewOnlineGame, OpenGame
 
@@ -79,7 +80,7 @@ class Client:
     Attributes:
         room: the room, None outside of rooms.
         closed: the code to close the connection with, once there is one.
-        takes_steps: whether moves come as frames of `py2048.server.watching` where they can.
+        takes_steps: whether moves come as frames of `py2048.server.play.watching` where they can.
         hears_from: the number of the room's first frame for everybody that is sent here too;
             none is until the client has been told something itself, such as the state.
         overflowed: set when the reader is too slow; sending the current frame may never end.

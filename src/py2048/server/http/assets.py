@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from py2048.server.compression import takes_gzip
+from py2048.server.http.compression import takes_gzip
 
-STATIC = Path(__file__).with_name("static")
+STATIC = Path(__file__).parents[1] / "static"
 LASTING = "public, max-age=31536000, immutable"
 WORKER = "js/worker.js"
 """Serves the page for playing where there is no server: it may act for every address."""

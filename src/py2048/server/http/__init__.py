@@ -1,0 +1,1 @@
+"""What stands between the network and the pages: connections, limits, logs, metrics, files."""

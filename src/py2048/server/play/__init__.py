@@ -1,0 +1,1 @@
+"""Games that are played on the server: sockets, rooms, battles, and what other processes do."""
