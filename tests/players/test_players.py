@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -408,6 +410,22 @@ def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles: int, depth: in
         player = make_player(spec)
         assert isinstance(player, SearchPlayer)
         assert player.new_searcher(rules).limits.moves == expected
+
+
+def test_a_player_keeps_few_searchers_whatever_the_rules_are_called() -> None:
+    """A name makes no other search, and the memory of a player has a bound."""
+    player = make_player("heuristic:depth=1")
+    assert isinstance(player, SearchPlayer)
+    kept = weakref.WeakSet[Searcher]()
+    for number in range(20):
+        rules = get_rules(f"classic:size=2x{number + 2}")
+        named = [replace(rules, name=f"{name}-{number}") for name in ("mine", "yours")]
+        first, second = (player.searcher(each) for each in named)
+        assert first is second
+        kept.add(first)
+    del first, second
+    gc.collect()
+    assert len(kept) <= 4
 
 
 @pytest.mark.parametrize("spec", ["heuristic:depth=1", "quick:ms=0.001"])

@@ -100,7 +100,9 @@ def prepare(player: Player, rules: Rules, *, apart: bool = True) -> Preparation:
     """
     with _lock:
         key = player.name, rules
-        if key not in _running or _running[key].is_over:
+        for other in [each for each, running in _running.items() if running.is_over]:
+            del _running[other]
+        if key not in _running:
             _running[key] = Preparation(player, rules, apart=apart)
         return _running[key]
 

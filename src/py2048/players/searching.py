@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from math import inf
 from pathlib import Path
 
@@ -41,6 +41,10 @@ about half a second."""
 MOST_SPAWNS, DEPTH_OF_MANY = 256, 2
 """Where more boards than this can follow a move, a search that follows all of them is less deep."""
 
+MAX_SEARCHERS = 4
+"""How many searchers a player keeps, of some 70 MB each: those of the rules it was asked about last.
+"""
+
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
 
@@ -71,10 +75,10 @@ class SearchPlayer:
             raise PlayerError(f"threads must be 1 to {len(Direction)}, not {threads}")
         self.name = name
         self._limits = limits
-        self._evaluation_for = cache(evaluation_for)  # a file that changes makes no other player
+        self._evaluation_for = evaluation_for
         self._threads = threads
         self._uses_endings = uses_endings
-        self._searchers: dict[Rules, Searcher] = {}
+        self._searchers: OrderedDict[Rules, Searcher] = OrderedDict()
         self._lock = threading.Lock()
 
     def choose(self, game: Game) -> Direction:
@@ -111,15 +115,21 @@ class SearchPlayer:
         return Meaning(Unit.POINTS, NTUPLE, records.excess(game.board), chance)
 
     def searcher(self, rules: Rules) -> Searcher:
-        """Return the compiled search for the rules, made once.
+        """Return the compiled search for the rules, whatever their name.
+
+        The player keeps those that were used last.
 
         Raises:
             PlayerError: if there are no weights for the rules.
         """
+        key = replace(rules, name="any")
         with self._lock:
-            if rules not in self._searchers:
-                self._searchers[rules] = self.new_searcher(rules)
-            return self._searchers[rules]
+            if key not in self._searchers:
+                self._searchers[key] = self.new_searcher(rules)
+                if len(self._searchers) > MAX_SEARCHERS:
+                    self._searchers.popitem(last=False)
+            self._searchers.move_to_end(key)
+            return self._searchers[key]
 
     def new_searcher(self, rules: Rules) -> Searcher:
         """Return a search of its own for the rules, to use beside others.
@@ -230,9 +240,10 @@ def evaluation_by(evaluation: str, weights: str) -> Callable[[Rules], Network | 
             raise PlayerError(f"evaluation={HEURISTIC} takes no weights; leave one of them out")
         return lambda _: DEFAULT
     if weights:
-        _loaded(weights)  # a file that cannot be used is refused at once
-    if evaluation == NTUPLE or weights:
-        return lambda rules: network_for(rules, weights)
+        network = _loaded(weights)  # now: a file that changes later makes no other player
+        return lambda rules: _fitting(network, rules, weights)
+    if evaluation == NTUPLE:
+        return network_for
     return lambda rules: network_for(rules) if has_shipped(rules) else DEFAULT
 
 
@@ -250,9 +261,18 @@ def network_for(rules: Rules, weights: str = "") -> Network:
     Raises:
         PlayerError: if there is none, or it is for other rules.
     """
-    if not weights:
-        return _shipped(rules)
-    network = _loaded(weights)
+    if weights:
+        return _fitting(_loaded(weights), rules, weights)
+    network = shipped_network(rules)
+    if network is None:
+        raise PlayerError(
+            f"no weights come with py2048 for the rules {rules.name}: train some with "
+            "py2048 train, then play ntuple:weights=FILE"
+        )
+    return network
+
+
+def _fitting(network: Network, rules: Rules, weights: str) -> Network:
     if not network.compatible_with(rules):
         raise PlayerError(f"the weights in {weights} are for {network.rules}, not {rules}")
     return network
@@ -280,16 +300,6 @@ def _state(path: Path) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return facts.st_mtime_ns, facts.st_size
-
-
-def _shipped(rules: Rules) -> Network:
-    network = shipped_network(rules)
-    if network is None:
-        raise PlayerError(
-            f"no weights come with py2048 for the rules {rules.name}: train some with "
-            "py2048 train, then play ntuple:weights=FILE"
-        )
-    return network
 
 
 def options_text(**options: object) -> str:
