@@ -42,8 +42,7 @@ MOST_SPAWNS, DEPTH_OF_MANY = 256, 2
 """Where more boards than this can follow a move, a search that follows all of them is less deep."""
 
 MAX_SEARCHERS = 4
-"""How many searchers a player keeps, of some 70 MB each: those of the rules it was asked about last.
-"""
+"""How many searchers a player keeps, those used last; one takes some 70 MB."""
 
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
