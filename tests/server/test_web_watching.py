@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import Visitor, running
-from web_server import Browser, WebServer, elsewhere
+from web_server import Browser, WebServer
 
 from py2048.board import Board
 from py2048.direction import Direction
@@ -192,55 +192,3 @@ async def test_bytes_on_the_wire(web_server: WebServer) -> None:
             frame = await watcher.connection.recv()
             assert isinstance(frame, bytes)
             assert 2 + len(frame) <= MOST_BYTES
-
-
-# Following
-
-
-PASSWORD = "correct horse battery"
-
-
-def named(server: WebServer, name: str) -> Browser:
-    browser = Browser(server, address=elsewhere())
-    assert browser.form("/account/claim", name=name, password=PASSWORD).status == 200
-    return browser
-
-
-async def test_following_a_player(web_server: WebServer) -> None:
-    """Whoever is followed is found while playing and afterwards, and may be left again."""
-    fan, star = named(web_server, "Fan One"), named(web_server, "Star One")
-    assert fan.form("/player/star%20one/follow").headers["location"] == "/player/Star%20One"
-    page = fan.get("/player/Star%20One").text
-    assert "Do not follow any longer" in page
-    assert "1 follows Star One" in page
-    assert "1 follows you" in star.get("/player/Star%20One").text
-    async with star.socket() as socket:
-        game = (await socket.new("2x4", "ranked"))["game"]
-        await socket.move()
-        for path in ("/live", "/following"):
-            assert f"/game/{game}" in fan.get(path).text, path
-        assert "Players you follow</h2>" in fan.get("/live").text
-        daily = (await socket.new(mode="daily"))["game"]
-        await socket.move()
-        assert daily not in fan.get("/live").text
-        await socket.ask("open", "state", game=game)
-        await socket.play_out()
-    while "Replay of the game" not in (page := fan.get("/following").text):
-        await asyncio.sleep(0.05)
-    assert f"/game/{game}" in page
-    fan.form("/player/Star%20One/unfollow")
-    assert game not in fan.get("/following").text
-
-
-def test_who_may_follow_whom(web_server: WebServer) -> None:
-    """Guests follow nobody, nobody themselves, and there are limits."""
-    fan = named(web_server, "Fan Two")
-    assert Browser(web_server).form("/player/Fan%20Two/follow").status == 403
-    for nobody in ("Fan%20Two", "nobody"):
-        assert fan.form(f"/player/{nobody}/follow").status == 404
-    named(web_server, "Star Two")
-    evil = fan.request("POST", "/player/Star%20Two/follow", b"", Origin="https://evil.example")
-    assert evil.status == 403
-    assert 429 in {fan.form("/player/nobody/follow").status for _ in range(40)}
-    assert "You follow nobody yet" in fan.get("/following").text
-    assert "Take a name" in Browser(web_server).get("/following").text

@@ -29,7 +29,6 @@ from py2048.server.settings import Settings
 from py2048.server.site.accounts import AccountPages
 from py2048.server.site.auth import Auth, Cookies
 from py2048.server.site.cards import SharePages
-from py2048.server.site.following import FollowPages
 from py2048.server.site.pages import Pages
 from py2048.server.site.positions import PositionPages
 from py2048.server.site.puzzles import PuzzlePages
@@ -70,7 +69,6 @@ def make_app(settings: Settings, worker: Worker | None = None) -> ASGIApp:
             *PuzzlePages(auth, pages).routes(),
             *PositionPages(services, auth).routes(),
             *SharePages(services, auth, pages).routes(),
-            *FollowPages(services, auth, pages).routes(),
             *BattlePages(services, auth, pages).routes(),
             *Api(services, auth, pages).routes(),
             *Health(services).routes(),

@@ -189,7 +189,6 @@ class RateLimits:
         self._new_games_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
         self._hints = Buckets(2.0, 10)
         self.cards = Buckets(2.0, 40)
-        self.follows = Buckets(1.0, 30)
         self.battles = Buckets(1.0, 20)
         self._offline = Buckets(1.0, 20)
         self._reviews = Buckets(1 / 30, 5)

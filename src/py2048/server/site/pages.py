@@ -89,6 +89,7 @@ class Pages:
             Route("/game/{game}/record", self.record),
             Route("/game/{game}/review", self.request_review, methods=["POST"]),
             Route("/leaderboards", self.leaderboards),
+            Route("/live", self.live),
             Route("/daily", self.daily),
             Route("/player/{name}", self.player),
             Route("/about", self.about),
@@ -195,6 +196,13 @@ class Pages:
         is_past = period not in PERIODS
         return Markup(self.text("_leaderboard.html", rows=rows, live=open_rows, is_past=is_past))
 
+    async def live(self, request: Request) -> Response:
+        """The games that can be watched now."""
+        user = await self._auth.user(request)
+        rooms = await self._services.ready()
+        rows = messages.game_rows(await rooms.live_games())
+        return self.render(request, user, "live.html", games=rows)
+
     async def daily(self, request: Request) -> Response:
         """The challenge of a day."""
         user = await self._auth.user(request)
@@ -210,11 +218,7 @@ class Pages:
         user = await self._auth.user(request)
         name, rules = request.path_params["name"][:100], request.query_params.get("rules")
         chosen = None if rules is None else str(checked_rules(rules))
-        values = (
-            None
-            if "\0" in name
-            else await self._services.do(player_page, name, chosen, user.account)
-        )
+        values = None if "\0" in name else await self._services.do(player_page, name, chosen)
         if values is None:
             raise HTTPException(404, "Nobody here has that name.")
         return self.render(request, user, "player.html", **values)

@@ -102,16 +102,13 @@ def _grouped(pairs: Iterable[tuple[str, float]]) -> Mapping[str, list[Any]]:
 # The page
 
 
-def player_page(
-    games: GameService, name: str, rules: str | None = None, viewer: str = ""
-) -> dict[str, Any] | None:
+def player_page(games: GameService, name: str, rules: str | None = None) -> dict[str, Any] | None:
     """Return what the page of a player shows; None if nobody has the name.
 
     Args:
         games: the games.
         name: the player's name.
         rules: the text of the rules for the plots; None takes those that were played most.
-        viewer: the account that looks at it.
     """
     store = games.store
     account = store.accounts.find_name(name)
@@ -124,9 +121,6 @@ def player_page(
         "player": account.name,
         "person": games.account(account.bot_of).name if account.bot_of else None,
         "since": account.created,
-        "followers": store.follows.count(account.id),
-        "is_followed": account.id in store.follows.of(viewer),
-        "is_me": account.id == viewer,
         "streak": streak_of(store.online.daily_results(account.id), datetime.now(UTC).date()),
         "summaries": [(rules_info(each.rules), each) for each in summaries],
         "recent": messages.game_rows(
