@@ -60,7 +60,7 @@ def test_each_is_graded_as_if_alone(tmp_path):
 
 
 def test_whoever_cannot_be_started_is_alone_in_that(tmp_path):
-    """A submission that fills its scratch folder to the brim has a problem, and nobody else has."""
+    """A submission that fills its scratch folder has no mark, and the others have theirs."""
     folder = tmp_path / "class"
     for name in ("ann", "bob", "cy"):
         (folder / name).mkdir(parents=True)
@@ -72,7 +72,7 @@ def test_whoever_cannot_be_started_is_alone_in_that(tmp_path):
     memory = ResultsFile(tmp_path / "results.jsonl")
     reports = _graded(submissions, memory)
     if choose_protection().own_root:
-        assert "No space left on device" in reports["bob"].problem
+        assert "No space left on device" in reports["bob"].failure
         assert len(ResultsFile(memory.path).known) == 2, "what could not be graded is tried again"
     assert (reports["ann"].lost, reports["cy"].lost) == ((), ())
 

@@ -9,6 +9,7 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from toys import RIGHT, TOY
 from py2048 import courses
 from py2048.cli import main
 from py2048.courses import COURSES, Course
-from py2048.courses.grading import grader
+from py2048.courses.grading import Check, grader
 from py2048.courses.grading.grader import grade_all
 from py2048.courses.grading.report import Report
 
@@ -29,8 +30,10 @@ def toy(monkeypatch):
     """The toy course beside the five."""
 
     class Toy(Course):
+        found = TOY
+
         def grading(self):
-            return TOY
+            return self.found
 
     course = Toy("toy", "A toy", "three functions", "terminal")
     monkeypatch.setitem(courses.COURSES, "toy", course)
@@ -193,6 +196,39 @@ def test_ctrl_c_before_the_first_result_leaves_older_results(
     status, _, err = _run(capsys, "check", "toy", students, "--csv", table)
     assert (status, err) == (130, "py2048: stopped after 0 of 3 submissions\n")
     assert table.read_text() == "of last week"
+
+
+def test_a_failure_of_the_grader_is_not_a_mark(capsys, monkeypatch, toy, students, tmp_path):
+    """The submission has no marks, the others have theirs, and the exit status is 2."""
+
+    def fails(session):
+        if session.submission.file == "bob.py":
+            raise RuntimeError("a slip of the course's author")
+
+    task = replace(TOY.tasks[0], checks=(Check("fails", run=fails),))
+    faulty = replace(TOY, tasks=(task, *TOY.tasks[1:]))
+    monkeypatch.setattr(type(courses.COURSES["toy"]), "found", faulty)
+    table, pages = tmp_path / "marks.csv", tmp_path / "pages"
+    results = tmp_path / "results.jsonl"
+    words = ["check", "toy", students, "--csv", table, "--html", pages]
+    status, out, err = _run(capsys, *words, "--resume", results)
+    assert status == 2
+    assert "the grader failed on 1 of 3 submissions" in err.splitlines()[-1]
+    with table.open(newline="") as file:
+        rows = {row["submission"]: row for row in csv.DictReader(file)}
+    assert (rows["ann"]["score"], rows["bob"]["score"], rows["cy"]["score"]) == ("9", "", "0")
+    assert rows["bob"]["problem"].startswith("the grader failed: RuntimeError")
+    assert "bob  no mark" in " ".join(out.split("\n"))
+    assert "of 9 marks on average" in (pages / "index.html").read_text()
+    assert "2 submissions" in (pages / "index.html").read_text()
+    status, out, _ = _run(capsys, "check", "toy", students, "--json", "--resume", results)
+    assert status == 2, "what could not be graded is tried again"
+    scores = {one["name"]: one["score"] for one in json.loads(out)["submissions"]}
+    assert scores == {"ann": 9, "bob": None, "cy": 0}
+    target = tmp_path / "results.json"
+    words = ["check", "toy", students / "bob.py", "--gradescope", target]
+    assert _run(capsys, *words)[0] == 2
+    assert not target.exists(), "Gradescope then tells the instructors that the grader failed"
 
 
 def test_gradescope_writes_results_json(capsys, toy, students, tmp_path):

@@ -379,6 +379,79 @@ def test_what_is_lent_to_one_check_is_of_no_use_in_another():
     assert report.tasks[1].earned == 0
 
 
+# It catches the right version of add that is lent to the check of grow, and hands it out.
+LEAK = (
+    ADD.replace("def add", "def own_add")
+    + GREET
+    + """
+import marshal, sys, types
+
+class Spy(types.ModuleType):
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        self.__dict__["caught"] = marshal.dumps(value.__code__).hex()
+
+sys.modules[__name__].__class__ = Spy
+caught = ""
+
+def grow(numbers):
+    {leak}
+"""
+)
+LEAKS = {
+    "an exception's text": "raise ValueError(caught)",
+    "an exception's name": "raise type('E' + caught, (Exception,), {})()",
+    "a syntax error's text": "raise SyntaxError(caught)",
+    "a value": "numbers.append(caught)",
+    "a number": "numbers.append(int(caught or '0', 16))",
+    "the name of a value's type": "numbers.append(type('T' + caught, (), {})())",
+    "the text of a value": "numbers.append(type('T', (), {'__repr__': lambda self: caught})())",
+    "a file's name": "exec(compile('1 / 0', 'app.py' if not caught else caught, 'exec'))",
+    "a line": "exec(compile('\\n' * (int(caught[:4] or '0', 16)) + '1 / 0', 'app.py', 'exec'))",
+    "output": "print(caught); return caught",
+    "an exit code": "import os; os._exit(int(caught[20:22] or '0', 16) or 7)",
+    "a signal": "import os; os.kill(os.getpid(), 10)",
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_nothing_of_a_student_s_making_is_reported_while_something_is_lent(name):
+    """Whatever a program learns of the right versions lent to it, no report carries it out.
+
+    The report of a program that has caught nothing looks the same.
+    """
+    grow = TOY.tasks[2]
+    told = []
+    for caught in ("marshal.dumps(value.__code__).hex()", "'00ff'"):
+        source = LEAK.replace("{leak}", LEAKS[name]).replace(
+            "marshal.dumps(value.__code__).hex()", caught
+        )
+        report = grade_source(source, replace(TOY, tasks=(grow,)))
+        (check,) = report.tasks[0].checks
+        assert not check.passed
+        told.append((report.notes, check))
+    assert told[0] == told[1]
+
+
+def test_a_check_s_own_words_carry_nothing_out_either():
+    """A check that drives a submission may put what it sees there into its words."""
+
+    def looks(session):
+        session.begin()
+        found = session.value("caught")
+        session.shown.append(f"# {found}")
+        session.fail(f"not {found}", str(found))
+
+    task = replace(TOY.tasks[2], checks=(Check("looks", run=looks),))
+    report = grade_source(LEAK.replace("{leak}", "pass"), replace(TOY, tasks=(task,)))
+    (check,) = report.tasks[0].checks
+    assert (check.example, check.expected, check.actual) == (
+        "# with right versions of what other tasks ask for",
+        "looks",
+        "something else",
+    )
+
+
 def _constants(code: CodeType) -> Iterator[object]:
     """All constants of some code and of the functions in it."""
     for constant in code.co_consts:

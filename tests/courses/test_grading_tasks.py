@@ -3,11 +3,71 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from toys import grade_path
+from toys import TOY, grade_path
 
 from py2048.courses import COURSES
+from py2048.courses.grading import Check, Example
+from py2048.courses.grading.tasks import validate
+from py2048.errors import CourseError
+
+SLIPS = {
+    "then is a tuple": (
+        Example("add(1, 2)", then=("x", 3)),  # type: ignore[arg-type]
+        r"task 1, check 'sums': then of 'add\(1, 2\)' is \('x', 3\)",
+    ),
+    "typed is a text": (Example("add(1, 2)", typed="Ann"), "typed of 'add.* is 'Ann'"),
+    "code that is no Python": (Example("add(1, 2"), r"code 'add\(1, 2' .*never closed"),
+    "then that is no expression": (
+        Example("1", then={"x = 2": 3}),
+        "then 'x = 2' .*invalid syntax",
+    ),
+    "no example": (("add(1, 2)", 3), r"an example is \('add\(1, 2\)', 3\)"),
+}
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_a_slip_in_a_course_is_found_when_it_is_loaded(name):
+    """It is the author's, who is told where it is, and costs no student a mark."""
+    example, message = SLIPS[name]
+    check = Check("sums", lambda: [Example("add(1, 1)", 2), example])
+    with pytest.raises(CourseError, match=message):
+        validate(replace(TOY, tasks=(replace(TOY.tasks[0], checks=(check,)),)))
+
+
+@pytest.mark.parametrize(
+    ("part", "changes", "message"),
+    [
+        ("check", {"examples": ()}, "check 'sums' has neither examples nor run"),
+        ("check", {"weight": -1}, "weight"),
+        ("check", {"reference_patches": "x = 1"}, "reference_patches .* 'x = 1'"),
+        ("task", {"checks": ()}, "task 1 has no check that costs marks"),
+        ("task", {"marks": "4"}, "marks .* '4'"),
+        ("task", {"id": "2"}, "two tasks are called '2'"),
+        ("grading", {"files": "app.py"}, "files .* 'app.py'"),
+        ("grading", {"given_files": (Path("/no/gui.py"),)}, "no file /no/gui.py"),
+    ],
+)
+def test_other_slips_are_found_too(part, changes, message):
+    """Each is named with its value."""
+    task = TOY.tasks[0]
+    if part == "check":
+        task = replace(task, checks=(replace(task.checks[0], **changes),))
+    if part == "task":
+        task = replace(task, **changes)
+    grading = replace(TOY, tasks=(task, *TOY.tasks[1:]), **(changes if part == "grading" else {}))
+    with pytest.raises(CourseError, match=message):
+        validate(grading)
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_our_courses_have_no_slip(course):
+    for grading in (COURSES[course].grading(), *COURSES[course].grading().variants):
+        validate(grading)
+
 
 GRADED = [name for name, course in COURSES.items() if (course.starter.parent / "tasks.py").exists()]
 MARKS = {"comp1127": 106, "cmput175": 60, "ist": 14}

@@ -181,6 +181,11 @@ def check(
     _show(run, reports, as_json=as_json, detailed=detailed or len(reports) == 1)
     if run.stopped:
         raise typer.Exit(streams.INTERRUPTED)
+    failed = sum(bool(report.failure) for report in reports)
+    if failed:
+        raise CourseError(
+            f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
+        )
 
 
 def _prepared(
@@ -264,7 +269,7 @@ def _write(
         write_gradebook(csv, grading, reports)
     if html:
         write_pages(html, run, reports)
-    if gradescope:
+    if gradescope and not reports[0].failure:
         gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
 
 

@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from fractions import Fraction
@@ -38,6 +39,7 @@ from py2048.courses.grading.tasks import (
     SubmissionCrash,
     Task,
     printable,
+    validate,
 )
 from py2048.errors import CourseError
 
@@ -47,15 +49,19 @@ PATCHED = "# with right versions of what other tasks ask for"
 
 
 def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> Report:
-    """Grade one submission. Whatever goes wrong is a problem of this submission and no other.
+    """Grade one submission. Whatever goes wrong concerns this submission and no other.
+
+    What makes a submission impossible to grade is its `problem`, and costs all marks. Where it is
+    the grader that fails, the report says so as `failure`, and has no mark.
 
     Raises:
         RunAborted: when the run ends while this submission is graded.
     """
     began = time.monotonic()
     prepared: PreparedSubmission | None = None
+    session: SubmissionSession | None = None
     tasks: list[TaskResult] = []
-    problem, key = submission.problem, ""
+    problem, failure, key = submission.problem, "", ""
     with tempfile.TemporaryDirectory(prefix="py2048-grade-", ignore_cleanup_errors=True) as place:
         try:
             key = key_of(submission, grading)
@@ -76,7 +82,7 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
         except RunAborted:
             raise
         except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
-            problem, key = _not_graded(error), ""
+            failure, key = _failure(error, session), ""
     missing = grading.tasks[len(tasks) :]
     return Report(
         name=submission.name,
@@ -85,6 +91,7 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
         files=tuple(str(path.relative_to(submission.root)) for path in submission.files),
         notes=tuple(prepared.notes if prepared else ()),
         problem=problem,
+        failure=failure,
         opening=opening_of(prepared) if prepared else "",
         seconds=round(time.monotonic() - began, 2),
         key=key,
@@ -102,11 +109,14 @@ def opening_of(prepared: PreparedSubmission) -> str:
     return f"{typed} (once {prepared.file} is saved as {prepared.grading.module}.py)"
 
 
-def _not_graded(error: Exception) -> str:
-    """Why the grader could not do its work; such a result is not kept for the next run."""
+def _failure(error: Exception, session: SubmissionSession | None) -> str:
+    """Why the grader could not do its work: no mark, and not kept for the next run."""
     if isinstance(error, CourseError | OSError):
         return str(error)
-    return f"the grader failed, please report it: {type(error).__name__}: {error}"
+    *_, last = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(last.filename).name}, line {last.lineno}"
+    words = f": {error}" if session is None or not session.reference_patch else ""
+    return f"the grader failed: {type(error).__name__}{words} ({place})"
 
 
 def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
@@ -170,7 +180,7 @@ def _result(
     if failure is None or patched is None:
         carried = failure is not None
         return CheckResult(check.title, check.weight, passed=True, carried=carried)
-    failure = _own_cause(failure, patched)
+    failure = _own_cause(check, failure, patched)
     return CheckResult(
         check.title,
         check.weight,
@@ -181,16 +191,22 @@ def _result(
     )
 
 
-def _own_cause(failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
+def _own_cause(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """The failure to report of a check that fails with and without reference patches.
 
     With them the cause is the check's own; without them it may be another task's. Where one of
-    them shows the same, the failure without can be typed as it stands.
+    them shows the same, the failure without is reported as it is.
+
+    A program that was lent right versions can read their code, and put it into whatever it
+    returns, prints or raises. So of a failure with patches only the grader's own words and a fact
+    are reported. Those of a check that drives the submission may be made of what it saw there.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
     if str(failure) in map(str, [own, *patched]):
         return failure
-    return CheckFailed(f"{PATCHED}\n{own.example}", own.expected, own.actual)
+    if check.run is not None:
+        return CheckFailed(PATCHED, check.title, own.fact)
+    return CheckFailed(f"{PATCHED}\n{own.example}", own.expected, own.fact)
 
 
 def attempt(
@@ -325,6 +341,7 @@ def grade_all(
     Those that `results` holds come first and are not graded again. `on_start` is called when the
     grading of a submission begins.
     """
+    validate(grading)
     results = results or ResultsFile(None)
     new = []
     for submission in submissions:

@@ -79,7 +79,7 @@ class Report:
     """One graded submission.
 
     `problem` says why it could not be graded at all, if so; `opening` is what to type before the
-    examples.
+    examples. `failure` says why the grader could not do its work: then there is no mark.
     """
 
     name: str
@@ -90,12 +90,23 @@ class Report:
     problem: str = ""
     seconds: float = 0.0
     opening: str = ""
+    failure: str = ""
     key: str = field(default="", compare=False)
 
     @property
     def earned(self) -> Fraction:
         """Marks earned in all."""
         return sum((task.earned for task in self.tasks), Fraction(0))
+
+    @property
+    def score(self) -> float | int | None:
+        """The marks earned, as a number; none where the grader has failed."""
+        return None if self.failure else number(self.earned)
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was graded, if so, be it the submission's fault or not."""
+        return self.problem or self.failure
 
     @property
     def marks(self) -> Fraction:
@@ -110,7 +121,7 @@ class Report:
     @property
     def summary(self) -> list[str]:
         """Lines on the submission as a whole: why it could not be graded, how it was read."""
-        lines = [f"Not graded: {self.problem}"] if self.problem else []
+        lines = [f"Not graded: {self.reason}"] if self.reason else []
         lines += [f"Note: {note}" for note in self.notes]
         if self.opening and any(not check.passed for task in self.tasks for check in task.checks):
             lines.append(f"To try an example in Python, type first: {self.opening}")
@@ -201,8 +212,10 @@ def write_gradebook(path: Path, grading: Grading, reports: Sequence[Report]) -> 
         for report in reports:
             percent = round(float(100 * report.earned / report.marks), 1) if report.marks else 0
             marks = [number(task.earned) for task in report.tasks]
-            row = [number(report.earned), number(report.marks), percent, *marks]
-            writer.writerow([no_formula(report.name), *row, no_formula(report.problem)])
+            row: list[object] = [report.score, number(report.marks), percent, *marks]
+            if report.failure:
+                row = ["", number(report.marks), "", *([""] * len(marks))]
+            writer.writerow([no_formula(report.name), *row, no_formula(report.reason)])
 
 
 def no_formula(text: str) -> str:
@@ -227,9 +240,10 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
         "submissions": [
             {
                 "name": report.name,
-                "score": number(report.earned),
+                "score": report.score,
                 "max_score": number(report.marks),
                 "problem": report.problem,
+                "failure": report.failure,
                 "notes": list(report.notes),
                 "files": list(report.files),
                 "seconds": report.seconds,
@@ -326,8 +340,8 @@ def print_reports(console: Console, reports: Sequence[Report], *, detailed: bool
 def one_line(report: Report) -> Text:
     """One submission on one line, for when results come in."""
     text = Text.assemble((harmless(report.name), "bold"), "  ", _marks(report))
-    if report.problem:
-        text.append(f"  not graded: {harmless(report.problem)}", style="yellow")
+    if report.reason:
+        text.append(f"  not graded: {harmless(report.reason)}", style="yellow")
     elif report.lost:
         text.append(f"  marks lost in {', '.join(report.lost)}")
     return text
@@ -335,6 +349,8 @@ def one_line(report: Report) -> Text:
 
 def _marks(result: Report | TaskResult) -> Text:
     """Earned of possible, green when they are the same."""
+    if isinstance(result, Report) and result.failure:
+        return Text("no mark", style="yellow")
     full = result.earned == result.marks
     text = f"{number(result.earned)} / {number(result.marks)}"
     return Text(text, style="green" if full else "red")
@@ -367,7 +383,8 @@ def _gradebook(reports: Sequence[Report], width: int) -> Table:
     by_task = _class_table([task.id for task in reports[0].tasks])
     lost = _class_table(["Lost in"])
     for report in reports:
-        name, total = Text(harmless(report.name)), str(number(report.earned))
+        name = Text(harmless(report.name))
+        total = "no mark" if report.failure else str(report.score)
         marks = [
             Text(str(number(task.earned)), style="" if task.status == "passed" else "red")
             for task in report.tasks
@@ -451,22 +468,25 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
 
 def _averages(reports: Sequence[Report]) -> str:
     """The class in one sentence."""
+    reports = [report for report in reports if not report.failure]
     count = f"{len(reports)} submission{'' if len(reports) == 1 else 's'}"
     if not reports:
         return count
-    full = sum(not report.lost and not report.problem for report in reports)
+    full = sum(not report.lost for report in reports)
     mean = sum(float(report.earned) for report in reports) / len(reports)
     marks = number(max(report.marks for report in reports))
     return f"{count}: {mean:.3g} of {marks} marks on average, {full} with full marks"
 
 
 def _marks_of(result: Report | TaskResult) -> str:
+    if isinstance(result, Report) and result.failure:
+        return "none"
     return f"{number(result.earned)} of {number(result.marks)}"
 
 
 def _lost(report: Report) -> str:
-    if report.problem:
-        return f'<span class="bad">not graded: {escape(report.problem)}</span>'
+    if report.reason:
+        return f'<span class="bad">not graded: {escape(report.reason)}</span>'
     return escape(", ".join(f"task {id}" for id in report.lost)) or '<span class="good">none</span>'
 
 

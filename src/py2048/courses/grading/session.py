@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from py2048.courses.grading.patches import compiled
-from py2048.courses.grading.process import BLANK, Facts, ProcessDied, Runner, slowness
+from py2048.courses.grading.process import BLANK, OVERRUN, Facts, ProcessDied, Runner, slowness
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import ADVICE, PreparedSubmission, Unreadable
 from py2048.courses.grading.tasks import (
@@ -18,6 +18,7 @@ from py2048.courses.grading.tasks import (
     PatchFailed,
     Raised,
     SubmissionCrash,
+    fact_of,
     same,
     show,
 )
@@ -191,7 +192,11 @@ class SubmissionSession:
 
     def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
         self._overruns += 1
-        crash = SubmissionCrash(self.text(), expected, str(reason))
+        if isinstance(reason, Raised):
+            fact = fact_of(reason)
+        else:
+            fact = OVERRUN if str(reason) == OVERRUN else "the process ended"
+        crash = SubmissionCrash(self.text(), expected, str(reason), fact)
         if isinstance(reason, ProcessDied):
             crash.exit_code = reason.exit_code
         raise crash from None
@@ -208,14 +213,15 @@ class SubmissionSession:
         try:
             result = self.run(code, **options)
         except SubmissionCrash as crash:
-            raise SubmissionCrash(crash.example, _wanted(expected), crash.actual) from None
+            crash.expected = _wanted(expected)
+            raise
         self._compare(expected, result.error or result.value)
         return result
 
     def _compare(self, expected: object, actual: object) -> None:
         if expected is ...:
             if isinstance(actual, Raised):
-                self.fail("no exception", show(actual))
+                self.fail("no exception", show(actual), fact_of(actual))
         elif not same(expected, actual):
             wanted, got = show(expected), show(actual)
             if wanted == got:
@@ -223,7 +229,7 @@ class SubmissionSession:
                     f"{text} ({type(value).__name__})"
                     for text, value in ((wanted, expected), (got, actual))
                 )
-            self.fail(wanted, got)
+            self.fail(wanted, got, fact_of(actual))
 
     # -- examples -----------------------------------------------------------------------
 
@@ -254,11 +260,12 @@ class SubmissionSession:
         self._check_time(early, _wanted(example.expected))
         self._check_time(error, _wanted(example.expected))
         if early is not None:
-            self.fail("to get that far", show(early))
+            self.fail("to get that far", show(early), fact_of(early))
         self._compare(example.expected, error or facts["value"])
         if example.prints is not None and not same(example.prints, facts["output"]):
             printed = _printed(facts["output"])
-            self.fail(f"to print {_printed(example.prints)}", f"printed {printed}")
+            wanted = f"to print {_printed(example.prints)}"
+            self.fail(wanted, f"printed {printed}", "printed something else")
         for (expression, value), after in zip(example.then.items(), facts["then"], strict=True):
             self.shown.append(expression)
             self._compare(value, _error(after["error"]) or after["value"])
@@ -266,9 +273,9 @@ class SubmissionSession:
 
     # -- reporting ----------------------------------------------------------------------
 
-    def fail(self, expected: str, actual: str) -> NoReturn:
+    def fail(self, expected: str, actual: str, fact: str = "something else") -> NoReturn:
         """Report the example shown so far, in words of the check's own."""
-        raise CheckFailed(self.text(), expected, actual)
+        raise CheckFailed(self.text(), expected, actual, fact)
 
     def _show(self, code: str, typed: Sequence[str]) -> None:
         self.shown.extend(code.strip("\n").split("\n") if code else [])

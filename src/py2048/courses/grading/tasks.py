@@ -9,12 +9,16 @@ Comparing is strict about types, because the documents are: a list is no tuple, 
 
 from __future__ import annotations
 
+import ast
+import builtins
 import pprint
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+from py2048.errors import CourseError
 
 LONGEST = 600
 """Characters of a value that are shown."""
@@ -26,14 +30,18 @@ class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not 
     """A submission does not do what is asked.
 
     `example` is the code that shows it, as a student would type it; `expected` and `actual` are
-    texts, ready to print.
+    texts, ready to print. `fact` says of `actual` only what no submission can choose freely (see
+    `fact_of`).
     """
 
-    def __init__(self, example: str, expected: str, actual: str) -> None:
+    def __init__(
+        self, example: str, expected: str, actual: str, fact: str = "something else"
+    ) -> None:
         super().__init__(f"{example}: expected {expected}, got {actual}")
         self.example = example
         self.expected = expected
         self.actual = actual
+        self.fact = fact
 
 
 class SubmissionCrash(CheckFailed):
@@ -165,6 +173,84 @@ class Grading:
         return sum((Fraction(task.marks) for task in self.tasks), Fraction(0))
 
 
+# --- slips of a course's author ---
+
+EXAMPLE_FIELDS = {"code": str, "given": str, "then": Mapping, "seed": int | None, "rank": int}
+CHECK_FIELDS = {"title": str, "weight": int, "seconds": int | float | None}
+TASK_FIELDS = {"id": str, "title": str, "asked": str, "marks": int | Fraction, "checks": tuple}
+GRADING_FIELDS = {"course": str, "module": str, "prelude": str, "opening": str}
+
+
+def validate(grading: Grading) -> None:
+    """Look for slips in what a course's author wrote, so that none of them costs a mark.
+
+    Raises:
+        CourseError: with the place and the value of the first slip.
+    """
+    where = f"the course {grading.course}"
+    _has_types(grading, GRADING_FIELDS, where)
+    _has_texts(grading, ("files", "expects", "libraries"), where)
+    ids = [task.id for task in grading.tasks]
+    for id in ids:
+        if ids.count(id) > 1:
+            raise CourseError(f"{where}: two tasks are called {id!r}")
+    for path in grading.given_files:
+        if not path.is_file():
+            raise CourseError(f"{where}: there is no file {path}")
+    _parse(grading.prelude, f"{where}: prelude")
+    for task in grading.tasks:
+        place = f"{where}, task {task.id}"
+        _has_types(task, TASK_FIELDS, place)
+        for check in task.checks:
+            _validate_check(task, check, f"{place}, check {check.title!r}")
+        if task.marks <= 0 or not any(check.weight for check in task.checks):
+            raise CourseError(f"{where}: task {task.id} has no check that costs marks")
+
+
+def _validate_check(task: Task, check: Check, where: str) -> None:
+    _has_types(check, CHECK_FIELDS, where)
+    if check.weight < 0:
+        raise CourseError(f"{where}: weight is {check.weight}")
+    for owner in (task, check):
+        if owner.reference_patches is not None:
+            _has_texts(owner, ("reference_patches",), where)
+    found = check.examples() if callable(check.examples) else check.examples
+    examples = list(found)
+    if not examples and check.run is None:
+        raise CourseError(f"{where} has neither examples nor run")
+    for example in examples:
+        if not isinstance(example, Example):
+            raise CourseError(f"{where}: an example is {example!r}")
+        of = f" of {example.code!r}"
+        _has_types(example, EXAMPLE_FIELDS, where, of)
+        _has_texts(example, ("typed",), where, of)
+        _parse(example.given, f"{where}: given {example.given!r}")
+        _parse(example.code, f"{where}: code {example.code!r}")
+        for expression in example.then:
+            _parse(expression, f"{where}: then {expression!r}", "eval")
+
+
+def _has_types(part: object, types: Mapping[str, Any], where: str, of: str = "") -> None:
+    for name, kind in types.items():
+        value = getattr(part, name)
+        if not isinstance(value, kind):
+            raise CourseError(f"{where}: {name}{of} is {value!r}")
+
+
+def _has_texts(part: object, names: Iterable[str], where: str, of: str = "") -> None:
+    for name in names:
+        value = getattr(part, name)
+        if not isinstance(value, tuple | list) or not all(isinstance(text, str) for text in value):
+            raise CourseError(f"{where}: {name}{of} is {value!r}")
+
+
+def _parse(code: str, where: str, mode: str = "exec") -> None:
+    try:
+        ast.parse(code, mode=mode)
+    except SyntaxError as error:
+        raise CourseError(f"{where} is not Python: {error.msg}") from None
+
+
 # --- values of a submission, and what can be expected of them ---
 
 
@@ -287,6 +373,38 @@ class Lines:
 
 def _stripped(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines()]
+
+
+# What can be reported of a value, and of an exception, without anything of a student's making.
+KINDS: dict[type, str] = {
+    int: "an int",
+    float: "a float",
+    str: "a str",
+    bytes: "bytes",
+    list: "a list",
+    tuple: "a tuple",
+    dict: "a dict",
+    set: "a set",
+    frozenset: "a frozenset",
+    Array: "an array",
+    Opaque: "an object",
+}
+EXCEPTIONS = {
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+}
+
+
+def fact_of(actual: object) -> str:
+    """What is known of a value or exception, out of a fixed set of facts."""
+    if isinstance(actual, Raised):
+        if actual.type == "OutOfTime":
+            return "still running when the time was over"
+        return actual.type if actual.type in EXCEPTIONS else "an exception of the program's own"
+    if actual is None or isinstance(actual, bool):
+        return str(actual)
+    return f"another value: {KINDS.get(type(actual), 'an object')}"
 
 
 # What can be expected other than a plain value; the text of one is shown to the student.
