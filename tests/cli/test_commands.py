@@ -347,15 +347,11 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["replay", "x.json", "--from", "2", "--to", "1"], "--to 1 is before --from 2"),
         (["practice", "--seed", "5"], "--seed 5 draws an ending of a --table"),
         (["puzzle", "--statistics", "--daily"], "exclude each other: give one of them"),
-        (["race", "x.json", "--player", "greedy"], "--player greedy is for the expert"),
-        (["race", "x.json", "--rules", "5x5"], "a file's game has its own rules"),
-        (["race", "x.json", "--size", "5x5"], "a file's game has its own rules"),
         (["practice", "--statistics", "--theme", "row"], "--statistics excludes --theme and"),
         (["practice", "--statistics", "--count", "3"], "--statistics excludes --theme and"),
         (["practice", "--table", "L3-256", "--count", "3"], "--table excludes --theme, --count"),
         (["bench", "--plot", "x.bmp"], "cannot draw x.bmp: end its name in .png"),
         (["bench", "--plot", "/no/x.png"], "cannot write /no/x.png: there is no folder /no"),
-        (["race", "~nobody_x/game.json"], "'~nobody_x/game.json' is neither best, expert nor a"),
         (["evaluate", "greedy", "--jobs", "100000"], "--jobs"),
         (["watch", "--rules", ""], "'' after --rules: give a value, or leave it out"),
         (["play", "--size="], "'' after --size: give a value, or leave it out"),
@@ -431,19 +427,16 @@ def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) 
         assert result.returncode == 2
         assert str(wall) in result.stderr
         assert result.stderr.count("\n") == 1
-    game = tmp_path / "game.2048.json"
-    Game(seed=1).record().save(game)
-    for words in (["play"], ["race", str(game)]):
-        result = subprocess.run(
-            [sys.executable, "-m", "py2048", *words, "--ui", "lines", "--no-save"],
-            input="left\n",
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=60,
-            check=False,
-        )
-        assert result.returncode == 0, result.stderr
+    result = subprocess.run(
+        [sys.executable, "-m", "py2048", "play", "--ui", "lines", "--no-save"],
+        input="left\n",
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
     assert wall.read_text() == "a file where a folder should be"
 
 
@@ -512,7 +505,6 @@ def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) 
         ("play --theme da", "dark"),
         ("rules cits", "cits1401"),
         ("solve cits", "cits1401"),
-        ("race exp", "expert"),
         ("--rules cits", "cits1401"),
         ("--reduced", "--reduced-motion"),
     ],

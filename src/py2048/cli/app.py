@@ -15,7 +15,6 @@ from py2048.cli import (
     information,
     play,
     practice,
-    race,
     records,
     report,
     review,
@@ -94,7 +93,6 @@ def _common(
 
 app.command()(play.play)
 app.command()(play.watch)
-app.command()(race.race)
 app.command("desktop-entry")(play.desktop_entry)
 app.command()(information.hint)
 app.command()(information.rules)

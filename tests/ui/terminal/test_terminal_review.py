@@ -12,7 +12,7 @@ from tests.ui.terminal.playing import colours, shown, until
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from py2048.session import RecordedRival, Session, open_session
+from py2048.session import Session, open_session
 from py2048.ui.shared.background import WorkResult
 from py2048.ui.shared.coach import COACHING, SETTING
 from py2048.ui.shared.review import GameReview
@@ -181,22 +181,6 @@ async def test_the_coach_shows_a_bar_and_takes_it_away() -> None:
         assert "█" not in shown(app)
         assert app.view.board.region.height == height
         assert session.get_setting(SETTING) is False
-
-
-@pytest.mark.usefixtures("known_judge")
-async def test_the_coach_keeps_to_the_room_that_a_race_leaves() -> None:
-    """Nothing that it says is cut off beside the rival, and the game is not laid out anew."""
-    session = Session()
-    session.race(RecordedRival(known_record()))
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: app.view.size.width < 80)
-        arrangement = app.view.arrangement
-        await pilot.press("c")
-        await until(pilot, lambda: "80.00 %" in shown(app))
-        session.move(session.game.legal_directions()[0])
-        await until(pilot, lambda: "100 %  80.00 %" in shown(app))
-        assert app.view.arrangement is arrangement
 
 
 @pytest.mark.usefixtures("known_judge")

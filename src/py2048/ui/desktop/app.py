@@ -35,12 +35,10 @@ from py2048.ui.shared.actions import (
 )
 from py2048.ui.shared.background import WorkResult
 from py2048.ui.shared.controller import PACES, Controller, fault_of
-from py2048.ui.shared.race import RaceView
 from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
 
 if TYPE_CHECKING:
-    from py2048.ui.desktop.race_pane import RacePane
     from py2048.ui.desktop.review_window import ReviewWindow
     from py2048.ui.shared.practice import PracticeRun
     from py2048.ui.shared.review import GameReview
@@ -93,7 +91,6 @@ class DesktopApp:
         self.show_coach = window.show_coach
         self.dialog: Dialog | None = None
         self._review: ReviewWindow | None = None
-        self.race: RacePane | None = None
         self._is_closed = False
         self._remember = remember
         self._results: queue.SimpleQueue[WorkResult] = queue.SimpleQueue()
@@ -127,10 +124,7 @@ class DesktopApp:
         self.controller.close()
         if self.dialog is not None:
             self.dialog.close()
-        geometry = self.root.geometry()
-        if self.race is not None:
-            geometry = f"{self.race.width_without}x{geometry.partition('x')[2]}"
-        self._remember(theme=self.window.theme.name, geometry=geometry)
+        self._remember(theme=self.window.theme.name, geometry=self.root.geometry())
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
         """Do the action of a key."""
@@ -153,24 +147,9 @@ class DesktopApp:
         self.window.show_autoplay(self.controller.autoplay, self.controller.set_speed)
         self.menus.refresh()
 
-    def show_race(self, view: RaceView | None) -> None:
-        """Show a rival's game beside the board, or no longer."""
-        if view is None:
-            if self.race is not None:
-                self.race.close()
-            self.race = None
-            return
-        if self.race is None:
-            from py2048.ui.desktop.race_pane import RacePane
-
-            self.race = RacePane(self.window)
-        self.race.show(view)
-
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         self.window.set_theme(theme)
-        if self.race is not None:
-            self.race.set_theme(theme)
         self.menus.set_theme(theme, self.window.scale)
         self._remember(theme=theme.name)
 

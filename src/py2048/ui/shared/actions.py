@@ -46,7 +46,6 @@ games | Games in progress … | g G |  | G | games | Resume another game in prog
 edit | Set up a board … |  | e E | E |  | Put tiles where you like, then play
 open | Open a record … | ctrl+o |  | Ctrl+O | open | Continue a recorded game from a file
 save | Save as a record … | ctrl+s |  | Ctrl+S | save | Save this game as a record in a file
-race | Race … | o O |  | O | race | Race your best game, or the expert, on its tiles
 replay | Watch a record … |  | v V | V |  | Watch a recorded game, move by move
 review | Review a game … | b B |  | B | review | See what each move was worth, and the mistakes
 practice | Practise … | f F |  | F | practise | Practise your mistakes, endings and puzzles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, partial, singledispatchmethod
+from functools import partial, singledispatchmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
 from py2048.rules import RandomStart, Rules, get_rules, list_rules
-from py2048.session import Event, Rival, Session, events, hint_player
+from py2048.session import Event, Session, events, hint_player
 from py2048.ui.shared import motion
 from py2048.ui.shared.background import (
     PURPOSE,
@@ -28,8 +28,6 @@ from py2048.ui.shared.background import (
 from py2048.ui.shared.coach import COACHING, Coach
 from py2048.ui.shared.coach import SETTING as COACH_SETTING
 from py2048.ui.shared.describe import describe, describe_rules
-from py2048.ui.shared.race import BEST, EXPERT, find_rival
-from py2048.ui.shared.race_tracker import RaceTracker
 from py2048.ui.shared.review import REVIEWING, GameReview, keep_mistakes
 from py2048.ui.shared.screen import RECORDS, Banner, Choice, GameScreen, ListRequest, Status
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
@@ -108,7 +106,6 @@ class Controller:
         self._review: GameReview | None = None
         self._keeps = False
         self._dealer: BackgroundWorker | None = None
-        self._race = RaceTracker(session, screen)
         animated = session.get_setting("animation", True) is not False
         self.presenter.is_animated = animated and not reduced_motion
         self.open_pasted: Callable[[Record], object] = lambda record: self.replace_game(
@@ -123,7 +120,6 @@ class Controller:
             "open": self.open_record,
             "save": self.save_record,
             "review": self.choose_review,
-            "race": self.choose_rival,
             "practice": self.choose_practice,
             "quit": self.quit,
             **{str(each): partial(self.move, each) for each in Direction},
@@ -199,7 +195,6 @@ class Controller:
     def _listen(self, event: Event) -> None:
         self.presenter.show(event)
         self.coach.follow(event)
-        self._race.listen(event)
         if isinstance(event, events.SavingChanged):
             self._check_saving()
 
@@ -497,29 +492,6 @@ class Controller:
         """Start a game from a position, which counts as assisted."""
         chosen = rules_for(rules or self.session.rules, board)
         self.start_new(lambda: self.session.start(chosen, board=board))
-
-    # Races
-
-    def choose_rival(self) -> None:
-        """Choose whom to race against, with the same tiles."""
-        rules = self.session.rules
-        find = cache(lambda who: find_rival(self.session, who, rules, load=load_record_file))
-        self.screen.choose(
-            ListRequest(
-                "Race on the same tiles",
-                [
-                    Choice(BEST, "your best game", f"under the rules {rules.name}"),
-                    Choice(EXPERT, "the expert", hint_player(rules)),
-                ],
-                lambda who: self.attempt(lambda: self.race(find(who))),
-                own="or the file of a game",
-                check=lambda who: fault_of(lambda: find(who)),
-            )
-        )
-
-    def race(self, rival: Rival) -> None:
-        """Race against `rival`."""
-        self.start_new(lambda: self.session.race(rival))
 
     # Players
 

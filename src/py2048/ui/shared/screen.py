@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from py2048.ui.shared.background import Stoppable, WorkResult
     from py2048.ui.shared.motion import BoardTransition
     from py2048.ui.shared.practice import PracticeRun
-    from py2048.ui.shared.race import RaceView
     from py2048.ui.shared.review import GameReview
     from py2048.ui.shared.themes import Theme
 
@@ -183,9 +182,6 @@ class GameScreen(Protocol):
             run: what is asked.
             answer: does an action of `PRACTICE_ACTIONS` on it; the screen then shows it again.
         """
-
-    def show_race(self, view: RaceView | None) -> None:
-        """Show a rival's game beside the board, or no longer."""
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""

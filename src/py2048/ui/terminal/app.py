@@ -41,7 +41,6 @@ from py2048.ui.terminal.board import TerminalBoard
 from py2048.ui.terminal.board_screen import ARROWS
 from py2048.ui.terminal.dialogs import Answer, ConfirmDialog, HelpScreen, ListScreen, PromptScreen
 from py2048.ui.terminal.game_view import GameView
-from py2048.ui.terminal.race_panel import RacePanel
 from py2048.ui.terminal.review_screen import ReviewScreen
 
 if TYPE_CHECKING:
@@ -96,12 +95,10 @@ class GameApp(App[None]):
     ) -> None:
         super().__init__()
         self.view = view = GameView()
-        self.race = RacePanel()
         # Parts of the screen do much of what the controller asks for.
         self.finish_motion, self.show_status = view.board.finish, view.show_status
         self.say, self.show_unsaved = view.say, view.show_unsaved
         self.show_coach = view.show_coach
-        self.show_race = self.race.show
         self._plays_at_once = player is not None
         self._closed_dialog = 0.0
         name = str(session.get_setting("theme", ""))
@@ -115,13 +112,8 @@ class GameApp(App[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """The game fills the screen, but for the panel of a race."""
-        yield self.race
+        """The game fills the screen."""
         yield self.view
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Let the panel of a race stand where it fits."""
-        self.race.fit_to(event.size)
 
     def on_mount(self) -> None:
         """Show the session's game."""
@@ -203,8 +195,7 @@ class GameApp(App[None]):
         self._set_colours(theme)
 
     def _set_colours(self, theme: Theme) -> None:
-        for part in (self.view, self.race):
-            part.set_theme(self._visible(theme))
+        self.view.set_theme(self._visible(theme))
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a question; do `action` if the answer is yes."""

@@ -119,7 +119,7 @@ class GameView(Container):
 
     @property
     def _room(self) -> Size:
-        """The room there is: the screen before anything is laid out, then what a race leaves."""
+        """The room there is: the whole screen until anything is laid out."""
         return self.size if self.size.area else self.app.size
 
     def on_mount(self) -> None:

@@ -23,7 +23,6 @@ from py2048.ui.shared.background import ForegroundWorker, WorkResult
 from py2048.ui.shared.coach import Coach
 from py2048.ui.shared.controller import current_events, is_written
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
-from py2048.ui.shared.race import Race
 from py2048.ui.shared.review import GameReview, keep_mistakes
 from py2048.ui.shared.screen import CoachStatus
 from py2048.ui.shared.words import counted
@@ -45,7 +44,6 @@ HELP = (
     "new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4.",
     "resume 5x5: continue the last game under these rules. rules: read the rules.",
     "save game.2048.json: write the game to a file.",
-    "race: who is ahead in a race, and the rival's board.",
     "help: this help. quit: leave; the game is kept.",
 )
 
@@ -80,7 +78,6 @@ class PlainTextGame:
         self._wanted_player = player
         self._question: _Question | None = None
         self._waiting: Thread | None = None
-        self._race: Race | None = None
         self._coach = Coach(session, self, ForegroundWorker)
         self._told = 0.0
         self._commands: dict[str, Callable[[str], None]] = {
@@ -95,7 +92,6 @@ class PlainTextGame:
             "rules": self._rules,
             "coach": self._toggle_coach,
             "review": self._review,
-            "race": self._tell_race,
             "save": self._save,
             "help": self._help,
         }
@@ -116,33 +112,9 @@ class PlainTextGame:
     def show(self, event: Event) -> None:
         """Write what happened."""
         self._write(describe(event))
-        self._follow_race(event)
         self._coach.follow(event)
         if isinstance(event, (GameStarted, Moved, Undone)):
             self._tell_coach()
-
-    def _follow_race(self, event: Event) -> None:
-        """Write the splits of a race."""
-        match event:
-            case GameStarted():
-                rival = self._session.rival
-                self._race = Race(self._session, rival) if rival else None
-                if rival:
-                    self._write(f"A race against {rival.name}. Type race for who is ahead.")
-            case Moved() if self._race:
-                if split := self._race.moved():
-                    self._write(f"{split}.")
-            case Undone() if self._race:
-                self._race.undone()
-
-    def _tell_race(self, _: str) -> None:
-        if self._race is None:
-            self._write("There is no race. Start one with py2048 race.")
-            return
-        view = self._race.view
-        self._write(f"{view.name}: {'. '.join(view.lines)}")
-        for line in describe_board(view.board):
-            self._write(line)
 
     # The coach
 
