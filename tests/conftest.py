@@ -40,8 +40,8 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(autouse=True)
 def patient_saving(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for a slow disk as long as it takes: on a busy machine no test means the difference."""
-    monkeypatch.setattr("py2048.session.autosave.WRITE_WAIT", 60.0)
-    monkeypatch.setattr("py2048.session.autosave.READ_TIMEOUT", 60.0)
+    monkeypatch.setattr("py2048.session.autosave.WRITE_WAIT_S", 60.0)
+    monkeypatch.setattr("py2048.session.autosave.READ_TIMEOUT_S", 60.0)
 
 
 @pytest.fixture(autouse=True)

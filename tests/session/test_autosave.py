@@ -29,9 +29,9 @@ Locked = Callable[[Path], "contextmanager[None]"]
 @pytest.fixture(autouse=True)
 def honest_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the store as briefly as the program does."""
-    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.15)
-    monkeypatch.setattr(autosave, "READ_TIMEOUT", 2.0)
-    monkeypatch.setattr(autosave, "CLOSE_TIMEOUT", 0.5)
+    monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.15)
+    monkeypatch.setattr(autosave, "READ_TIMEOUT_S", 2.0)
+    monkeypatch.setattr(autosave, "CLOSE_TIMEOUT_S", 0.5)
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def test_a_session_settles_when_all_is_saved_or_known_not_to_be(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It waits for a store that is slow, and not for one that has failed."""
-    monkeypatch.setattr(autosave, "CLOSE_TIMEOUT", 60.0)
+    monkeypatch.setattr(autosave, "CLOSE_TIMEOUT_S", 60.0)
     session = open_session()
     session.start(seed=1)
     with locked(data_folder):

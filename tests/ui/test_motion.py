@@ -19,14 +19,14 @@ boards = st.tuples(*[line] * 4).map(Board.from_rows)
 
 def moved(board: Board, direction: Direction) -> tuple[Moved, Undone] | None:
     """The events of a move and of its undo."""
-    session, events = Session(), []
+    session = Session()
     session.start(get_rules("classic"), seed=1, board=board)
-    session.subscribe(events.append)
-    if not session.move(direction):
+    turn = session.move(direction)[0]
+    if not isinstance(turn, Moved):
         return None
-    session.undo()
-    turn = next(event for event in events if isinstance(event, Moved))
-    return turn, next(event for event in events if isinstance(event, Undone))
+    undone = session.undo()[0]
+    assert isinstance(undone, Undone)
+    return turn, undone
 
 
 def test_the_timings_are_those_of_the_original() -> None:

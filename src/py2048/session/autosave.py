@@ -1,7 +1,7 @@
 """Autosave: a session hands over each change of its game, and play never waits for a disk.
 
 `StoreAutosave` gives a change to a `BackgroundWriter`, a thread that retries until it succeeds, and
-waits for it `WRITE_WAIT` seconds at most. So a change that is shown without a warning is on the
+waits for it `WRITE_WAIT_S` seconds at most. So a change that is shown without a warning is on the
 disk; while the store is locked, full or out of reach the game continues, `unsaved` says why, and
 everything is saved as soon as possible.
 """
@@ -11,15 +11,15 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
@@ -29,33 +29,27 @@ from py2048.storage.values import utc_now, utc_text
 if TYPE_CHECKING:
     from py2048.storage import Store
 
-WRITE_WAIT = 0.15
-"""Seconds that a move or a setting waits for the store at most."""
+WRITE_WAIT_S = 0.15
+"""How long a move or a setting waits for the store at most."""
 
-READ_TIMEOUT = 2.0
-"""Seconds that reading may take, when a game begins or a list is asked for."""
+READ_TIMEOUT_S = 2.0
+"""How long reading may take, when a game begins or a list is asked for."""
 
-CLOSE_TIMEOUT = 3.0
-"""Seconds that a player who leaves waits for what is not saved."""
+CLOSE_TIMEOUT_S = 3.0
+"""How long a player who leaves waits for what is not saved."""
 
-RETRY = 0.5
-"""Seconds between two attempts to write, unless more work comes."""
+RETRY_S = 0.5
+"""The time between two attempts to write, unless more work comes."""
 
 ORPHANED = timedelta(minutes=10)
-"""So long after its last change a game that is over is on nobody's screen, as far as we know."""
+"""So long after its last change a game that is over is on no screen, as far as we know."""
 
 FORKED = (
     "this game was continued or finished in another window; here it is kept as a game of its own"
 )
 NO_STORE = "this session keeps no games: it was opened without a store"
 
-RIVALS = "rivals"
-"""The setting with the rivals of all games by the games' ids, in stores of earlier versions."""
-
 T = TypeVar("T")
-RivalData = Mapping[str, Any]
-"""What `Rival.to_json` returns."""
-
 Job = Callable[[], object]
 _updated = attrgetter("updated")
 
@@ -87,15 +81,8 @@ class Autosave:
     def close(self) -> None:
         """Save the rest, and end."""
 
-    @property
-    def game_id(self) -> str:
-        """The store's name for the current game; empty if there is none."""
-        return ""
-
-    def begin(
-        self, game: TrackedGame, saved: SavedGame | None = None, rival: RivalData | None = None
-    ) -> None:
-        """Keep a game from now on: a new one, or one that is `saved`; and its rival with it."""
+    def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
+        """Keep a game from now on: a new one, or one that is `saved`."""
 
     def save(self, game: TrackedGame) -> None:
         """Keep the game's changes."""
@@ -127,11 +114,7 @@ class Autosave:
         return []
 
     def saved_game(self, game_id: str) -> SavedGame | None:  # noqa: ARG002 - for subclasses
-        """Return a game in progress as it is now, `None` if it is no longer."""
-        return None
-
-    def rival_of(self, game_id: str) -> RivalData | None:  # noqa: ARG002 - for subclasses
-        """Return what describes the rival of a saved game, `None` if it has none."""
+        """Return a game in progress as it is now, `None` if it no longer is."""
         return None
 
     def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
@@ -139,65 +122,96 @@ class Autosave:
         return default
 
 
-@dataclass(eq=False)
-class _SaveState:
-    """The newest state of a game, and how much of it the store has.
+class _KeptGame:
+    """A game as it is here, and what of it the store lacks.
 
-    The player's thread sets `latest`, the writer's thread all else, each in one assignment.
+    The player's thread calls `add`, the writer's thread all else that changes something.
 
-    Attributes:
-        id: the store's name for the game.
-        latest: the newest state; its id and revision do not count.
-        acknowledged: the last state that the store has; `None` if it does not have the game.
-        revision: the revision of `acknowledged`.
-        is_unsure: whether the store may have more than it acknowledged.
-        rival: what describes the game's rival, if it has one.
+    Args:
+        saved: the game as it began here.
+        is_stored: whether the store has it like that.
     """
 
-    id: str
-    latest: SavedGame
-    acknowledged: SavedGame | None = None
-    revision: int = 0
-    is_unsure: bool = False
-    rival: RivalData | None = None
+    def __init__(self, saved: SavedGame, *, is_stored: bool) -> None:
+        self._lock = threading.Lock()
+        self._latest = replace(saved, turns=(), millis=())
+        self._turns = list(saved.turns)
+        self._millis = list(saved.millis)
+        self._changes: list[GameChange] = []
+        self.id, self.revision, self.is_stored = saved.id, saved.revision, is_stored
+        self.is_unsure = False
+        """Whether the store may have more than it has acknowledged."""
+
+    def add(self, change: GameChange) -> None:
+        """Take over what is new; it costs as much as the turns that are new."""
+        with self._lock:
+            self._changes.append(change)
+            if change.turns:
+                first = change.turns[0][0]
+                self._turns[first:] = [code for _, code, _ in change.turns]
+                self._millis[first:] = [millis for _, _, millis in change.turns]
+            self._latest = replace(
+                self._latest, position=change.position, score=change.score, is_over=change.is_over,
+                undos=change.undos, hints=change.hints, extra=change.extra, updated=utc_now(),
+            )  # fmt: skip
 
     @property
+    def has_turns(self) -> bool:
+        """Whether there is a turn, undone or not."""
+        return bool(self._turns)
+
     def as_saved(self) -> SavedGame:
-        """The game as the store has it, or will have it."""
-        return replace(self.latest, id=self.id)
+        """Return the game as the store has it, or will have it."""
+        with self._lock:
+            return replace(
+                self._latest, id=self.id, revision=self.revision,
+                turns=tuple(self._turns), millis=tuple(self._millis),
+            )  # fmt: skip
 
-    def update(self, game: TrackedGame) -> None:
-        """Take over a change of the game."""
-        self.latest = replace(
-            self.latest, turns=tuple(game.codes), millis=tuple(game.think_ms),
-            position=game.position, score=game.game.score, is_over=game.game.is_over,
-            undos=game.undos, hints=game.hints, updated=utc_now(),
-            extra={
-                "computer": game.computer,
-                "player": game.game.player,
-                "continued": game.is_continued,
-            },
+    def beginning(self) -> SavedGame:
+        """Return the game without what happened in it, to be added to the store."""
+        return replace(self._latest, id=self.id)
+
+    def pending(self) -> tuple[int, GameChange | None]:
+        """Return of how many changes the store knows nothing yet, and all of them as one."""
+        with self._lock:
+            changes = tuple(self._changes)
+        if not changes:
+            return 0, None
+        steps = changes[-1].revision - changes[0].seen
+        return len(changes), replace(
+            changes[-1], id=self.id, seen=self.revision, revision=self.revision + steps,
+            turns=tuple(turn for change in changes for turn in change.turns),
         )  # fmt: skip
 
-    def change_to(self, now: SavedGame) -> GameChange:
-        """Return what the store lacks of this state."""
-        seen, known = self.acknowledged, 0
-        if seen:
-            known = min(_shared(seen.turns, now.turns), _shared(seen.millis, now.millis))
-        plies = range(known, len(now.turns))
-        return GameChange(
-            self.id, self.revision, self.revision + 1, len(now.turns), now.position, now.score,
-            now.is_over, now.undos, now.hints, now.extra,
-            tuple((ply, now.turns[ply], now.millis[ply] or 0) for ply in plies),
-        )  # fmt: skip
+    def acknowledge(self, count: int, revision: int) -> None:
+        """Note that the store has the first `count` changes, and which revision it has now."""
+        with self._lock:
+            del self._changes[:count]
+            self.revision, self.is_stored, self.is_unsure = revision, True, False
 
-    def resolve(self, stored: SavedGame | None) -> bool:
-        """Continue from what the store has if it is of this game; else become a game of its own."""
-        if stored and self.is_unsure and stored.turns == self.latest.turns[: len(stored.turns)]:
-            self.acknowledged, self.revision, self.is_unsure = stored, stored.revision, False
-            return True
-        self.id, self.acknowledged, self.revision = secrets.token_hex(8), None, 0
-        self.is_unsure = False
+    def continue_from(self, stored: SavedGame | None) -> bool:
+        """Continue from what the store has if it is of this game; else become a game of its own.
+
+        Returns:
+            Whether it is of this game.
+        """
+        now = self.as_saved()
+        is_mine = stored is not None and stored.turns == now.turns[: len(stored.turns)]
+        with self._lock:
+            if stored is not None and self.is_unsure and is_mine:
+                self.revision, self.is_stored, self.is_unsure = stored.revision, True, False
+                return True
+            self.id, self.revision = secrets.token_hex(8), 0
+            self.is_stored = self.is_unsure = False
+            turns = zip(range(len(now.turns)), now.turns, now.millis, strict=True)
+            self._changes[:] = [
+                GameChange(
+                    id=self.id, seen=0, revision=1, length=len(now.turns), position=now.position,
+                    score=now.score, is_over=now.is_over, undos=now.undos, hints=now.hints,
+                    extra=now.extra, turns=tuple((ply, code, ms or 0) for ply, code, ms in turns),
+                )
+            ]  # fmt: skip
         return False
 
 
@@ -218,7 +232,7 @@ class StoreAutosave(Autosave):
         self._store, self._owner = store, owner
         self._writer = BackgroundWriter(store.name)
         self._notices: deque[str] = deque()
-        self._current: _SaveState | None = None
+        self._current: _KeptGame | None = None
         self._is_reading = False
 
     @property
@@ -227,8 +241,8 @@ class StoreAutosave(Autosave):
         return self._writer.unsaved
 
     def settle(self) -> None:
-        """Wait `CLOSE_TIMEOUT` seconds at most for a store that is only slow."""
-        self._writer.settle(CLOSE_TIMEOUT)
+        """Wait `CLOSE_TIMEOUT_S` seconds at most for a store that is only slow."""
+        self._writer.settle(CLOSE_TIMEOUT_S)
 
     def take_notices(self) -> list[str]:
         """Return each message about saving that the player should read, once."""
@@ -238,61 +252,53 @@ class StoreAutosave(Autosave):
         """Save the rest and close the store.
 
         Raises:
-            StorageError: if something could not be saved for `CLOSE_TIMEOUT` seconds; it is lost.
+            StorageError: if something could not be saved in `CLOSE_TIMEOUT_S` seconds; it is lost.
         """
         try:
-            self._writer.close(CLOSE_TIMEOUT)
+            self._writer.close(CLOSE_TIMEOUT_S)
         finally:
             self._store.close()
 
     # The current game
 
-    @property
-    def game_id(self) -> str:
-        """The store's name for the current game; empty if there is none."""
-        return self._current.id if self._current else ""
-
-    def begin(
-        self, game: TrackedGame, saved: SavedGame | None = None, rival: RivalData | None = None
-    ) -> None:
-        """Keep a game from now on; a new one enters the store with its first turn and its rival.
+    def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
+        """Keep a game from now on; a new one enters the store with its first turn.
 
         One that came to its end elsewhere enters it when its turns change.
         """
         if saved is not None:
-            unsaved = (state for state in self._unsaved_states() if state.id == saved.id)
-            self._current = next(unsaved, None) or _SaveState(
-                saved.id, saved, saved, saved.revision, rival=rival
-            )
+            unsaved = (kept for kept in self._unsaved_games() if kept.id == saved.id)
+            self._current = next(unsaved, None) or _KeptGame(saved, is_stored=True)
             return
         now = game.game
         saved = SavedGame(
-            rules=str(now.rules), seed=now.seed, start=str(now.start), player=now.player,
-            owner=self._owner, started=utc_text(datetime.fromtimestamp(now.started, UTC)),
+            id=game.id, rules=str(now.rules), seed=now.seed, start=str(now.start),
+            player=now.player, owner=self._owner,
+            started=utc_text(datetime.fromtimestamp(now.started, UTC)),
         )  # fmt: skip
-        self._current = _SaveState(saved.id, saved, rival=rival)
+        self._current = _KeptGame(saved, is_stored=False)
         if not now.is_over:
             self.save(game)
 
     def save(self, game: TrackedGame) -> None:
         """Bring the store up to date, now or as soon as possible."""
-        state = self._current
-        if state is not None and game.codes:
-            state.update(game)
-            self._put(state, partial(self._write, state))
+        kept = self._current
+        if kept is not None and game.codes and (change := game.take_change()):
+            kept.add(change)
+            self._put(kept, partial(self._write, kept))
 
     def release(self, game: TrackedGame) -> None:
         """Stop keeping a game: a finished one becomes a record, one without a turn is discarded.
 
         A game in progress stays in the store, to be resumed.
         """
-        state, self._current = self._current, None
-        if state is None:
+        kept, self._current = self._current, None
+        if kept is None:
             return
-        if state.latest.turns and game.game.is_over:
-            self._writer.put(state, partial(self._finish, state, game))
-        elif not game.codes and state.acknowledged:
-            self._writer.put(state, partial(self._discard, state))
+        if kept.has_turns and game.game.is_over:
+            self._writer.put(kept, partial(self._finish, kept, game))
+        elif not game.codes and kept.is_stored:
+            self._writer.put(kept, partial(self._discard, kept))
 
     def finalize_orphans(self) -> None:
         """Make records of the games that were over when their process ended, `ORPHANED` ago.
@@ -311,8 +317,8 @@ class StoreAutosave(Autosave):
             except StorageError as error:
                 self._notices.append(skipped(error))
                 continue
-            state = _SaveState(saved.id, saved, saved, saved.revision)
-            self._writer.put(state, partial(self._finish, state, game))
+            kept = _KeptGame(saved, is_stored=True)
+            self._writer.put(kept, partial(self._finish, kept, game))
 
     # Scores and settings
 
@@ -354,7 +360,7 @@ class StoreAutosave(Autosave):
             StorageError: if the store cannot be read.
         """
         stored = self.read(lambda store, owner: store.games.current(owner, rules), None)
-        unsaved = [game for game in self._unsaved_games() if rules in (None, game.rules)]
+        unsaved = [game for game in self._unsaved_in_progress() if rules in (None, game.rules)]
         return max([stored, *unsaved] if stored else unsaved, key=_updated, default=None)
 
     def saved_games(self) -> list[SavedGame]:
@@ -366,39 +372,26 @@ class StoreAutosave(Autosave):
         stored: list[SavedGame] = self.read(
             lambda store, owner: store.games.select(owner, finished=False, with_turns=False), []
         )
-        games = {game.id: game for game in [*stored, *self._unsaved_games()]}
+        games = {game.id: game for game in [*stored, *self._unsaved_in_progress()]}
         return sorted(games.values(), key=_updated, reverse=True)
 
     def saved_game(self, game_id: str) -> SavedGame | None:
-        """Return a game in progress as it is now, `None` if it is no longer.
+        """Return a game in progress as it is now, `None` if it no longer is.
 
         Raises:
             StorageError: if the store cannot be read.
         """
-        unsaved = {game.id: game for game in self._unsaved_games()}
+        unsaved = {game.id: game for game in self._unsaved_in_progress()}
         found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id), None)
         return None if found is None or found.is_over else found
 
-    def rival_of(self, game_id: str) -> RivalData | None:
-        """Return what describes the rival of a saved game, `None` if it has none.
+    def _unsaved_games(self) -> list[_KeptGame]:
+        return [key for key in self._writer.unfinished() if isinstance(key, _KeptGame)]
 
-        Raises:
-            StorageError: if it cannot be read.
-        """
-
-        def ask(store: Store, _: str) -> Any:
-            earlier: Any = store.settings.get(RIVALS, {})
-            return store.settings.get(_rival_key(game_id)) or earlier.get(game_id)
-
-        unsaved = {state.id: state.rival for state in self._unsaved_states()}
-        return unsaved.get(game_id) or self.read(ask, None)
-
-    def _unsaved_states(self) -> list[_SaveState]:
-        return [key for key in self._writer.unfinished() if isinstance(key, _SaveState)]
-
-    def _unsaved_games(self) -> list[SavedGame]:
-        """The games in progress of which the store lacks something."""
-        return [state.as_saved for state in self._unsaved_states() if not state.latest.is_over]
+    def _unsaved_in_progress(self) -> list[SavedGame]:
+        """Return the games in progress of which the store lacks something."""
+        games = (kept.as_saved() for kept in self._unsaved_games())
+        return [game for game in games if not game.is_over]
 
     def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - it has a store
         """Ask in a thread that may hang, after the writer's jobs if those are quick.
@@ -417,13 +410,13 @@ class StoreAutosave(Autosave):
             self._is_reading = False
             answer.put(found)
 
-        self._writer.wait(READ_TIMEOUT)
+        self._writer.wait(READ_TIMEOUT_S)
         try:
             if self._is_reading:  # the read before hangs, and this one would
                 raise Empty
             self._is_reading = True
             threading.Thread(target=ask, name="py2048-reader", daemon=True).start()
-            found = answer.get(timeout=READ_TIMEOUT)
+            found = answer.get(timeout=READ_TIMEOUT_S)
         except Empty:
             raise StorageError(f"{self._store.name} does not answer; try again later") from None
         if isinstance(found, StorageError):
@@ -434,73 +427,53 @@ class StoreAutosave(Autosave):
 
     def _put(self, key: Hashable, job: Job) -> None:
         self._writer.put(key, job)
-        self._writer.wait(WRITE_WAIT)
+        self._writer.wait(WRITE_WAIT_S)
 
-    def _write(self, state: _SaveState) -> None:
+    def _write(self, kept: _KeptGame) -> None:
         """Write what the store lacks of a game."""
-        latest = state.latest
-        if latest is state.acknowledged:
+        count, change = kept.pending()
+        if change is None:
             return
-        change = state.change_to(latest)
         try:
-            if state.acknowledged is None:
-                self._store.games.add(state.as_saved)
-                if state.rival is not None:
-                    self._store.settings.set(_rival_key(state.id), state.rival)
+            if not kept.is_stored:
+                self._store.games.add(kept.beginning())
             is_stale = bool(self._store.changes.write([change]))
         except StorageError:
-            state.is_unsure = True
+            kept.is_unsure = True
             raise
         if is_stale:
-            self._resolve(state)
-            self._write(state)
+            self._settle_with_store(kept)
+            self._write(kept)
         else:
-            state.acknowledged, state.revision = latest, change.revision
-            state.is_unsure = False
+            kept.acknowledge(count, change.revision)
 
-    def _resolve(self, state: _SaveState) -> None:
+    def _settle_with_store(self, kept: _KeptGame) -> None:
         """Settle with a store that has another revision of the game."""
-        if not state.resolve(self._store.games.find(state.id)):
+        if not kept.continue_from(self._store.games.find(kept.id)):
             self._notices.append(FORKED)
 
-    def _finish(self, state: _SaveState, game: TrackedGame) -> None:
+    def _finish(self, kept: _KeptGame, game: TrackedGame) -> None:
         """Turn a game that is over into a finished record."""
-        self._write(state)
+        self._write(kept)
         now = game.game
         try:
             self._store.records.finish(
-                state.id, state.revision, game.record().to_json(), score=now.score,
+                kept.id, kept.revision, game.record().to_json(), score=now.score,
                 max_tile=now.board.max_tile, plies=now.ply, outcome=now.outcome.value,
                 category=game.category, counts=not game.is_continued,
             )  # fmt: skip
         except StaleGameError:
-            self._resolve(state)
-            self._finish(state, game)
-        else:
-            self._store.settings.remove(_rival_key(state.id))
+            self._settle_with_store(kept)
+            self._finish(kept, game)
 
-    def _discard(self, state: _SaveState) -> None:
+    def _discard(self, kept: _KeptGame) -> None:
         with suppress(StaleGameError):  # another process plays it
-            self._store.games.discard(state.id, state.revision)
-            self._store.settings.remove(_rival_key(state.id))
-
-
-def _rival_key(game_id: str) -> str:
-    """Return the setting with a game's rival; programs overwrite one that all games share."""
-    return f"rival {game_id}"
+            self._store.games.discard(kept.id, kept.revision)
 
 
 def skipped(error: StorageError) -> str:
     """Return the notice that a game which cannot be read back is left out."""
     return f"{error}; it stays in the store, and other games can be played"
-
-
-def _shared(old: tuple[object, ...], new: tuple[object, ...]) -> int:
-    """Return how many of the first items are equal."""
-    shorter = min(len(old), len(new))
-    if old[:shorter] == new[:shorter]:  # the common case, at the speed of C
-        return shorter
-    return next(index for index in range(shorter) if old[index] != new[index])
 
 
 class BackgroundWriter:
@@ -598,7 +571,7 @@ class BackgroundWriter:
                 self._is_late = bool(self._jobs) and (bool(failures) or is_slow)
                 self._changed.notify_all()
                 if failures:
-                    self._changed.wait(RETRY)
+                    self._changed.wait(RETRY_S)
 
     def _do(self, key: Hashable, job: Job) -> str:
         """Do a job, if no later one has replaced it; return why that failed, or an empty text."""

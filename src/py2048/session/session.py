@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import Py2048Error, RecordError, StorageError, os_errors_as
+from py2048.errors import RecordError, StorageError, os_errors_as
 from py2048.game import Game, Record, Turn
 from py2048.game.record import Step, check_replaceable
 from py2048.game.turn import Draws
@@ -20,7 +19,7 @@ from py2048.session import events
 from py2048.session.advice import Hint, PositionSnapshot, advise
 from py2048.session.autosave import NO_STORE, Autosave, StoreAutosave, skipped
 from py2048.session.events import Event
-from py2048.session.rivals import Rival, rival_from
+from py2048.session.rivals import Rival
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 
 if TYPE_CHECKING:
@@ -75,9 +74,9 @@ def is_by_computer(record: Record) -> bool:
 class Session:
     """One player with one current game: its history, its best score, and all a player can do.
 
-    Every change is handed to autosave before the call returns, and announced to the listeners
-    as an event (`py2048.session.events`) in the order in which it happened. A failing store
-    never stops play: it is announced as `SavingChanged`.
+    Every change is handed to autosave before the call returns. Each call returns what happened
+    as events (`py2048.session.events`), in order. A failing store never stops play: that comes as
+    `StorageFailed` or `SavingChanged` among the events, of a later call if this one returns none.
 
     Args:
         autosave: saves games, records, scores and settings; by default only settings are kept,
@@ -91,7 +90,7 @@ class Session:
     def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
         self._autosave = autosave or Autosave()
         self._listeners: list[Listener] = []
-        self._unheard: list[Event] = []
+        self._events: list[Event] = []
         self._unsaved = ""
         self._player = player
         self._best_scores: dict[str, int] = {}
@@ -108,19 +107,22 @@ class Session:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event from now on; return a function that stops it.
 
-        The first listener also hears of what failed before anybody listened.
+        It first hears of what happened since the last call that returned events.
         """
         self._listeners.append(listener)
-        unheard, self._unheard = self._unheard, []
-        for event in unheard:
+        for event in self._events:
             listener(event)
         return lambda: self._listeners.remove(listener)
 
     def _emit(self, event: Event) -> None:
-        if not self._listeners and isinstance(event, events.StorageFailed):
-            self._unheard.append(event)
+        self._events.append(event)
         for listener in tuple(self._listeners):
             listener(event)
+
+    def _take_events(self) -> tuple[Event, ...]:
+        """Return what happened since the last call that returned events."""
+        happened, self._events = tuple(self._events), []
+        return happened
 
     # The current game
 
@@ -175,7 +177,7 @@ class Session:
 
     def start(
         self, rules: Rules | None = None, *, seed: int | None = None, board: Board | None = None
-    ) -> None:
+    ) -> tuple[Event, ...]:
         """Start a new game, under the same rules if none are given.
 
         The game before it is not lost: a finished one becomes a record, one in progress stays
@@ -186,47 +188,49 @@ class Session:
             BoardError: if `board` has another size than the rules ask for.
         """
         wanted = rules or self.rules
-        self._set_game(TrackedGame(Game(wanted, seed=seed, board=board, player=self._player)))
+        game = Game(wanted, seed=seed, board=board, player=self._player)
+        return self._set_game(TrackedGame(game))
 
-    def resume(self, rules: Rules | None = None) -> bool:
-        """Resume the last unfinished game (under `rules`, if given); return whether there is one.
+    def resume(self, rules: Rules | None = None) -> tuple[Event, ...]:
+        """Resume the last unfinished game (under `rules`, if given).
 
-        One that cannot be read back is announced, and not resumed.
+        Returns:
+            What happened; nothing if there is none, or it cannot be read back, which the next call
+            tells.
 
         Raises:
             StorageError: if the store cannot be read.
         """
         saved = self._autosave.current_game(None if rules is None else str(rules))
         if saved is None:
-            return False
+            return ()
         try:
-            self.resume_saved(saved)
+            return self.resume_saved(saved)
         except StorageError as error:
             self._emit(events.StorageFailed(skipped(error)))
-            return False
-        return True
+            return ()
 
-    def switch_rules(self, rules: Rules) -> None:
+    def switch_rules(self, rules: Rules) -> tuple[Event, ...]:
         """Resume the last unfinished game under `rules`, or start one.
 
         If the store cannot be read, that is announced and a new game starts.
         """
-        if not self._guard(lambda: self.resume(rules)):
-            self.start(rules)
+        return self._guard(lambda: self.resume(rules)) or self.start(rules)
 
-    def resume_game(self, game_id: str) -> bool:
-        """Resume one of the `saved_games` as it is now; return whether it is still in progress.
+    def resume_game(self, game_id: str) -> tuple[Event, ...]:
+        """Resume one of the `saved_games` as it is now.
+
+        Returns:
+            What happened; nothing if the game is no longer in progress.
 
         Raises:
             StorageError: if the store cannot be read.
         """
         saved = self._autosave.saved_game(game_id)
-        if saved is not None:
-            self.resume_saved(saved)
-        return saved is not None
+        return () if saved is None else self.resume_saved(saved)
 
-    def resume_saved(self, saved: SavedGame, draws: Draws | None = None) -> None:
-        """Resume a game of the store, against the rival that it had.
+    def resume_saved(self, saved: SavedGame, draws: Draws | None = None) -> tuple[Event, ...]:
+        """Resume a game of the store.
 
         Args:
             saved: the game, with its turns.
@@ -235,11 +239,9 @@ class Session:
         Raises:
             StorageError: if it cannot be read back.
         """
-        rival = self._kept_rival(saved.id) if draws is None else None
-        game = TrackedGame.from_saved(saved, rival.draws() if rival else draws)
-        self._set_game(game, rival, saved)
+        return self._set_game(TrackedGame.from_saved(saved, draws), saved=saved)
 
-    def start_from(self, record: Record, turns: int | None = None) -> None:
+    def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
         """Continue the game of `record`; all its turns can be undone.
 
         It counts as assisted, or still as a computer player's; its score, some of which may be
@@ -255,9 +257,9 @@ class Session:
         game = TrackedGame.from_record(record, computer=is_by_computer(record))
         while turns is not None and game.position > turns:
             game.undo()
-        self._set_game(game)
+        return self._set_game(game)
 
-    def race(self, rival: Rival) -> None:
+    def race(self, rival: Rival) -> tuple[Event, ...]:
         """Start a game with the tiles of a rival's, which is shown beside it.
 
         The rival's moves are advice, and its tiles may be known: the game counts as assisted,
@@ -270,24 +272,18 @@ class Session:
             player=self._player,
             draws=rival.draws(),
         )
-        self._set_game(TrackedGame(game, hints=1), rival)
-
-    def _kept_rival(self, game_id: str) -> Rival | None:
-        """Return the rival of a saved game, if it races against one that is still to be had."""
-        data = self._guard(lambda: self._autosave.rival_of(game_id))
-        with suppress(Py2048Error, KeyError):
-            return rival_from(data) if data else None
-        return None
+        return self._set_game(TrackedGame(game, hints=1), rival)
 
     def _set_game(
         self, game: TrackedGame, rival: Rival | None = None, saved: SavedGame | None = None
-    ) -> None:
+    ) -> tuple[Event, ...]:
         """Replace the current game by another: by what is `saved`, or one new to the store."""
         self._set_rival(rival)
         self._autosave.release(self._current)
         self._current = game
-        self._autosave.begin(game, saved, rival.to_json() if rival else None)
+        self._autosave.begin(game, saved)
         self._announce(resumed=saved is not None)
+        return self._take_events()
 
     def _set_rival(self, rival: Rival | None) -> None:
         if self.rival is not None:
@@ -304,6 +300,7 @@ class Session:
         self._emit(events.GameStarted(self.game.board, self.game.score, self.best, resumed))
         if self.game.is_over:
             self._emit(self.game_over)
+        self._look_at_saving()
 
     def close(self) -> None:
         """Save everything and close the store.
@@ -317,10 +314,10 @@ class Session:
 
     # Playing
 
-    def move(self, direction: Direction, think_ms: int | None = None) -> bool:
-        """Slide in `direction`; return whether the move was legal.
+    def move(self, direction: Direction, think_ms: int | None = None) -> tuple[Event, ...]:
+        """Slide in `direction`.
 
-        Emits `Moved` or `IllegalMove`, then `Won` and `GameOver` where they apply.
+        Returns `Moved` or `IllegalMove`, then `Won` and `GameOver` where they apply.
 
         Args:
             direction: where to.
@@ -334,29 +331,29 @@ class Session:
         if turn is None or not turn.legal:
             now = self.game.score
             self._emit(events.IllegalMove(direction, now - score, now))
-            return False
-        self._played(turn, before, score)
-        return True
+        else:
+            self._played(turn, before, score)
+        return self._take_events()
 
-    def undo(self) -> bool:
-        """Take back the last turn; return whether there was one. Emits `Undone`."""
+    def undo(self) -> tuple[Event, ...]:
+        """Take back the last turn. Returns `Undone`, nothing if there is no turn."""
         before = self.game.board
         turn = self._current.undo()
         if turn is None:
-            return False
+            return ()
         self._save_change()
         self._emit(events.Undone(turn, before, self.game.board, self.game.score))
-        return True
+        return self._take_events()
 
-    def redo(self) -> bool:
-        """Play the last undone turn again; return whether there was one. Emits `Moved`."""
+    def redo(self) -> tuple[Event, ...]:
+        """Play the last undone turn again, as `move`. Returns nothing if there is no such turn."""
         before, score = self.game.board, self.game.score
         turn = self._current.redo()
         if turn is None:
-            return False
+            return ()
         self._save_change()
         self._played(turn, before, score, redone=True)
-        return True
+        return self._take_events()
 
     def take_turns(self, steps: Iterable[Step]) -> None:
         """Play turns that were played elsewhere; the game counts as played offline from now on.
@@ -368,7 +365,7 @@ class Session:
         """
         for direction, spawn in steps:
             self._current.attempt(direction, spawn=spawn)
-        self._current.offline = True
+            self._current.offline = True
         self._won = self.game.has_won
         self._save_change()
 
@@ -377,7 +374,7 @@ class Session:
         self._save()
 
     def _played(self, turn: Turn, before: Board, score: int, *, redone: bool = False) -> None:
-        """Announce a turn, and what came of it."""
+        """Announce a turn and what it led to."""
         now, game = self.game.score, self.game
         self._emit(events.Moved(before, turn, game.board, now - score, now, self.best, redone))
         if game.has_won and not self._won:
@@ -394,17 +391,17 @@ class Session:
         """Return a snapshot of the position, for a worker to think about."""
         return PositionSnapshot(self.rules, self.game.board, self._version)
 
-    def show_hint(self, hint: Hint) -> bool:
-        """Announce a hint found by a worker, unless it is outdated; return whether it was shown."""
+    def show_hint(self, hint: Hint) -> tuple[Event, ...]:
+        """Count a hint found by a worker. Returns `Hinted`, nothing if the hint is outdated."""
         if hint.version != self._version:
-            return False
+            return ()
         asked = hint.version, hint.player
         if self._counted_hint != asked:  # else it was counted with the quick one
-            self._current.hints += 1
+            self._current.count_hint()
             self._save()
         self._counted_hint = hint.version, hint.instead_of
         self._emit(events.Hinted(hint))
-        return True
+        return self._take_events()
 
     def count_help(self) -> None:
         """Count what a screen has told of the worth of this position as a hint, once a position.
@@ -415,17 +412,17 @@ class Session:
             return
         self._counted_hint = self._version, ""
         before = self.category
-        self._current.hints += 1
+        self._current.count_hint()
         if self.category != before:
             self._save()
 
-    def play_hint(self, hint: Hint) -> bool:
-        """Play the move that a worker chose, unless it is outdated; return whether it was played.
+    def play_hint(self, hint: Hint) -> tuple[Event, ...]:
+        """Play the move that a worker chose, as `move`. Returns nothing if the hint is outdated.
 
         The game counts as a computer's from then on, and its record says whose.
         """
         if hint.version != self._version:
-            return False
+            return ()
         self._current.computer = True
         self._current.game.player = hint.player
         return self.move(hint.direction)
@@ -433,7 +430,7 @@ class Session:
     def hint(self, player: Player | str | None = None) -> Hint:
         """Ask a player (by default `hint_player`) what to do, and wait for the answer.
 
-        Emits `Hinted`. A screen that must not wait uses `snapshot` and `show_hint`.
+        A screen that must not wait uses `snapshot` and `show_hint`.
 
         Raises:
             GameOverError: if the game is over.
@@ -453,14 +450,14 @@ class Session:
         """
         return advise(snapshot, self.get_player(player), only_move=only_move)
 
-    def autoplay_step(self, player: Player | str) -> bool:
-        """Let a player make the next move, and wait for it; return whether it moved.
+    def autoplay_step(self, player: Player | str) -> tuple[Event, ...]:
+        """Let a player make the next move, and wait for it. Returns nothing if the game is over.
 
         Raises:
             PlayerError: if there is no such player, or it answers with an illegal direction.
         """
         if self.game.is_over:
-            return False
+            return ()
         return self.play_hint(self.snapshot().ask(self.get_player(player), only_move=True))
 
     def get_player(self, player: Player | str | None = None) -> Player:
@@ -599,7 +596,7 @@ class Session:
     def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value for the next session."""
         self._autosave.set_setting(key, value)
-        self.check_saving()
+        self._look_at_saving()
 
     # Saving
 
@@ -616,14 +613,18 @@ class Session:
     def settle(self) -> str:
         """Wait some seconds for a store that is only slow; return what `unsaved` says then."""
         self._autosave.settle()
-        self.check_saving()
+        self._look_at_saving()
         return self.unsaved
 
-    def check_saving(self) -> None:
-        """Announce how saving has changed since the last check.
+    def check_saving(self) -> tuple[Event, ...]:
+        """Return how saving has changed since the last check, and what no call has told yet.
 
         Every change does this; a screen does it from time to time while something is unsaved.
         """
+        self._look_at_saving()
+        return self._take_events()
+
+    def _look_at_saving(self) -> None:
         for notice in self._autosave.take_notices():
             self._emit(events.StorageFailed(notice))
         unsaved = self.unsaved
@@ -641,7 +642,7 @@ class Session:
 
     def _save(self) -> None:
         self._autosave.save(self._current)
-        self.check_saving()
+        self._look_at_saving()
 
     def _raise_best(self) -> None:
         """Let the current score count as the best, at once and for good."""
@@ -672,6 +673,4 @@ def open_session(
     autosave = StoreAutosave(open_store(url, patience=STORE_PATIENCE), owner)
     if finalize:
         autosave.finalize_orphans()
-    session = Session(autosave, player=player)
-    session.check_saving()
-    return session
+    return Session(autosave, player=player)

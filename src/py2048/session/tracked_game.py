@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,6 +18,7 @@ from py2048.game.record import decode_steps, encode_turn
 from py2048.game.turn import Draws
 from py2048.rules import Rules
 from py2048.session.events import Moved, Undone
+from py2048.storage.values import GameChange
 
 if TYPE_CHECKING:
     from py2048.storage import SavedGame
@@ -29,7 +32,7 @@ Facts = tuple[int, int, bool, bool]
 
 @dataclass
 class TrackedGame:
-    """A game, the help that its player took, and how much of it is saved.
+    """A game, the help that its player took, and what of it is not saved yet.
 
     Attributes:
         game: the game; change it only through this class.
@@ -38,10 +41,11 @@ class TrackedGame:
         undos: how many turns were taken back.
         hints: how many hints were shown.
         computer: whether a computer player made a move.
-        offline: whether tiles appeared where nobody vouches for them: in a browser without its
-            server.
+        offline: whether a browser without its server chose some of the tiles.
         is_continued: whether it began as a record, which anybody may have played.
-        saved_count: how many of `codes` were handed on to be saved.
+        id: the store's name for the game.
+        revision: how many turns, undos, redos and hints changed it; grows by one with each.
+        extra: further facts that the store keeps for the caller.
     """
 
     game: Game
@@ -52,7 +56,11 @@ class TrackedGame:
     computer: bool = False
     offline: bool = field(default=False, kw_only=True)
     is_continued: bool = field(default=False, kw_only=True)
-    saved_count: int = 0
+    id: str = field(default_factory=lambda: secrets.token_hex(8), kw_only=True)
+    revision: int = field(default=0, kw_only=True)
+    extra: Mapping[str, object] = field(default_factory=dict, kw_only=True)
+    _taken_revision: int = field(default=0, kw_only=True, repr=False)
+    _taken_count: int = field(default=0, kw_only=True, repr=False)
     _since: float = field(default_factory=time.monotonic, repr=False)
     _is_set_up: bool = field(init=False, repr=False)
 
@@ -71,7 +79,10 @@ class TrackedGame:
         _set_finished(game, record.finished)
         codes = [encode_turn(turn) for turn in game.turns]
         times = [*record.times, *[0] * len(codes)][: len(codes)]
-        return cls(game, codes, times, record.undos, record.hints, computer, is_continued=True)
+        return cls(
+            game, codes, times, record.undos, record.hints, computer,
+            is_continued=True, revision=len(codes),
+        )  # fmt: skip
 
     @classmethod
     def from_saved(cls, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
@@ -109,7 +120,11 @@ class TrackedGame:
             computer=bool(saved.extra.get("computer")),
             offline=bool(saved.extra.get("offline")),
             is_continued=bool(saved.extra.get("continued")),
-            saved_count=len(saved.turns),
+            id=saved.id,
+            revision=saved.revision,
+            extra=saved.extra,
+            _taken_revision=saved.revision,
+            _taken_count=len(saved.turns),
         )
 
     @property
@@ -163,18 +178,55 @@ class TrackedGame:
         self.codes.append(encode_turn(turn))
         elapsed = self._elapsed_ms()
         self.think_ms.append(elapsed if think_ms is None else think_ms)
-        self.saved_count = min(self.saved_count, position)
+        self._taken_count = min(self._taken_count, position)
+        self.revision += 1
         return turn
 
     def undo(self) -> Turn | None:
         """Take the last turn back."""
         turn = self.game.undo()
         self.undos += turn is not None
+        self.revision += turn is not None
         return turn
 
     def redo(self) -> Turn | None:
         """Play the last undone turn again."""
-        return self.game.redo()
+        turn = self.game.redo()
+        self.revision += turn is not None
+        return turn
+
+    def count_hint(self) -> None:
+        """Count a hint."""
+        self.hints += 1
+        self.revision += 1
+
+    def take_change(self) -> GameChange | None:
+        """Return what is new since this was last asked, `None` if nothing is.
+
+        It costs as much as the turns that are new, however long the game is.
+        """
+        if self.revision == self._taken_revision:
+            return None
+        new = range(self._taken_count, len(self.codes))
+        change = GameChange(
+            id=self.id, seen=self._taken_revision, revision=self.revision,
+            length=len(self.codes), position=self.position, score=self.game.score,
+            is_over=self.game.is_over, undos=self.undos, hints=self.hints, extra=self._extra(),
+            turns=tuple((ply, self.codes[ply], self.think_ms[ply]) for ply in new),
+        )  # fmt: skip
+        self._taken_revision, self._taken_count = self.revision, len(self.codes)
+        return change
+
+    def _extra(self) -> dict[str, object]:
+        """Return what is saved of a game besides the columns of its own."""
+        facts = {
+            "computer": self.computer,
+            "continued": self.is_continued,
+            "max_tile": self.game.board.max_tile,
+            "offline": self.offline,
+            "player": self.game.player,
+        }
+        return {**self.extra, **{name: fact for name, fact in facts.items() if fact}}
 
     def record(self) -> Record:
         """Return the record of the game up to now."""

@@ -439,7 +439,7 @@ def test_what_is_not_saved_is_shown_until_it_is(
     open_desk: Any, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another program holds the store play goes on, the window says so, quitting asks."""
-    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.15)
+    monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.15)
     session = open_session()
     session.start(seed=1)
     desk = open_desk(session)

@@ -427,7 +427,7 @@ async def test_what_is_not_saved_is_shown_until_it_is(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another program holds the store play goes on, the screen says so, quitting asks."""
-    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.15)
+    monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.15)
     session = open_session()
     session.start(seed=1)
     app = GameApp(session, reduced_motion=True)
@@ -455,7 +455,7 @@ async def test_quitting_waits_for_a_store_that_is_slow(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who quits while the last move is being written is not asked whether to lose it."""
-    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.0)
+    monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.0)
     session = open_session()
     session.start(seed=1)
     app = GameApp(session, reduced_motion=True)

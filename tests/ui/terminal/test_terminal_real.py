@@ -26,7 +26,7 @@ from py2048.ui.shared.themes import DARK, LIGHT
 PLAY = (
     "import sys; from py2048.session import autosave, open_session\n"
     "from py2048.ui.terminal import run\n"
-    "autosave.WRITE_WAIT = autosave.READ_TIMEOUT = autosave.CLOSE_TIMEOUT = 60.0\n"
+    "autosave.WRITE_WAIT_S = autosave.READ_TIMEOUT_S = autosave.CLOSE_TIMEOUT_S = 60.0\n"
     "s = open_session(); s.resume() or s.start(seed=7)\n"
     "status = run(s); s.close(); sys.exit(status)"
 )

@@ -86,16 +86,17 @@ class PendingChanges(Autosave):
     A session on a screen saves each change before it announces it. On a server that would be a
     transaction for each move; so there the changes are collected, and players are answered when
     `GroupCommit` has written them together with those of other games.
-
-    Attributes:
-        revision: the revision that the session has reached, written or not.
     """
 
     def __init__(self, store: Store, saved: SavedGame) -> None:
         super().__init__()
         self._store, self._saved = store, saved
-        self._turns: list[tuple[int, str, int]] = []
-        self.revision = self._written = saved.revision
+        self._written = saved.revision
+
+    @property
+    def revision(self) -> int:
+        """The revision that the session has reached, written or not."""
+        return self._game.revision
 
     @property
     def is_dirty(self) -> bool:
@@ -105,16 +106,6 @@ class PendingChanges(Autosave):
     def begin(self, game: TrackedGame, *_: object) -> None:
         """Take over the game as it was left."""
         self._game = game
-        self._position, self._facts = game.position, game.facts
-
-    def save(self, game: TrackedGame) -> None:
-        """Collect what has changed: each turn is a revision, or what else an action changed."""
-        new = range(game.saved_count, len(game.codes))
-        self._turns += [(ply, game.codes[ply], game.think_ms[ply]) for ply in new]
-        game.saved_count = len(game.codes)
-        is_changed = (self._position, self._facts) != (game.position, game.facts)
-        self._position, self._facts = game.position, game.facts
-        self.revision += len(new) or is_changed
 
     def best_score(self, rules: str) -> int:
         """Return the owner's best score of finished games that a person played."""
@@ -124,16 +115,9 @@ class PendingChanges(Autosave):
 
     def take(self) -> GameChange:
         """Return what was collected since the last time, to be written."""
-        tracked, game = self._game, self._game.game
-        now: dict[str, object] = {"computer": tracked.computer, "max_tile": game.board.max_tile}
-        now |= {"offline": True} if tracked.offline else {}
-        now |= {"player": game.player} if tracked.computer else {}
-        extra = {**self._saved.extra, **now}
-        change = GameChange(
-            self._saved.id, self._written, self.revision, len(tracked.codes), tracked.position,
-            game.score, game.is_over, tracked.undos, tracked.hints, extra, tuple(self._turns),
-        )  # fmt: skip
-        self._turns, self._written = [], self.revision
+        change = self._game.take_change()
+        assert change is not None  # only dirty games are written
+        self._written = self.revision
         return change
 
     def added_turns(self, saved: SavedGame) -> tuple[str, ...]:
@@ -212,7 +196,6 @@ class OnlineGame:
         self.is_from_position = is_from_position(saved)
         self.commitment = fairness.commitment_of(info.secret) if info.secret else None
         self.window: tuple[str, str] | None = None
-        self._events: list[Event] = []
         self._set_game(saved)
 
     def _set_game(self, saved: SavedGame) -> None:
@@ -220,8 +203,6 @@ class OnlineGame:
         self.session = Session(self.changes, player=saved.player)
         secret = self.info.secret
         self.session.resume_saved(saved, fairness.draws_of(secret) if secret else None)
-        self.session.subscribe(self._events.append)
-        self._events.clear()
         self.clock = Clock.resumed(saved.updated)
         self.think_ms = sum(millis or 0 for millis in saved.millis[: saved.position])
 
@@ -298,14 +279,13 @@ class OnlineGame:
         if self.is_over:
             raise self.over()
         if self.info.mode != BOT or arrived is None:
-            self.session.move(direction)
-            return self._done()
+            return self.session.move(direction)
         before = self.version
         think_ms = self.clock.read(arrived) if before else 0  # the first move is free
-        self.session.move(direction, think_ms)
+        events = self.session.move(direction, think_ms)
         if self.version > before:
             self.think_ms += think_ms
-        return self._done()
+        return events
 
     def undo(self, number: int) -> tuple[Event, ...]:
         """Take back the last turn.
@@ -327,9 +307,9 @@ class OnlineGame:
                 mode forbids it.
         """
         self.check_help()
-        if not (self._is_next(number) and self.session.show_hint(hint)):
+        if not (self._is_next(number) and (events := self.session.show_hint(hint))):
             raise ActionRejected("gap", "the game has changed since the hint was asked for")
-        return self._done()
+        return events
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
         """Play the move that a computer player chose, unless it is outdated.
@@ -338,8 +318,7 @@ class OnlineGame:
             ActionRejected: reason ``over`` if the game is as long as a game may be.
         """
         self._check_length()
-        self.session.play_hint(hint)
-        return self._done()
+        return self.session.play_hint(hint)
 
     def take_offline(self, number: int, text: str) -> None:
         """Take over turns that were played in a browser without its server.
@@ -366,7 +345,6 @@ class OnlineGame:
         if self.version + len(steps) >= MOST_ACTIONS:
             raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
         self.session.take_turns(steps)
-        self._done()
 
     def check_help(self) -> None:
         """Refuse help where the mode forbids it.
@@ -381,13 +359,15 @@ class OnlineGame:
         if self.is_finished:
             raise self.over()
 
-    def _step(self, number: int, step: Callable[[], bool], name: str) -> tuple[Event, ...]:
+    def _step(
+        self, number: int, step: Callable[[], tuple[Event, ...]], name: str
+    ) -> tuple[Event, ...]:
         self.check_help()
         if not self._is_next(number):
             return ()
-        if not step():
+        if not (events := step()):
             raise ActionRejected("nothing", f"there is nothing to {name}")
-        return self._done()
+        return events
 
     def _is_next(self, number: int) -> bool:
         if number > self.version + 1:
@@ -412,11 +392,6 @@ class OnlineGame:
         if starts == ends:
             return ActionRejected("over", "you have left this battle: your score stands")
         return ActionRejected("over", "time is up: the battle is over")
-
-    def _done(self) -> tuple[Event, ...]:
-        events = tuple(self._events)
-        self._events.clear()
-        return events
 
     # Other processes
 
@@ -455,10 +430,11 @@ class OnlineGame:
 
     def _follow_turns(self, turns: Iterable[tuple[str, int | None]]) -> tuple[Event, ...]:
         """Play turns that another process has timed, each with its milliseconds."""
+        events: list[Event] = []
         for code, millis in turns:
-            self.session.move(direction_of(code), millis)
+            events += self.session.move(direction_of(code), millis)
             self.think_ms += millis or 0
-        return self._done()
+        return tuple(events)
 
 
 class GameService:

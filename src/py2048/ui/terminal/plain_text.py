@@ -266,7 +266,7 @@ class PlainTextGame:
             return False
         snapshot = self._session.snapshot()
         answers = self._session.advise(snapshot, self._player, only_move=True)
-        return self._session.play_hint(next(self._hints_of(answers)))
+        return bool(self._session.play_hint(next(self._hints_of(answers))))
 
     def _auto(self, text: str) -> None:
         if text and not text.isdecimal():
