@@ -112,7 +112,6 @@ def test_events_carry_all_that_a_screen_draws(session: Session) -> None:
 
 def test_a_refused_move_says_what_it_costs(session: Session) -> None:
     """Nothing under most rules, a point under cits1401."""
-    events = Listener(session)
     session.start(board=Board.parse("2 4 . . / . . . . / . . . . / . . . ."), seed=1)
     assert session.move(LEFT) == (IllegalMove(LEFT, 0, 0),)
     assert not session.can_undo
