@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -323,6 +324,28 @@ def test_wrong_boards_are_refused() -> None:
         batch.set_boards(np.zeros((2, 5, 5), int))
     with pytest.raises(BoardError, match="exponents"):
         batch.set_boards(np.full((2, 4, 4), 31))
+    with pytest.raises(BoardError, match="sum to 2,147,483,648: at most 1,073,741,824 fit"):
+        batch.set_boards([[[30, 30, 0, 0], *[[0] * 4] * 3]] * 2)
+
+
+@pytest.mark.parametrize("reset", ["same_step", "next_step", "disabled"])
+def test_a_copy_in_another_process_plays_on(reset: str) -> None:
+    """A batch that was pickled in mid-game plays the same games, its history included."""
+    batch = BatchGames(get_rules("2x4"), 600, seed=3, reset=reset, history=True)
+    batch.play_random(40)
+    code = """if True:
+        import pickle, sys
+        batch = pickle.load(sys.stdin.buffer)
+        tally = batch.play_random(60)
+        pickle.dump((tally, batch.get_state(), batch.history(5)), sys.stdout.buffer)
+    """
+    data, command = pickle.dumps(batch), [sys.executable, "-c", code]
+    output = subprocess.run(command, input=data, capture_output=True, check=True).stdout
+    tally, state, history = pickle.loads(output)
+    assert tally == batch.play_random(60)
+    assert tally.games
+    assert all(map(np.array_equal, state, batch.get_state()))
+    assert history == batch.history(5)
 
 
 def test_directions_and_slots_may_lie_anyhow_in_memory() -> None:

@@ -137,8 +137,10 @@ def test_mistakes_are_explained() -> None:
     with pytest.raises(OptionError, match=r"seeds \[2\] do not fit plies \[3\]"):
         functional.draws_of([1, 2], [1, 2, 3])
     for use in (functional.legal, functional.afterstates):
-        with pytest.raises(BoardError, match=r"are uint8 exponents .* not \[\[\[0, "):
+        with pytest.raises(BoardError, match=r"an array of uint8 exponents, not \[\[\[0, "):
             use(rules, boards.tolist())
+    with pytest.raises(BoardError, match="sum to 2,147,483,648"):
+        functional.slide(rules, np.full((4, 4), 27, np.uint8), 2)
     with pytest.raises(BoardError, match=r"give one afterstate, not \[2\] of them"):
         functional.chance_outcomes(rules, boards, 0)
     full = np.ones((4, 4), np.uint8)

@@ -408,7 +408,8 @@ def test_reset_can_start_from_a_state() -> None:
     ("board", "message"),
     [
         (Board.from_rows([[2, 0], [0, 2]]), "4 cells"),
-        (Board.from_rows([[2**18, 0, 0, 0], *[[0] * 4] * 3]), r"2\*\*18"),
+        (Board.from_rows([[2**18, 0, 0, 0], *[[0] * 4] * 3]), r"1 tile\(s\) of 2\*\*18"),
+        (Board.from_rows([[2**17, 2**17, 0, 0], *[[0] * 4] * 3]), r"2 tile\(s\) of 2\*\*17"),
     ],
 )
 def test_a_state_that_cannot_be_is_refused(board: Board, message: str) -> None:
@@ -418,13 +419,15 @@ def test_a_state_that_cannot_be_is_refused(board: Board, message: str) -> None:
     before = env.state()
     with pytest.raises(BoardError, match=message):
         env.restore(GameState.of(board))
+    with pytest.raises(BoardError, match="the state is of the rules classic:.* not of ist:"):
+        GameEnv("ist").restore(before)
     assert env.state() == before
 
 
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        ("foo", "'foo' is no state"),
+        ("foo", "'foo' is not a state"),
         (GameState(bytes(16), 0, -1, 0), "ply from 0 .* 0 and -1"),
         (GameState(bytes(16), 2**62, 0, 0), "below"),
         (GameState(bytes(16), "7", 0, 0), "'7'"),  # type: ignore[arg-type]

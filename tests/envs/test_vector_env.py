@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 import gymnasium
@@ -16,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests import strategies as some
-from tests.envs.following import board_of, mask_of
+from tests.envs.following import board_of, exponents_of, mask_of
 
-from py2048 import Game, Rules, list_rules
+from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
 from py2048.envs import GameEnv, GameVectorEnv, Transition
 from py2048.envs.options import OptionError
 from py2048.errors import BoardError, DirectionError, IllegalMoveError, RulesError, SeedError
@@ -449,12 +450,64 @@ def test_a_restored_vector_goes_on_as_it_did(mode: str) -> None:
         runs.append([*shown, *(each.step(np.full(9, number % 4)) for number in range(30))])
     assert data_equivalence(runs[0], runs[1], exact=True)
     assert data_equivalence(runs[0], runs[2], exact=True)
-    with pytest.raises(BoardError):
-        GameVectorEnv(9, "3x4").restore(state)
+    with pytest.raises(BoardError, match="the state is of the rules 3x3:"):
+        GameVectorEnv(9, "ist:size=3x3").restore(state)
     with pytest.raises(BoardError, match="the state has 9 games, not 8"):
-        GameVectorEnv(8).restore(state)
-    with pytest.raises(OptionError, match="5 is no state: give a VectorState"):
+        GameVectorEnv(8, "3x3").restore(state)
+    with pytest.raises(OptionError, match="5 is not a state: give a VectorState"):
         GameVectorEnv(9).restore(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_plays_on_as_the_original(mode: str, duplicate: Any) -> None:
+    """In mid-game, in every mode: the same ends, the same games, and each on its own."""
+    options = {"autoreset_mode": mode, "illegal": "terminate", "max_episode_steps": 30}
+    vector = GameVectorEnv(300, "2x4", threads=2, **options)
+    vector.reset(seed=1)
+    chance, ended = np.random.default_rng(1), 0
+    copies = [vector]
+    for number in range(60):
+        if number == 17:
+            copies.append(duplicate(vector))
+        actions = chance.integers(0, 4, 300)
+        told = [each.step(actions) for each in copies]
+        assert data_equivalence(told[0], told[-1], exact=True)
+        over = told[0][2] | told[0][3]
+        ended += over.sum()
+        if mode == "Disabled" and over.any():
+            told = [each.reset(options={"reset_mask": over}) for each in copies]
+            assert data_equivalence(told[0], told[-1], exact=True)
+    assert ended > 1000
+
+
+def test_a_reset_can_start_from_positions() -> None:
+    """``boards`` are played as `Game(board=...)`; a seed and a mask are heeded, nonsense refused."""
+    rules = get_rules("ist")
+    board = Board([[2, 4, 8, 16], [0, 0, 2, 2], [0] * 4, [0] * 4])
+    stuck = Board([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
+    boards = np.array([exponents_of(each) for each in (board, stuck, board)])
+    vector = GameVectorEnv(3, rules)
+    shown, infos = vector.reset(seed=8, options={"boards": boards})
+    assert np.array_equal(shown, boards)
+    assert vector.game_seeds.tolist() == [derive_seed(derive_seed(8, slot), 0) for slot in range(3)]
+    games = [Game(rules, seed=int(seed), board=board) for seed in vector.game_seeds]
+    assert infos["action_mask"].tolist() == [mask_of(games[0]), [0] * 4, mask_of(games[2])]
+    for action in (2, 1, 3):
+        shown, _, terminated, _, infos = vector.step(np.full(3, action))
+        for slot in (0, 2):
+            games[slot].attempt(Direction(action))
+            assert board_of(shown[slot]) == games[slot].board
+            assert infos["score"][slot] == games[slot].score
+        assert terminated.tolist() == [False, action == 2, False]
+    mask = np.array([True, False, False])
+    again = vector.reset(options={"boards": boards, "reset_mask": mask})[0]
+    assert np.array_equal(again[mask], boards[mask])
+    assert np.array_equal(again[~mask], shown[~mask])
+    boards[0, 2, :2] = 17
+    for wrong, message in ((boards, "2 tile"), (boards[:2], r"not \(2, 4, 4\)"), (5, "whole")):
+        with pytest.raises(BoardError, match=message):
+            vector.reset(options={"boards": wrong})
 
 
 def test_pictures_and_texts_of_all_games() -> None:

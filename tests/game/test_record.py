@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import stat
 from dataclasses import replace
@@ -35,7 +36,10 @@ def test_records_round_trip_and_verify(game: Game) -> None:
     again = Record.from_json(record.to_json())
     assert again == record
     again.verify()
+    assert "replayed" not in vars(pickle.loads(pickle.dumps(again)))
     positions = list(again.replay())
+    assert all(one is other for one, other in zip(positions, again.replayed, strict=True))
+    assert positions == list(record.replay())
     assert len(positions) == len(game.turns)
     assert record.plies == game.ply
     if positions:

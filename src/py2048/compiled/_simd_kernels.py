@@ -386,9 +386,10 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 
 
 class Workspace(NamedTuple):
-    """The memory in which one thread steps a block; ``_simd_kernels.py`` describes the rows.
+    """The memory in which one thread steps a block; the head of this file describes the rows.
 
-    `legal` is the row ``LEGAL`` of `flags` as words of eight
+    `legal` is the row ``LEGAL`` of `flags` as words of eight lanes: the same memory, which a copy
+    would tear apart. So who keeps workspaces makes new ones for a copy.
     """
 
     board: NDArray[np.uint8]

@@ -97,31 +97,44 @@ class BatchGames:
         given = CompiledRules.of(rules)
         given.check_growth(SHORT_RANK)
         given.check_end(given.start)
-        self._rules = given.arrays
-        is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
-        self._advance = kernels.advance_classic if is_classic else kernels.advance_any
         self._blocks = -(-n // simd.LANES)
         self._state = BatchState.empty(self._blocks, rules.cells)
-        self._spaces = [simd.Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
         self._directions = np.zeros(n, np.uint8)
+        self._set_up()
         self._log = HistoryLog() if history else None
         self.reseed(self.seed)
+
+    def _set_up(self) -> None:
+        """Make what follows from the rules and the threads, and does not outlive a step."""
+        rules = self.rules
+        self._rules = CompiledRules.of(rules).arrays
+        is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
+        self._advance = kernels.advance_classic if is_classic else kernels.advance_any
+        self._spaces = [simd.Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what decides how the games go on; a copy sets up the rest by itself."""
+        made = {"_rules", "_advance", "_spaces"}
+        return {name: value for name, value in vars(self).items() if name not in made}
+
+    def __setstate__(self, kept: dict[str, object]) -> None:
+        vars(self).update(kept)
+        self._set_up()
 
     # --- beginning -------------------------------------------------------------------------------
 
     def reseed(self, seed: int) -> None:
         """Begin all over again with game number 0 of each slot of `seed`."""
         self.seed = rng.checked_seed(seed)
-        slots = np.arange(len(self._state.rewards), dtype=np.uint64)
+        slots = np.arange(len(self._state.rewards))
         key = np.full(len(slots), rng.key_of(self.seed), np.uint64)
-        self._state.words[SLOT_KEY] = keys_of(derive_seeds(key, slots))
-        self._state.words[EPISODE] = rng.MASK
+        self.seed_slots(slots, derive_seeds(key, slots.astype(np.uint64)))
         if self._log is not None:
             self._log.clear()
-        self._begin(np.arange(len(self._state.rewards)))
+        self._begin(slots)
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-        """Begin game number 0 of a seed of its own in each of `slots`.
+        """Let the next game in each of `slots` be number 0 of a seed of its own.
 
         Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
 
@@ -131,12 +144,10 @@ class BatchGames:
         """
         self._state.words[SLOT_KEY, slots] = keys_of(seeds)
         self._state.words[EPISODE, slots] = rng.MASK
-        self._begin(slots)
 
     def reset(self, mask: ArrayLike | None = None) -> None:
         """Begin the next game in the slots of `mask`, bool `[n]`; by default in all."""
-        chosen = np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool))
-        self._begin(chosen)
+        self._begin(np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool)))
 
     def set_boards(self, boards: ArrayLike, mask: ArrayLike | None = None) -> None:
         """Begin the next game in the slots of `mask` from given positions, with a score of 0.
@@ -146,7 +157,7 @@ class BatchGames:
             mask: bool `[n]`; by default all slots.
 
         Raises:
-            BoardError: if the shape is not that of the batch, or an exponent is above 30.
+            BoardError: if the shape is not that of the batch, or tiles are too large.
         """
         exponents = checked_boards(boards, self.rules)
         if exponents.shape != (self.n, *self.rules.shape):

@@ -196,7 +196,11 @@ class PackedBoards:
 Exponents = NDArray[np.uint8]
 
 MAX_EXPONENT = 30
-"""The largest exponent in arrays: the points of a slide are 31-bit numbers there."""
+"""The largest exponent in arrays."""
+
+MAX_SUM = 1 << 30
+"""What the tiles of a board in an array may sum to: the points of a turn, which are less than twice
+that, are 32-bit numbers in a batch."""
 
 
 def tiles_of(exponents: ArrayLike) -> NDArray[np.int64]:
@@ -213,7 +217,7 @@ def exponents_of(tiles: ArrayLike) -> Exponents:
     """Return the exponents of tiles: 0 stays 0, 2048 becomes 11.
 
     Raises:
-        BoardError: if a value is no tile, or one above 2**30.
+        BoardError: if a value is not a tile, or one above 2**30.
     """
     values = np.asarray(tiles)
     known = np.array([0, *(1 << rank for rank in range(1, MAX_EXPONENT + 1))])
@@ -228,7 +232,8 @@ def checked_boards(boards: ArrayLike, rules: Rules) -> Exponents:
     """Return boards as an array of exponents.
 
     Raises:
-        BoardError: if they are not whole numbers from 0 to 30, or not of the shape of `rules`.
+        BoardError: if they are not whole numbers from 0 to 30, or not of the shape of `rules`, or
+            the tiles of one of them sum to more than `MAX_SUM`.
     """
     array = np.asarray(boards)
     if array.dtype.kind not in "iu" or array.shape[-2:] != rules.shape:
@@ -236,8 +241,13 @@ def checked_boards(boards: ArrayLike, rules: Rules) -> Exponents:
             f"boards must be whole numbers [..., {rules.rows}, {rules.columns}], "
             f"not {array.dtype} {list(array.shape)}"
         )
-    if array.size and (array.min() < 0 or array.max() > MAX_EXPONENT):
+    largest = array.max(initial=0)
+    if array.min(initial=0) < 0 or largest > MAX_EXPONENT:
         raise BoardError(f"boards hold exponents from 0 (empty) to {MAX_EXPONENT}, as 11 for 2048")
+    if rules.cells << int(largest) > MAX_SUM:
+        sums = tiles_of(array).sum(axis=(-1, -2))
+        if (total := sums.max()) > MAX_SUM:
+            raise BoardError(f"the tiles of a board sum to {total:,}: at most {MAX_SUM:,} fit")
     return array.astype(np.uint8, copy=False)
 
 

@@ -33,7 +33,7 @@ from py2048.compiled._board_kernels import (
     place_cells,
     place_fixed_cells,
 )
-from py2048.compiled.boards import start_boards, tiles_of
+from py2048.compiled.boards import checked_boards, start_boards, tiles_of
 from py2048.compiled.jit import kernel
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
@@ -217,13 +217,11 @@ def symmetries(boards: Boards) -> Boards:
 
 
 def _check(rules: Rules, boards: Any) -> None:
-    """Refuse what is no array of boards."""
-    kind = f"{boards.dtype} {list(boards.shape)}" if isinstance(boards, np.ndarray) else ""
-    if not kind or boards.dtype != np.uint8 or boards.shape[-2:] != rules.shape:
-        raise BoardError(
-            f"boards of {rules.name} are uint8 exponents [..., {rules.rows}, {rules.columns}], "
-            f"not {kind or shown(boards)}"
-        )
+    """Refuse what is not an array of boards that the engine can play."""
+    if not isinstance(boards, np.ndarray) or boards.dtype != np.uint8:
+        kind = boards.dtype if isinstance(boards, np.ndarray) else shown(boards)
+        raise BoardError(f"boards are an array of uint8 exponents, not {kind}")
+    checked_boards(boards, rules)
 
 
 def _cells(rules: Rules, boards: Boards) -> Boards:

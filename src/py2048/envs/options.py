@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.errors import Py2048Error, did_you_mean, shown
+from py2048.errors import BoardError, Py2048Error, did_you_mean, shown
 from py2048.rules import Rules, get_rules
 from py2048.rules.parts import whole_number
 
@@ -171,8 +171,8 @@ def count_of(value: object, argument: str) -> int:
     return number
 
 
-def reset_option(options: object, name: str) -> Any:
-    """Return the value of the one option that `reset` takes, None without it.
+def reset_options(options: object, *names: str) -> list[Any]:
+    """Return the values of the options that `reset` takes, None for those not given.
 
     Raises:
         OptionError: if another is given.
@@ -181,9 +181,9 @@ def reset_option(options: object, name: str) -> Any:
     if not isinstance(given, Mapping):
         raise OptionError(f"the options of reset are a dict, not {shown(options)}")
     for other in given:
-        if other != name:
-            raise OptionError(f"reset has no option {shown(other)}; known: {name}")
-    return given.get(name)
+        if other not in names:
+            raise OptionError(f"reset has no option {shown(other)}; known: {', '.join(names)}")
+    return [given.get(name) for name in names]
 
 
 # --- observations ---------------------------------------------------------------------------------
@@ -195,14 +195,38 @@ DIRECTIONS = 4
 MOST_PLANES = 32
 
 
-def largest_exponent(rules: Rules) -> int:
-    """Return an exponent that no tile can exceed (17 on the classic board: 131072).
+def largest_exponents(rules: Rules) -> Exponents:
+    """Return what the largest tile of a board, the next one and so on cannot exceed: uint8 `[cells]`.
 
     The best that can happen is one tile of each size, doubling along the board, and the largest
-    tile that spawns twice.
+    tile that spawns twice: 17 (131072), 16, ... 2 on the classic board.
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    return min(rules.cells + tile.bit_length() - 2, np.iinfo(np.uint8).max)
+    smallest = tile.bit_length() - 1
+    exponents = np.arange(smallest, smallest + rules.cells)[::-1]
+    return np.minimum(exponents, np.iinfo(np.uint8).max).astype(np.uint8)
+
+
+def largest_exponent(rules: Rules) -> int:
+    """Return an exponent that no tile can exceed."""
+    return int(largest_exponents(rules)[0])
+
+
+def check_reachable(boards: Exponents, rules: Rules) -> None:
+    """Check that boards, uint8 `[n, rows, columns]`, have no tiles that a game cannot make.
+
+    Raises:
+        BoardError: if a tile is too large, or there are too many large ones.
+    """
+    ranked = np.sort(boards.reshape(-1, rules.cells), axis=1)[:, ::-1]
+    wrong = np.argwhere(ranked > largest_exponents(rules))
+    if len(wrong):
+        board, place = wrong[0]
+        exponent, largest = ranked[board, place], largest_exponents(rules)[place]
+        raise BoardError(
+            f"{place + 1} tile(s) of 2**{exponent} or more cannot occur under the rules "
+            f"{rules.name}: at most 2**{largest} can"
+        )
 
 
 def plane_count(rules: Rules) -> int:

@@ -27,10 +27,10 @@ from py2048.envs.options import (
     Options,
     Reward,
     Transition,
+    check_reachable,
     encoder,
-    largest_exponent,
     observation_space,
-    reset_option,
+    reset_options,
 )
 from py2048.envs.rendering import RENDER_FPS, Picture, Screen
 from py2048.errors import BoardError, IllegalMoveError, shown
@@ -53,12 +53,14 @@ class GameState(NamedTuple):
         score: the points so far.
         ply: the number of legal moves so far.
         seed: the seed of this game, as of `py2048.Game`.
+        rules: the rules of the game; None for a position that any rules of its size may take up.
     """
 
     exponents: bytes
     score: int
     ply: int
     seed: int
+    rules: Rules | None = None
 
     @classmethod
     def of(cls, board: Board, *, score: int = 0, ply: int = 0, seed: int = 0) -> GameState:
@@ -72,11 +74,12 @@ class GameState(NamedTuple):
         starts = range(0, rules.cells, rules.columns)
         return Board([tiles[start : start + rules.columns] for start in starts])
 
-    def check(self, rules: Rules, largest: int) -> None:
-        """Check that the state can occur under `rules`, whose largest exponent is `largest`.
+    def check(self, rules: Rules) -> None:
+        """Check that the state can occur under `rules`.
 
         Raises:
-            BoardError: if it has another number of cells, or a tile that cannot be reached.
+            BoardError: if it is of other rules, has another number of cells, or tiles that cannot
+                be reached.
             OptionError: if another part is not what it should be.
         """
         score, ply = whole_number(self.score), whole_number(self.ply)
@@ -87,16 +90,14 @@ class GameState(NamedTuple):
             )
         if not isinstance(self.exponents, bytes):
             raise OptionError(f"the exponents of a state are bytes, not {shown(self.exponents)}")
+        if self.rules not in (None, rules):
+            raise BoardError(f"the state is of the rules {self.rules}, not of {rules}")
         if len(self.exponents) != rules.cells:
             raise BoardError(
                 f"the state has {len(self.exponents)} cells, the board of {rules.name} "
                 f"{rules.rows}x{rules.columns}"
             )
-        if max(self.exponents) > largest:
-            raise BoardError(
-                f"the state has a tile 2**{max(self.exponents)}; under the rules {rules.name} "
-                f"none can exceed 2**{largest}"
-            )
+        check_reachable(np.frombuffer(self.exponents, np.uint8), rules)
 
 
 class GameEnv(gymnasium.Env[Array, SupportsIndex]):
@@ -138,7 +139,6 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         self.action_space = spaces.Discrete(DIRECTIONS)
         self.observation_space = observation_space(self.rules, options.observation)
         self.render_mode = render_mode
-        self._largest = largest_exponent(self.rules)
         self._penalty = options.penalty
         self._refuses = options.illegal is Illegal.RAISE
         self._reward = options.custom_reward
@@ -171,11 +171,11 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             options: ``{"state": state}`` starts from a `GameState` instead.
 
         Raises:
-            OptionError: if another option is given, or the state is none.
+            OptionError: if another option is given, or the state is not one.
             BoardError: if the state's board cannot occur under these rules.
             SeedError: if `seed` is not a whole number from 0 to 2**64 - 1.
         """
-        state = reset_option(options, "state")
+        (state,) = reset_options(options, "state")
         seed = None if seed is None else rng.checked_seed(seed)
         super().reset(seed=seed)
         if seed is not None:
@@ -245,7 +245,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     def state(self) -> GameState:
         """Return the game as it stands, to come back to with `restore`."""
         ply = int(self._game[kernels.PLY])
-        return GameState(self._cells.tobytes(), self.score, ply, self._game_seed)
+        return GameState(self._cells.tobytes(), self.score, ply, self._game_seed, self.rules)
 
     def restore(self, state: GameState) -> tuple[Array, Info]:
         """Go to `state`, also one of another environment of the same rules.
@@ -254,12 +254,12 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         is not affected.
 
         Raises:
-            BoardError: if the state's board cannot occur under these rules.
-            OptionError: if it is no state.
+            BoardError: if the state is of other rules, or its board cannot occur under these.
+            OptionError: if it is not a state.
         """
         if not isinstance(state, GameState):
-            raise OptionError(f"{shown(state)} is no state: give a GameState")
-        state.check(self.rules, self._largest)
+            raise OptionError(f"{shown(state)} is not a state: give a GameState")
+        state.check(self.rules)
         self._game_seed = rng.checked_seed(state.seed)
         self._cells[:] = np.frombuffer(state.exponents, np.uint8)
         words = self._game.view(np.uint64)

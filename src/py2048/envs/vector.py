@@ -18,7 +18,7 @@ from py2048 import rng
 from py2048.compiled._batch_kernels import BatchState
 from py2048.compiled._simd_kernels import DONE, WIDTH
 from py2048.compiled.batch import BatchGames
-from py2048.compiled.boards import checked_directions, derive_seeds
+from py2048.compiled.boards import checked_boards, checked_directions, derive_seeds
 from py2048.compiled.jit import ready
 from py2048.compiled.threads import together
 from py2048.direction import Direction
@@ -33,10 +33,11 @@ from py2048.envs.options import (
     Options,
     Reward,
     Transition,
+    check_reachable,
     count_of,
     encoder,
     observation_space,
-    reset_option,
+    reset_options,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
 from py2048.errors import BoardError, IllegalMoveError, did_you_mean, shown
@@ -180,19 +181,16 @@ class ShownBatch(BatchGames):
         super().__init__(rules, n, threads=threads, reset=reset)
         self._frames = FramePool(rules, n, len(self.memory.rewards), reset == "same_step")
 
-    def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-        """Begin game number 0 of each seed, as `BatchGames.seed_slots` does."""
-        super().seed_slots(slots, seeds)
-        self._play_on(slots)
+    def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
+        """Begin the next game in the slots of `mask`, from `boards` if there are any.
 
-    def reset(self, mask: ArrayLike | None = None) -> None:
-        """Begin the next game in the slots of `mask`, as `BatchGames.reset` does."""
-        super().reset(mask)
-        self._play_on(slice(None) if mask is None else np.flatnonzero(mask))
-
-    def _play_on(self, slots: slice | NDArray[np.int64]) -> None:
-        """Let games that are over from their start end at their first step, which says so."""
-        self.memory.flags[DONE // WIDTH, slots] = 0
+        Games that are over from their start end at their first step, which says so.
+        """
+        if boards is None:
+            self.reset(mask)
+        else:
+            self.set_boards(boards, mask)
+        self.memory.flags[DONE // WIDTH, np.flatnonzero(mask)] = 0
 
     def show(self, *, penalty: float, is_log: bool, is_terminal: bool) -> tuple[Frame, int]:
         """Return what agents are given of the last step, and how many last positions there are.
@@ -225,12 +223,14 @@ class VectorState:
     """A copy of everything that decides how a vector environment continues.
 
     Attributes:
+        rules: the rules.
         batch: the games.
         ended: which episodes are over and wait for their reset.
         late: those of them that the batch does not know to be over.
         lengths: the steps of each episode, if they are counted.
     """
 
+    rules: Rules
     batch: BatchState
     ended: Flags
     late: Flags
@@ -323,19 +323,27 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         Args:
             seed: starts the series of games of this seed; without one, or where a list has None,
                 the series continue.
-            options: ``{"reset_mask": mask}``, bool `[num_envs]`, resets only where it is true.
+            options: ``reset_mask``, bool `[num_envs]`, resets only where it is true; ``boards``,
+                exponents `[num_envs, rows, columns]`, are the positions to start from, with a
+                score of 0 (those of a mask if there is one).
 
         Raises:
             OptionError: if another option is given, or the mask does not fit.
+            BoardError: if the boards do not fit, or cannot occur under the rules.
             SeedError: if a seed is not a whole number from 0 to 2**64 - 1.
         """
-        mask = _mask_of(options, self.num_envs)
+        reset_mask, boards = reset_options(options, "reset_mask", "boards")
+        mask = _checked_mask(reset_mask, self.num_envs)
         if not (self._is_begun or mask.all()):
             raise ResetNeeded("reset all environments once before some of them")
+        if boards is not None:
+            boards = checked_boards(boards, self.rules)
+            if len(boards) == len(mask):
+                check_reachable(boards[mask], self.rules)
         is_new, seeds = self._slot_seeds(seed)
         slots = np.flatnonzero(mask & is_new)
         self._batch.seed_slots(slots, seeds[slots])
-        self._batch.reset(mask & ~is_new)
+        self._batch.begin(mask, boards)
         self._is_begun = True
         self._ended[mask], self._late[mask], self._lengths[mask] = False, False, 0
         return self._told(self._show()[0].shown())
@@ -356,7 +364,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         before = None if self._options.custom_reward is None else self._batch.observe()
         self._batch.step(actions)
         if self._can_be_late and self._late.any():
-            self._batch.reset(self._late)
+            self._batch.begin(self._late)
         frame, ended = self._show()
         shown, final = frame.shown(), None
         rewards, terminated = shown.rewards, shown.over
@@ -400,7 +408,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     def state(self) -> VectorState:
         """Return a copy of all games as they stand, to come back to with `restore`."""
         waits = self._ended.copy(), self._late.copy(), self._lengths.copy()
-        return VectorState(self._batch.get_state(), *waits)
+        return VectorState(self.rules, self._batch.get_state(), *waits)
 
     def restore(self, state: VectorState) -> tuple[Array, Info]:
         """Go to `state`, also one of another environment with the same arguments.
@@ -409,10 +417,12 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
         Raises:
             BoardError: if the state is of other rules or another number of games.
-            OptionError: if it is no state.
+            OptionError: if it is not a state.
         """
         if not isinstance(state, VectorState):
-            raise OptionError(f"{shown(state)} is no state: give a VectorState")
+            raise OptionError(f"{shown(state)} is not a state: give a VectorState")
+        if state.rules != self.rules:
+            raise BoardError(f"the state is of the rules {state.rules}, not of {self.rules}")
         if len(state.ended) != self.num_envs:
             raise BoardError(f"the state has {len(state.ended)} games, not {self.num_envs}")
         self._batch.set_state(state.batch)
@@ -532,7 +542,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         if self._limit is not None:
             self._lengths[over] = 0
         if late is not None and late.any():
-            self._batch.reset(late)
+            self._batch.begin(late)
             self._batch.show_again(late, shown)
 
 
@@ -549,9 +559,8 @@ def _mode_of(mode: str | AutoresetMode) -> AutoresetMode:
     return AutoresetMode(mode)
 
 
-def _mask_of(options: dict[str, Any] | None, count: int) -> Flags:
+def _checked_mask(mask: object, count: int) -> Flags:
     """Return which environments `reset` is asked to reset."""
-    mask = reset_option(options, "reset_mask")
     if mask is None:
         return np.ones(count, np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -45,9 +45,11 @@ Replayed = tuple[Board, Turn, int]
 """The board after a turn, the turn, and the score after it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """A game written down.
+
+    Once it was verified, it keeps what it verified: `replay` then costs nothing.
 
     Attributes:
         rules: the rules it was played under.
@@ -126,6 +128,10 @@ class Record:
         """Return the text of the record's file."""
         return _dump(self._plain())
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out of copies what can be replayed."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
     def _plain(self) -> dict[str, object]:
         """Return the fields as plain values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -142,12 +148,24 @@ class Record:
         """The number of legal turns."""
         return sum(spawn is not None for _, spawn in self.steps)
 
+    @cached_property
+    def replayed(self) -> tuple[Replayed, ...]:
+        """What `replay` yields, kept from the first time that it is asked for.
+
+        Raises:
+            RecordError: as `replay`.
+        """
+        return tuple(self.replay())
+
     def replay(self) -> Iterator[Replayed]:
         """Yield ``(board, turn, score)`` after each turn, checking each against the rules.
 
         Raises:
             RecordError: at the first turn that breaks the rules; the message names the ply.
         """
+        if "replayed" in vars(self):
+            yield from self.replayed
+            return
         board, score, ply, over = self.start, 0, 0, False
         for direction, spawn in self.steps:
             slide = board.slide(direction, self.rules.merging)
@@ -197,7 +215,7 @@ class Record:
         """Return the score, and the first ply whose spawn the seed does not draw, if any."""
         key = rng.key_of(self.seed or 0)
         score, ply, unseeded = 0, 0, None
-        for _, turn, reached in self.replay():
+        for _, turn, reached in self.replayed:
             score = reached
             if turn.spawn is None:
                 continue
