@@ -419,7 +419,7 @@ def test_a_state_that_cannot_be_is_refused(board: Board, message: str) -> None:
     before = env.state()
     with pytest.raises(BoardError, match=message):
         env.restore(GameState.of(board))
-    with pytest.raises(BoardError, match="the state is of the rules classic:.* not of ist:"):
+    with pytest.raises(BoardError, match=r"of the rules classic:.* not of ist:"):
         GameEnv("ist").restore(before)
     assert env.state() == before
 

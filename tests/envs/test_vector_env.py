@@ -482,7 +482,7 @@ def test_a_copy_plays_on_as_the_original(mode: str, duplicate: Any) -> None:
 
 
 def test_a_reset_can_start_from_positions() -> None:
-    """``boards`` are played as `Game(board=...)`; a seed and a mask are heeded, nonsense refused."""
+    """``boards`` are played as `Game(board=...)`; seed and mask are heeded, nonsense refused."""
     rules = get_rules("ist")
     board = Board([[2, 4, 8, 16], [0, 0, 2, 2], [0] * 4, [0] * 4])
     stuck = Board([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])

@@ -196,7 +196,7 @@ MOST_PLANES = 32
 
 
 def largest_exponents(rules: Rules) -> Exponents:
-    """Return what the largest tile of a board, the next one and so on cannot exceed: uint8 `[cells]`.
+    """Return what the largest tile of a board, the next one, … cannot exceed: uint8 `[cells]`.
 
     The best that can happen is one tile of each size, doubling along the board, and the largest
     tile that spawns twice: 17 (131072), 16, ... 2 on the classic board.
