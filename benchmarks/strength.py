@@ -33,7 +33,6 @@ from strength_page import COLUMNS, HERE, RESULTS, SETTINGS
 
 from py2048 import Game, Rules, make_player
 from py2048.arena import GameResult, Job, Results, Tournament, local_pool, run_tournament
-from py2048.arena.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
 from py2048.arena.jobs import run_job
 from py2048.cli.bench import load, processor
 from py2048.compiled.threads import available_threads
@@ -42,9 +41,10 @@ from py2048.ntuple.heuristic import DEFAULT
 from py2048.ntuple.weights import SHIPPED
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
+from py2048.training.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
 
 if TYPE_CHECKING:
-    from py2048.ntuple.run import TrainingRun
+    from py2048.training.run import TrainingRun
 
 SAVE_SECONDS = 60.0
 OPENING = 60
@@ -203,8 +203,8 @@ def measure_training(minutes: float = 10.0) -> None:
 
     In the last fifth of the time weights learn at a tenth of the rate, to even out their noise.
     """
-    from py2048.ntuple.run import TrainingRun
-    from py2048.ntuple.trainer import TrainingConfig, evaluate
+    from py2048.training.run import TrainingRun
+    from py2048.training.trainer import TrainingConfig, evaluate
 
     threads, folder = available_threads(), WORK / "training"
     shutil.rmtree(folder, ignore_errors=True)
@@ -235,7 +235,7 @@ def measure_ascent() -> None:
 
 
 def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
-    from py2048.ntuple.run import StopCriteria
+    from py2048.training.run import StopCriteria
 
     stop = StopCriteria(minutes=minutes, evaluate_every=evaluate_every, evaluate_games=0)
     run.run(stop, lambda status: print(f"\r{status.seconds:.0f} s ", end="", flush=True))

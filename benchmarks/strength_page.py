@@ -14,11 +14,11 @@ from typing import Any
 
 from py2048 import Rules
 from py2048.arena import GameResult, PlayerSummary
-from py2048.arena.ascent import last_stretches
-from py2048.arena.boards import Share
 from py2048.arena.report import number, percent, plus_minus
 from py2048.arena.statistics import summary
 from py2048.cli.plots import draw_ascent
+from py2048.training.ascent import last_stretches
+from py2048.training.boards import Share
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "strength"

@@ -12,12 +12,12 @@ import pytest
 
 from py2048 import Game, get_rules, make_player
 from py2048.cli import main
+from py2048.cli.engine import warmup_tasks
 from py2048.compiled import jit
 from py2048.compiled.jit.progress import ready_only
 from py2048.compiled.perft import GOLDEN
 from py2048.compiled.rollouts import random_games
-from py2048.ntuple.trainer import Trainer, TrainingConfig
-from py2048.players.preparing import warmup_tasks
+from py2048.training.trainer import Trainer, TrainingConfig
 
 
 @pytest.mark.timeout(900)  # the first on a machine compiles everything
@@ -30,7 +30,7 @@ def test_warm_up_prints_a_line_for_each_form(
     Afterwards a search and a training find all their kernels.
     """
     wanted = [use for use in warmup_tasks() if only in use[0]]
-    monkeypatch.setattr("py2048.players.preparing.warmup_tasks", lambda: wanted)
+    monkeypatch.setattr("py2048.cli.engine.warmup_tasks", lambda: wanted)
     assert main(["warm-up"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     forms = len(wanted) + sum(len(item.warm_forms) for item in jit.kernels().values())
@@ -52,7 +52,7 @@ def test_warm_up_can_be_quiet(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With --quiet nothing is printed."""
-    monkeypatch.setattr("py2048.players.preparing.warmup_tasks", list)
+    monkeypatch.setattr("py2048.cli.engine.warmup_tasks", list)
     assert main(["warm-up", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 
@@ -60,7 +60,7 @@ def test_warm_up_can_be_quiet(
 @pytest.mark.timeout(600)
 def test_warm_up_has_a_bar_in_a_terminal() -> None:
     """In a terminal a bar tells how far it is, and is gone at the end."""
-    code = "import sys; from py2048.players import preparing; preparing.warmup_tasks = list; "
+    code = "import sys; from py2048.cli import engine; engine.warmup_tasks = list; "
     child = pexpect.spawn(
         sys.executable,
         ["-c", code + "from py2048.cli import main; sys.exit(main(['warm-up']))"],

@@ -22,13 +22,13 @@ from py2048.errors import WeightsError
 from py2048.ntuple.heuristic import board_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
-from py2048.ntuple.trainer import Trainer, TrainingConfig
 from py2048.rules import BoardSum
 from py2048.search.expectimax import Expectimax
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 from py2048.solving import solve
 from py2048.solving.reference import value_of_game
+from py2048.training.trainer import Trainer, TrainingConfig
 
 RULES = [
     "odd:size=3x2,start=1..2x2:3+8:1,spawn=2:5+8:3,scoring=moves:3:-2,target=64,end=target",

@@ -11,9 +11,9 @@ import pytest
 from py2048 import Board, get_rules
 from py2048.arena import Tournament
 from py2048.arena.log import GameLog
-from py2048.ntuple.run import StopCriteria, TrainingRun
-from py2048.ntuple.trainer import config_from
 from py2048.ntuple.weights import load
+from py2048.training.run import StopCriteria, TrainingRun
+from py2048.training.trainer import config_from
 
 FILES = Path(__file__).parent / "files"
 BOARD = Board.from_rows([[8, 2, 0], [2, 4, 0]])

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.ntuple.networks import NETWORKS
 
-from py2048.arena.boards import calibrate
 from py2048.board import Board
 from py2048.cli import main
 from py2048.errors import WeightsError
@@ -27,6 +26,7 @@ from py2048.ntuple.weights import (
 )
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
+from py2048.training.boards import calibrate
 
 MADE = dict.fromkeys((4, 8, 16, 32), 500) | {64: 499, 128: 400, 256: 2}
 NETWORK = NETWORKS["classic:size=3x3"]

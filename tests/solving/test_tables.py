@@ -17,8 +17,6 @@ import pytest
 from tests.solving.interruptions import Killed, ending_after, flip
 
 from py2048 import Board, Direction, Rules, get_rules
-from py2048.arena import boards
-from py2048.arena.boards import SavedBoards
 from py2048.cli import main, solve
 from py2048.cli import tables as tables_command
 from py2048.errors import BoardError, SolvingError
@@ -38,6 +36,8 @@ from py2048.solving.formations import read_formations
 from py2048.solving.positions import Positions
 from py2048.solving.reference import exact_chances
 from py2048.solving.solution import Progress
+from py2048.training import boards
+from py2048.training.boards import SavedBoards
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 

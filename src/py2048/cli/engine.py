@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -45,7 +46,6 @@ def _warm_with_bar() -> int:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from py2048.compiled import jit
-    from py2048.players.preparing import warmup_tasks
 
     columns = TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, TextColumn("{task.description}"), transient=True) as progress:
@@ -60,13 +60,20 @@ def _warm_with_bar() -> int:
 
 def _warm_with_lines(quiet: bool) -> int:
     from py2048.compiled import jit
-    from py2048.players.preparing import warmup_tasks
 
     def say(done: int, total: int, name: str) -> None:
         if name and not quiet:
             print(f"{done + 1}/{total} {_short(name)}", flush=True)
 
     return jit.warm_up(say, warmup_tasks())
+
+
+def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
+    """Return a first use of each player and each training, by name."""
+    from py2048.players import preparing
+    from py2048.training import trainer
+
+    return [*preparing.warmup_tasks(), *trainer.warmup_tasks()]
 
 
 def _short(name: str) -> str:

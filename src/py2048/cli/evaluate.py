@@ -35,11 +35,11 @@ from py2048.rules.parts import checked_tile
 
 if TYPE_CHECKING:
     from py2048.arena import GameResult, Pool, Results, Tournament
-    from py2048.arena.boards import SavedBoards, Stage
     from py2048.arena.log import GameLog, RecordFolder
     from py2048.arena.regret import Regret
     from py2048.players.searching import SearchPlayer
     from py2048.solving import Solution
+    from py2048.training.boards import SavedBoards, Stage
 
 SILENCE = 60.0
 """The longest time without a line of progress in a pipe, in seconds."""
@@ -207,8 +207,8 @@ def _from_boards(
     plot: Path | None,
 ) -> int:
     """Print for each stage of a file how often each player makes a tile, by default the next."""
-    from py2048.arena.boards import SavedBoards, played_on
     from py2048.compiled.threads import available_threads
+    from py2048.training.boards import SavedBoards, played_on
 
     if plot:
         plots.check_plots(plot)

@@ -212,12 +212,12 @@ def distil(
 
     In the last stretch the player plays by the table.
     """
-    from py2048.arena.boards import collect_endings
     from py2048.players.endings import EndingSearcher
     from py2048.players.searching import ExpectimaxPlayer
     from py2048.solving.distilled_table import DistilledTable
     from py2048.solving.endings import Endings
     from py2048.solving.tables import load_table
+    from py2048.training.boards import collect_endings
 
     known = load_table(table)
     check_outputs({"--save": file}, known.path)

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from py2048.ntuple.network import Network
     from py2048.ntuple.records import StageRecord, TrackRecord
-    from py2048.ntuple.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
-    from py2048.ntuple.trainer import ScoreTally
+    from py2048.training.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
+    from py2048.training.trainer import ScoreTally
 
 Settings = dict[str, Any]
 Watch = Callable[["TrainingProgress"], None]
@@ -98,7 +98,7 @@ def train(
     SIGTERM, by which systemd and clusters end a job, does the same; the exit status is then 130.
     Settings with bands train these, one after the other.
     """
-    from py2048.ntuple.run import PLAN, WEIGHTS, load_toml
+    from py2048.training.run import PLAN, WEIGHTS, load_toml
 
     given: Settings = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
     given |= {"games": games, "minutes": minutes}
@@ -142,8 +142,8 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 
 def _settings(values: Settings, texts: list[str], options: Settings) -> tuple[Settings, Settings]:
     """Return the settings and the criteria: from the file, then ``--set``, then the options."""
-    from py2048.ntuple.run import StopCriteria
-    from py2048.ntuple.trainer import current_names, dataclass_from
+    from py2048.training.run import StopCriteria
+    from py2048.training.trainer import current_names, dataclass_from
 
     own = values.pop("run", {})
     if not isinstance(own, dict):
@@ -160,8 +160,8 @@ def _settings(values: Settings, texts: list[str], options: Settings) -> tuple[Se
 
 def _criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
     """Return the criteria of a training: given ones, those that it had, or ten minutes."""
-    from py2048.ntuple.run import StopCriteria
-    from py2048.ntuple.trainer import dataclass_from
+    from py2048.training.run import StopCriteria
+    from py2048.training.trainer import dataclass_from
 
     values = asdict(kept) if kept else {}
     if any(given.get(name) for name in LIMITS):
@@ -187,8 +187,8 @@ def _ascend(
     folder: Path, config: Path | None, changes: Settings, *, resume: bool, plot: bool, quiet: bool
 ) -> int:
     """Train the bands of a plan, which is kept in the folder."""
-    from py2048.arena.ascent import STRETCHES, Ascent, last_stretches, plan_from
-    from py2048.ntuple.run import PLAN, check_free, folder_lock, load_toml
+    from py2048.training.ascent import STRETCHES, Ascent, last_stretches, plan_from
+    from py2048.training.run import PLAN, check_free, folder_lock, load_toml
 
     kept = folder / PLAN
     if not resume:
@@ -223,8 +223,8 @@ def _say(text: str) -> None:
 
 
 def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool) -> TrainingRun:
-    from py2048.ntuple.run import TrainingRun
-    from py2048.ntuple.trainer import config_from, data_of
+    from py2048.training.run import TrainingRun
+    from py2048.training.trainer import config_from, data_of
 
     if resume:
         if weights:
@@ -330,9 +330,9 @@ def weights(
 def _calibration(
     network: Network, games: int, seed: int, threads: int, *, quiet: bool
 ) -> TrackRecord:
-    from py2048.arena.boards import calibrate, usual_stages
     from py2048.search.limits import SearchLimits
     from py2048.search.searcher import Searcher
+    from py2048.training.boards import calibrate, usual_stages
 
     with telling(quiet=quiet):
         player = partial(Searcher, network.rules, network, SearchLimits(1))
@@ -345,7 +345,7 @@ def _calibration_data(records: TrackRecord) -> Settings:
 
 
 def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
-    from py2048.ntuple.trainer import evaluate
+    from py2048.training.trainer import evaluate
 
     with telling(quiet=quiet):
         play = _play_by_bands if network.bands else evaluate
@@ -358,11 +358,11 @@ def _play_by_bands(network: Network, games: int, seed: int, *, threads: int) -> 
     """Play the games that `evaluate` plays, by a network with bands."""
     import numpy as np
 
-    from py2048.arena.boards import on_threads
-    from py2048.ntuple.trainer import ScoreTally
     from py2048.rng import derive_seed
     from py2048.search.limits import SearchLimits
     from py2048.search.searcher import Searcher, play_games
+    from py2048.training.boards import on_threads
+    from py2048.training.trainer import ScoreTally
 
     player = partial(Searcher, network.rules, network, SearchLimits(1))
     played = on_threads(

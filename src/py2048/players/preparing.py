@@ -30,8 +30,6 @@ PERIOD = 0.25
 """Seconds between two progress reports of the other process."""
 
 WARM_UP_SPECS = "expectimax:depth=1", "heuristic:depth=1"
-WARM_UP_TRAININGS = "classic", "3x3", "5x5"
-"""A rule set for each kind of board that trainings distinguish."""
 
 NICENESS = 5
 """How much the other process lowers its priority."""
@@ -140,15 +138,11 @@ def _report() -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return a first use of each player under each preset, and of each training, by name."""
-    players = [
+    """Return a first use of each player under each preset, by name."""
+    return [
         (f"{spec.partition(':')[0]} under {rules.name}", partial(_rate, spec, rules))
         for rules in list_rules()
         for spec in WARM_UP_SPECS
-    ]
-    return [
-        *players,
-        *((f"training for {name}", partial(_train, name)) for name in WARM_UP_TRAININGS),
     ]
 
 
@@ -158,12 +152,6 @@ def _rate(spec: str, rules: Rules) -> None:
         make_player(spec).rate(Game(rules, seed=1))
     except PlayerError:
         return
-
-
-def _train(name: str) -> None:
-    from py2048.ntuple.trainer import Trainer, TrainingConfig
-
-    Trainer(TrainingConfig(rules_text=name)).prepare()
 
 
 if __name__ == "__main__":

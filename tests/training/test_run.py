@@ -21,15 +21,15 @@ from py2048 import get_rules
 from py2048.cli import main
 from py2048.cli.train import _criteria, _settings
 from py2048.errors import WeightsError
-from py2048.ntuple.run import (
+from py2048.ntuple.weights import load, shipped_network
+from py2048.training.run import (
     StopCriteria,
     TrainingProgress,
     TrainingRun,
     load_checkpoint,
     save_checkpoint,
 )
-from py2048.ntuple.trainer import Trainer, TrainingConfig, config_from
-from py2048.ntuple.weights import load, shipped_network
+from py2048.training.trainer import Trainer, TrainingConfig, config_from
 
 PLAN = """
 [[collect]]
@@ -339,7 +339,7 @@ def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
     ascent.mkdir()
     (ascent / "plan.toml").write_text("kept", encoding="utf-8")
     plan.write_text(PLAN, encoding="utf-8")
-    code = "import sys; from pathlib import Path; from py2048.ntuple.run import folder_lock\n"
+    code = "import sys; from pathlib import Path; from py2048.training.run import folder_lock\n"
     code += "with folder_lock(Path(sys.argv[1])): print(); input()"
     for place, more in ((folder, []), (ascent, ["--config", str(plan)])):
         words = ["train", str(place), "--resume", "--quiet", *more]

@@ -19,7 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from py2048.arena.boards import (
+from py2048.errors import WeightsError
+from py2048.ntuple.layout import PACKED_RANKS, NetworkLayout, Tuple, cells_text, parse_tuples
+from py2048.ntuple.network import Band, Network
+from py2048.ntuple.weights import load, save, save_packed, shipped_network
+from py2048.rng import checked_seed, derive_seed
+from py2048.rules import Rules
+from py2048.rules.parts import checked_tile
+from py2048.search.limits import MAX_DEPTH, SearchLimits
+from py2048.search.searcher import Searcher
+from py2048.training import _band_kernels as kernels
+from py2048.training.bands import BandTrainer
+from py2048.training.boards import (
     Outcomes,
     SavedBoards,
     Share,
@@ -28,20 +39,8 @@ from py2048.arena.boards import (
     joined,
     played_on,
 )
-from py2048.arena.statistics import estimate
-from py2048.errors import WeightsError
-from py2048.ntuple import _band_kernels as kernels
-from py2048.ntuple.band_trainer import BandTrainer
-from py2048.ntuple.layout import PACKED_RANKS, NetworkLayout, Tuple, cells_text, parse_tuples
-from py2048.ntuple.network import Band, Network
-from py2048.ntuple.run import WEIGHTS, folder_lock
-from py2048.ntuple.trainer import check_ranges, dataclass_from
-from py2048.ntuple.weights import load, save, save_packed, shipped_network
-from py2048.rng import checked_seed, derive_seed
-from py2048.rules import Rules
-from py2048.rules.parts import checked_tile
-from py2048.search.limits import MAX_DEPTH, SearchLimits
-from py2048.search.searcher import Searcher
+from py2048.training.run import WEIGHTS, folder_lock
+from py2048.training.trainer import check_ranges, dataclass_from
 
 STRETCHES = "last-stretch.csv"
 SIX_TUPLES, STEP = "9abdef 4567ab abcdef 69abcd 56adef 489abf", 48.0
@@ -400,10 +399,11 @@ class Ascent:
             shares[str(depth)] = pair = before.last_stretch, after.last_stretch
             self._note(band, depth, 0, before.last_stretch)
             self._note(band, depth, moves, after.last_stretch)
-            gain = estimate((after.worth(band.goal) - before.worth(band.goal)).tolist())
-            gains[str(depth)] = round(gain.mean, 1), round(gain.error, 1)
+            more = after.worth(band.goal) - before.worth(band.goal)
+            gain, error = more.mean(), more.std(ddof=1) / np.sqrt(len(more))
+            gains[str(depth)] = round(float(gain), 1), round(float(error), 1)
             self._tell(
-                f"{band}, depth {depth}: {gain.mean:+,.0f} ± {gain.error:,.0f} points; last "
+                f"{band}, depth {depth}: {gain:+,.0f} ± {error:,.0f} points; last "
                 f"stretch {pair[0].share:.1%} before, {pair[1].share:.1%} ± {pair[1].error:.1%} "
                 "with it"
             )

@@ -15,13 +15,13 @@ import pytest
 from py2048 import Board, Game, Rules
 from py2048.compiled.jit import plain_form
 from py2048.errors import WeightsError
-from py2048.ntuple import _td_kernels as kernels
 from py2048.ntuple._network_kernels import SPARE, indices_small
 from py2048.ntuple.network import Network, put_board
-from py2048.ntuple.trainer import RECORD, Trainer, TrainingConfig, config_from
 from py2048.rng import derive_seed
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
+from py2048.training import _td_kernels as kernels
+from py2048.training.trainer import RECORD, Trainer, TrainingConfig, config_from
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)

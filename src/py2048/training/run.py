@@ -19,7 +19,6 @@ from typing import Any
 from py2048.errors import WeightsError, os_errors_as
 from py2048.game.record import write_atomically
 from py2048.ntuple import weights
-from py2048.ntuple._td_kernels import SCORES
 from py2048.ntuple.archive import (
     Archive,
     Array,
@@ -34,7 +33,8 @@ from py2048.ntuple.archive import (
     write_archive,
 )
 from py2048.ntuple.network import Network
-from py2048.ntuple.trainer import ScoreTally, Trainer, TrainingConfig, config_from, dataclass_from
+from py2048.training._td_kernels import SCORES
+from py2048.training.trainer import ScoreTally, Trainer, TrainingConfig, config_from, dataclass_from
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
 PLAN = "plan.toml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError, did_you_mean, shown
-from py2048.ntuple import _td_kernels as kernels
 from py2048.ntuple._network_kernels import SPARE
 from py2048.ntuple.layout import (
     PACKED_RANKS,
@@ -25,6 +24,7 @@ from py2048.ntuple.layout import (
 from py2048.ntuple.network import Network, board_spec, check_rules, empty_boards, value_params
 from py2048.rng import checked_seed, derive_seed
 from py2048.rules import Rules
+from py2048.training import _td_kernels as kernels
 
 Value = TypeVar("Value")
 
@@ -446,6 +446,16 @@ class Trainer:
             weights[stage][unknown] = weights[stage - 1][unknown]
         history = (*self.history, dict(note)) if note else self.history
         return Network(self.layout, self.rules, weights.reshape(-1), history)
+
+
+def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
+    """Return a first use of the trainings of each kind of board, by name."""
+    kinds = "classic", "3x3", "5x5"
+    return [(f"training for {name}", partial(_first_use, name)) for name in kinds]
+
+
+def _first_use(rules: str) -> None:
+    Trainer(TrainingConfig(rules)).prepare()
 
 
 def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> ScoreTally:

@@ -35,8 +35,8 @@ from py2048.ntuple._network_kernels import (
     spawn_board,
     total,
 )
-from py2048.ntuple._td_kernels import move_weight
 from py2048.ntuple.layout import Code
+from py2048.training._td_kernels import move_weight
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 

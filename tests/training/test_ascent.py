@@ -15,8 +15,17 @@ import numpy as np
 import pytest
 
 from py2048 import get_rules
-from py2048.arena.ascent import STRETCHES, Ascent, AscentPlan, last_stretches, plan_from
-from py2048.arena.boards import (
+from py2048.cli import main
+from py2048.errors import Py2048Error, RulesError, WeightsError
+from py2048.ntuple.layout import NetworkLayout, parse_tuples
+from py2048.ntuple.network import Band, Bands, Network
+from py2048.ntuple.weights import load, save
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher
+from py2048.training import _band_kernels as kernels
+from py2048.training.ascent import STRETCHES, Ascent, AscentPlan, last_stretches, plan_from
+from py2048.training.bands import BandTrainer
+from py2048.training.boards import (
     SavedBoards,
     Share,
     calibrate,
@@ -25,16 +34,7 @@ from py2048.arena.boards import (
     excess_by_sum,
     played_on,
 )
-from py2048.cli import main
-from py2048.errors import Py2048Error, RulesError, WeightsError
-from py2048.ntuple import _band_kernels as kernels
-from py2048.ntuple.band_trainer import BandTrainer
-from py2048.ntuple.layout import NetworkLayout, parse_tuples
-from py2048.ntuple.network import Band, Bands, Network
-from py2048.ntuple.trainer import Trainer, config_from
-from py2048.ntuple.weights import load, save
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher
+from py2048.training.trainer import Trainer, config_from
 
 CLASSIC = get_rules("classic")
 LAYOUT = NetworkLayout(4, 4, parse_tuples("0123 4567", 4, 4))

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError
-from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.ntuple.archive import Array, check_fields, is_object, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec
-from py2048.ntuple.trainer import RECORD, in_threads
 from py2048.ntuple.weights import LARGEST_STEP, band_of
 from py2048.rng import derive_seed
+from py2048.training import _band_kernels as kernels
+from py2048.training.trainer import RECORD, in_threads
 
 KIND = "py2048-band-training"
 OVERLAP = 64
