@@ -70,6 +70,26 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     return result
 
 
+_FONTS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>
+"""
+
+
+@pytest.fixture
+def only_dejavu(tmp_path: Path) -> dict[str, str]:
+    """Offer an environment whose one font is a wide one: DejaVu, as on a bare Debian."""
+    import matplotlib  # it brings the fonts
+
+    fonts, folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf", tmp_path / "fonts"
+    folder.mkdir()
+    for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf"):
+        shutil.copy(fonts / name, folder)
+    configuration = folder / "fonts.conf"
+    configuration.write_text(_FONTS.format(folder=folder))
+    return os.environ | {"FONTCONFIG_FILE": str(configuration)}
+
+
 @pytest.fixture(scope="session")
 def display() -> Iterator[str]:
     """Offer an X display and name it in ``DISPLAY``: an Xvfb of our own on a free number.

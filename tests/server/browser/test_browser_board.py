@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.server.browser.visiting import Arrive, Player
+from tests.server.browser.conftest import CHROMIUMS
+from tests.server.browser.visiting import SIZES, Arrive, Player, Server, arriving
 
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import Merging
 from py2048.ui.shared.themes import THEMES
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 WIDTHS = (320, 360, 768, 1280)
 STAGE = """async () => {
@@ -169,15 +174,32 @@ async def test_themes_are_the_one_table(player: Player) -> None:
             style = theme.tile(value)
             assert (face, text) == (_rgb(style.background), _rgb(style.text)), value
         await player.look(f"theme-{theme.name}")
-    overflow = await player.page.evaluate(
-        """() => [...document.querySelectorAll(".tile")].filter(
-                   tile => tile.scrollWidth > tile.clientWidth).map(tile => tile.textContent)"""
-    )
-    assert overflow == []
     await player.page.goto(player.url + "/about")
     assert await player.page.input_value("#theme") == THEMES[-1].name
     shown = await player.page.evaluate("() => document.documentElement.dataset.theme")
     assert shown == THEMES[-1].name
+
+
+async def test_numbers_fit_their_tiles_in_a_wide_font(
+    browser: Browser, server: Server, only_dejavu: dict[str, str]
+) -> None:
+    """The size of a number follows from the width of the font's digits, on narrow tiles too."""
+    path = next(filter(None, map(shutil.which, CHROMIUMS)))
+    wide = await browser.browser_type.launch(
+        executable_path=path, args=["--no-sandbox"], env=only_dejavu
+    )
+    async with arriving(wide) as arrive:
+        for size in SIZES:
+            player = await arrive(server.url, size)
+            await player.visit()
+            tiles = [[2**rank for rank in range(start, start + 6)] for start in range(1, 60, 6)]
+            await player.page.evaluate("rows => window.py2048.scene.view.show(rows)", tiles)
+            over = await player.page.evaluate(
+                """() => [...document.querySelectorAll(".tile")].filter(
+                       tile => tile.scrollWidth > tile.clientWidth).map(tile => tile.textContent)"""
+            )
+            assert over == []
+    await wide.close()
 
 
 @pytest.mark.parametrize(

@@ -200,8 +200,8 @@ export class BoardView {
   }
 
   #put(cell, value, layer = "") {
-    const digits = Math.min(String(value).length, 9);
-    const tile = element("div", { class: `tile rank-${rank(value)} digits-${digits} ${layer}` });
+    const tile = element("div", { class: `tile rank-${rank(value)} ${layer}` });
+    tile.style.setProperty("--digits", String(value).length);
     tile.textContent = value;
     tile.dataset.value = value;
     at(tile, cell);
@@ -218,6 +218,7 @@ export class BoardView {
     this.#place.style.setProperty("--rows", rows);
     this.#place.style.setProperty("--columns", columns);
     const frame = element("div", { class: "board" }, this.#cells.grid, this.#layer);
+    frame.style.setProperty("--digit-width", digitWidth());
     this.#place.querySelector(".board")?.remove();
     this.#place.prepend(frame);
   }
@@ -226,6 +227,13 @@ export class BoardView {
 const styles = getComputedStyle(document.documentElement);
 // Read once: each reading has the browser work out all styles anew.
 let [known, beyond] = [0, 0];
+
+/** The width of the widest bold digit of the page's font, as a share of the font's size. */
+function digitWidth() {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `700 100px ${styles.fontFamily}`;
+  return Math.max(...[..."0123456789"].map((digit) => pen.measureText(digit).width)) / 100;
+}
 
 /** The number of a tile's style; beyond the table the last ones are repeated. */
 export function rank(value) {
