@@ -59,14 +59,14 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
 
 @asynccontextmanager
 async def running(
-    url: str, worker: Worker | None = None, redis: str | None = None
+    url: str, worker: Worker | None = None, redis: str | None = None, moves_rate: float = 1e6
 ) -> AsyncIterator[Services]:
     """Run the server's parts on a store, with limits that nobody meets."""
     much = 1e6
     settings = Settings(
         key="k" * 16,
         database=url,
-        moves_rate=much,
+        moves_rate=moves_rate,
         address_rate=much,
         players=("random",),
         redis=redis,

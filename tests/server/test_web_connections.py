@@ -7,21 +7,24 @@ import resource
 import socket as sockets
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.datastructures import Headers
 from starlette.types import Receive, Send
 from uvicorn import Config
 from uvicorn.server import ServerState
 from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.asyncio.client import connect
 
-from py2048.server.http.connections import Connections
+from py2048.server.http.connections import SOCKET, Connections
+from py2048.server.http.limits import Buckets
 from py2048.server.http.logs import is_our_fault
 from py2048.server.http.middleware import network_of
-from py2048.server.http.socket_connections import SocketConnection
+from py2048.server.http.sockets import SocketConnection
 from py2048.server.settings import ServerError, Settings, find_proxies
 
 UPGRADE = (
@@ -193,6 +196,32 @@ def frame(data: bytes, head: int = 0x81, size: int | None = None) -> bytes:
     return bytes([head, 0x80 | (len(data) if size is None else size)]) + bytes(4) + data
 
 
+@asynccontextmanager
+async def talking(
+    meter: Buckets, *, answers: bool = True
+) -> AsyncIterator[tuple[tuple[str, int], asyncio.Queue[str | None]]]:
+    """Listen for WebSockets, which say in a header whom they count for; give what they send."""
+    heard: asyncio.Queue[str | None] = asyncio.Queue()
+
+    async def app(scope: Any, receive: Receive, send: Send) -> None:
+        scope["extensions"][SOCKET].count_for(Headers(scope=scope).get("x-address", ""))
+        heard.put_nowait("")
+        if answers:
+            await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] != "websocket.disconnect":
+            heard.put_nowait(message.get("text"))
+
+    config = Config(app, log_config=None)
+    config.load()
+    given = {"config": config, "server_state": ServerState(), "app_state": {}}
+    places = Connections(10, 10, lambda _: False)
+    listening = await asyncio.get_running_loop().create_server(
+        lambda: SocketConnection(places, meter, 60.0, **given), "127.0.0.1", 0
+    )
+    async with listening:
+        yield listening.sockets[0].getsockname(), heard
+
+
 BAD_FRAMES = {
     "no text": frame(b"\xff"),
     "no text, in pieces": frame(b"\xff", 0x01) + frame(b"\xff", 0x80),
@@ -210,28 +239,12 @@ async def test_bad_frames_end_a_connection_and_are_no_fault_of_the_server(
     caplog: pytest.LogCaptureFixture, said: bytes, is_answered: bool
 ) -> None:
     """Whether they come after the handshake was answered or before, nothing is logged."""
-    is_asked = asyncio.Event()
-
-    async def app(_scope: object, receive: Receive, send: Send) -> None:
-        is_asked.set()
-        if is_answered:
-            await send({"type": "websocket.accept"})
-        while (await receive())["type"] != "websocket.disconnect":
-            pass
-
-    config = Config(app, log_config=None)
-    config.load()
-    given = {"config": config, "server_state": ServerState(), "app_state": {}}
-    places = Connections(10, 10, lambda _: False)
-    listening = await asyncio.get_running_loop().create_server(
-        lambda: SocketConnection(places, 60.0, **given), "127.0.0.1", 0
-    )
-    async with listening:
-        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+    async with talking(Buckets(1e6, 1e6), answers=is_answered) as (address, heard):
+        reader, writer = await asyncio.open_connection(*address)
         writer.write(UPGRADE + b"\r\n")
         if is_answered:
             assert b"101" in await reader.readuntil(b"\r\n\r\n")
-        await is_asked.wait()
+        await heard.get()
         writer.write(said)
         with suppress(ConnectionError):
             await asyncio.wait_for(reader.read(), 20)  # until the end
@@ -248,6 +261,54 @@ async def test_a_handshake_that_is_none_is_told_to_its_client_alone(tmp_path: Pa
         assert b" 400 " in await asyncio.wait_for(reader.read(), 20)
         writer.close()
         assert [line for line in server.logged() if line["level"] == "error"] == []
+
+
+FLOODS = {
+    "pings": frame(b"", 0x89) * 3000,
+    "pongs": frame(b"", 0x8A) * 3000,
+    "fragments": frame(b"a", 0x01) + frame(b"a", 0x00) * 3000 + frame(b"a", 0x80),
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+async def test_frames_of_every_kind_count_for_their_address(flood: bytes) -> None:
+    """What comes faster than an address may send waits unread; other addresses do not wait."""
+    async with talking(Buckets(1000, 100)) as (address, heard):
+        began, writers = time.monotonic(), []
+        for name, text in (("a", flood), ("b", b"")):
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(UPGRADE + b"X-Address: " + name.encode() + b"\r\n\r\n")
+            await reader.readuntil(b"\r\n\r\n")
+            writers.append(writer)
+            writer.write(text + frame(b"from " + name.encode()))
+        while await asyncio.wait_for(heard.get(), 30) != "from b":
+            pass
+        while await asyncio.wait_for(heard.get(), 30) != "from a":
+            pass
+        assert time.monotonic() - began > 2
+        for writer in writers:
+            writer.transport.abort()
+
+
+def test_a_burst_of_requests_costs_one_answer(web_server: WebServer) -> None:
+    """Requests that are sent ahead are not served: no browser and no proxy does that."""
+    asked = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    with sockets.create_connection(("127.0.0.1", web_server.port), timeout=20) as connection:
+        with suppress(ConnectionError):
+            connection.sendall(asked * 2000)
+        said = b""
+        with suppress(ConnectionError):
+            while some := connection.recv(65536):
+                said += some
+    assert said.count(b"HTTP/1.1 200") <= 1
+
+
+def test_files_are_limited_by_address(tmp_path: Path) -> None:
+    """A class may open the page at once; who asks without end is refused, and others are not."""
+    with serving(tmp_path, "--requests-rate", "0.2") as server:
+        crowd, other = Browser(server), Browser(server, address="127.0.0.2")
+        assert 429 in {crowd.get("/healthz").status for _ in range(60)}
+        assert other.get("/healthz").status == 200
 
 
 def test_a_large_head_is_refused(web_server: WebServer) -> None:

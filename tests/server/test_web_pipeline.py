@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from py2048.board import Board
 from py2048.errors import PlayerError
 from py2048.rules import get_rules
 from py2048.server.api.hints import HintService
+from py2048.server.play.websocket import VIOLATION
 from py2048.server.services import Services
 from py2048.session import PositionSnapshot
 
@@ -163,3 +165,22 @@ async def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() ->
     with pytest.raises(PlayerError, match="too large to compute with"):
         async for _ in HintService(("montecarlo",), 1).advise("montecarlo", snapshot):
             pass
+
+
+async def test_a_client_that_waits_as_told_is_never_closed(tmp_path: Path) -> None:
+    """It may be refused as often as it likes; one that does not wait loses its connection."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", moves_rate=100) as services:
+        patient, hasty = Visitor(services), Visitor(services)
+        refusals = 0
+        while refusals < 60:
+            answer = await patient.ask("ping")
+            if answer["type"] == "refused":
+                refusals += 1
+                await asyncio.sleep(answer["retry_ms"] / 1000 + 0.001)
+        assert patient.connection.closed is None
+        for _ in range(400):
+            await hasty.connection.on_message('{"type":"ping"}')
+            await asyncio.sleep(0)  # its answers are sent
+        assert hasty.connection.closed == VIOLATION
+        for visitor in (patient, hasty):
+            visitor.leave()

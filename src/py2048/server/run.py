@@ -20,6 +20,7 @@ import uvicorn
 from py2048.errors import MissingExtraError
 from py2048.server.app import make_app
 from py2048.server.http.connections import Connections, HttpConnection
+from py2048.server.http.limits import Buckets
 from py2048.server.http.logs import set_up_logs
 from py2048.server.schema import MOST_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
@@ -140,12 +141,14 @@ def _config(settings: Settings, worker: Worker | None) -> uvicorn.Config:
         settings.sockets_per_address + _BESIDE_SOCKETS_EACH,
         partial(_is_among, settings.proxies),
     )
+    meter = Buckets(settings.address_rate, settings.address_rate * 3)
+    socket = partial(_socket_connection, connections, meter, settings.head_patience)
     return uvicorn.Config(
         lambda: make_app(settings, worker),
         factory=True,
         # Both are called like classes.
         http=partial(HttpConnection, connections, settings.head_patience),  # type: ignore[arg-type]
-        ws=partial(_socket_connection, connections, settings.head_patience),  # type: ignore[arg-type]
+        ws=socket,  # type: ignore[arg-type]
         ws_max_size=4 * MOST_CHARACTERS,
         ws_per_message_deflate=False,
         ws_ping_interval=settings.ping,
@@ -161,11 +164,13 @@ def _config(settings: Settings, worker: Worker | None) -> uvicorn.Config:
     )
 
 
-def _socket_connection(connections: Connections, patience: float, **given: Any) -> asyncio.Protocol:
+def _socket_connection(
+    connections: Connections, meter: Buckets, timeout_s: float, **given: Any
+) -> asyncio.Protocol:
     # Loaded for the first one, after the first page.
-    from py2048.server.http.socket_connections import SocketConnection
+    from py2048.server.http.sockets import SocketConnection
 
-    return SocketConnection(connections, patience, **given)
+    return SocketConnection(connections, meter, timeout_s, **given)
 
 
 def _most_connections(wanted: int) -> int:

@@ -19,8 +19,8 @@ from py2048.server.http.middleware import network_of
 
 END = "py2048.end"
 """In the scope of a request: an event that ends an answer without an end when the server ends."""
-WRITE = "py2048.write"
-"""The extension of a WebSocket's scope that sends a text frame at once if it can, and says so."""
+SOCKET = "py2048.socket"
+"""The extension of a WebSocket's scope: its `SocketConnection`."""
 
 WRITE_PATIENCE = 30.0
 """Seconds within which a browser must take something of an answer."""
@@ -126,10 +126,16 @@ class HttpConnection(H11Protocol):
         self._work_if_asked()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, which may be there already."""
+        """Wait for the next request; close where it has come before this answer.
+
+        No browser and no proxy sends requests ahead. A burst of thousands that somebody sends so
+        costs one answer, not thousands.
+        """
         self._wait()
+        is_ahead = self.conn.their_state is h11.DONE and bool(self.conn.trailing_data[0])
+        if is_ahead:
+            self.transport.close()
         super().on_response_complete()
-        self._work_if_asked()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Pass the connection on."""

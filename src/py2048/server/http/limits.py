@@ -181,8 +181,8 @@ class RateLimits:
 
     def __init__(self, settings: Settings) -> None:
         self.moves = Buckets(settings.moves_rate, settings.moves_rate * 3)
-        self.messages = Buckets(settings.address_rate, settings.address_rate * 3)
         self.requests = Buckets(settings.requests_rate, settings.requests_rate * 5)
+        self.files = Buckets(settings.requests_rate * 20, settings.requests_rate * 200)
         self.logins = Backoff()
         self.password_addresses = Buckets(1.0, 60)  # a class signs in together
         self._new_games = Buckets(0.5, 20)

@@ -29,7 +29,7 @@ BODY_PATIENCE = 10.0
 
 _LONGEST_ADDRESS = 64
 FILES = "/static/"
-_UNCOUNTED = ("/healthz", "/readyz", FILES)
+_CHEAP = ("/healthz", "/readyz", FILES)
 """Cheap to answer, and a class that opens the page at once asks for many of them."""
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -139,8 +139,10 @@ class SecurityMiddleware:
     def _checked(self, scope: Scope) -> ASGIApp:
         """Return who shall answer: the server, or a refusal."""
         headers = Headers(scope=scope)
-        if not (scope["path"].startswith(_UNCOUNTED) or self._is_bot_move(scope)):
-            wait = self._services.limits.requests.take(address_of(scope))
+        if not self._is_bot_move(scope):
+            limits = self._services.limits
+            is_cheap = scope["path"].startswith(_CHEAP)
+            wait = (limits.files if is_cheap else limits.requests).take(address_of(scope))
             if wait:
                 self._services.metrics.limited.inc()
                 return _refusal(429, "too many requests: wait a moment", wait, "rate")

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
 from py2048.server import schema
-from py2048.server.http.connections import WRITE
+from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.games import guest_name
@@ -30,14 +30,15 @@ from py2048.storage import Account
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
+    from py2048.server.http.sockets import SocketConnection
 
 _log = logging.getLogger("py2048.web")
 RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # the last as HTTP has it: 429
 _WATCH = 15.0
 """After so many seconds a session that ended in another process has no connection left."""
 
-_MOST_OFFENCES = 50
-"""After so many malformed or hasty messages the connection is closed."""
+_MAX_OFFENCES = 50
+"""After more malformed or hasty messages than this the connection is closed."""
 
 
 class WebSocketEndpoint:
@@ -57,6 +58,9 @@ class WebSocketEndpoint:
         """Talk with one browser until it goes."""
         await receive()  # websocket.connect
         address = address_of(scope)
+        socket: SocketConnection | None = scope.get("extensions", {}).get(SOCKET)
+        if socket is not None:
+            socket.count_for(address)
         with self._services.limits.sockets.held(address) as is_free:
             if not is_free:
                 await _refuse(send, CROWDED, "full")
@@ -74,7 +78,7 @@ class WebSocketEndpoint:
             cookies = [(b"set-cookie", cookie.encode()) for cookie in user.cookies]
             await send({"type": "websocket.accept", "headers": cookies})
             connection = ClientConnection(self._services, account, address, user.session)
-            connection.write_now = scope.get("extensions", {}).get(WRITE)
+            connection.write_now = socket.write_now if socket else None
             connection.begin(current)
             if self._watch is None:
                 self._watch = rooms.start(self._disconnect_signed_out())
@@ -144,6 +148,7 @@ class ClientConnection(Client):
         self._owner = account
         self._address = address
         self._offences = 0
+        self._told_to_wait = 0.0
         self._pipeline = Pipeline()
         self._later_hint: asyncio.Task[None] | None = None
 
@@ -246,9 +251,7 @@ class ClientConnection(Client):
         if self._owner.bot_of:
             await self._services.bots.wait_turn(self.account)
             return
-        limits = self._services.limits
-        wait = limits.moves.take(self.account) or limits.messages.take(self._address)
-        if wait:
+        if wait := self._services.limits.moves.take(self.account):
             self._services.metrics.limited.inc()
             raise ActionRejected("rate", "too fast: wait a moment", wait)
 
@@ -257,10 +260,14 @@ class ClientConnection(Client):
     ) -> None:
         self._services.metrics.refused.inc()
         self._pipeline.break_off(chain)
-        if error.reason in ("malformed", "rate"):
+        # A client that waits as it was told may be refused as often as it likes.
+        now = time.monotonic()
+        if error.reason == "malformed" or (error.reason == "rate" and now < self._told_to_wait):
             self._offences += 1
-            if self._offences > _MOST_OFFENCES:
+            if self._offences > _MAX_OFFENCES:
                 self.close(VIOLATION)
+        if error.reason == "rate":
+            self._told_to_wait = now + error.wait
         room, kind = self.room, schema.type_of(frame)[:20]
         # What is shown while the game is loaded again may not be in the store.
         state = room.state_for(self.account) if room and not room.is_reloading else None
