@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import create_game, record_of
+from inside import Visitor, create_game, record_of, running
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import RecordError
@@ -19,7 +19,7 @@ from py2048.game.turn import start_from
 from py2048.server.play.fairness import check_fair, commitment_of, daily_seed, draws_of
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import ActionRejected
-from py2048.storage import NewOnlineGame, OnlineGameInfo, SavedGame, open_store
+from py2048.storage import Account, NewOnlineGame, OnlineGameInfo, SavedGame, open_store
 
 CLASSIC = get_rules("classic")
 secrets = st.binary(min_size=32, max_size=32).map(lambda secret: f"daily-{secret.hex()}")
@@ -151,3 +151,18 @@ def test_games_from_before_days_had_secrets_count_by_their_seed(
     assert found[1].seed == daily_seed(day)
     found[1].verify()
     assert games.challenge(day.isoformat()) == (None, None)
+
+
+async def test_guests_of_an_address_begin_few_games_of_a_day(tmp_path: Path) -> None:
+    """Each game shows tiles to come; games that have begun are continued all the same."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        guests = [Visitor(services, address="::a") for _ in range(11)]
+        answers = [await guest.new(mode="daily") for guest in guests]
+        assert [answer["type"] for answer in answers] == ["state"] * 10 + ["refused"]
+        assert answers[-1]["reason"] == "busy"
+        begun = await Visitor(services, guests[0].account, address="::a").new(mode="daily")
+        assert begun["game"] == answers[0]["game"]
+        known = Account("f" * 32, "Ada", "hash", 0, "2026-01-01")
+        elsewhere = Visitor(services, address="::b"), Visitor(services, known, address="::a")
+        for visitor in elsewhere:
+            assert (await visitor.new(mode="daily"))["type"] == "state"

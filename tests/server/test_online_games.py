@@ -442,3 +442,16 @@ def test_a_record_read_back_is_the_same(games: GameService) -> None:
     assert text is not None
     assert Record.from_json(text).to_json() == text
     assert Direction.parse(Record.from_json(text).turns[0]) in Direction
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("classic:size=16x16", "classic"), ("5x5", "5x5"), ("Classic:size=4x4", "Classic"),
+        ("classic:size=16x16,start=256x1024:1", "own"), ("CLASSIC:spawn=1024:1", "own"),
+        ("mine:spawn=1024:1", "mine"),
+    ],
+)  # fmt: skip
+def test_names_of_presets_are_kept_for_presets(text: str, name: str) -> None:
+    """Points under rules of one's own are not praised as points under classic ones."""
+    assert checked_rules(text).name == name

@@ -134,6 +134,10 @@ def test_a_hint_names_a_legal_direction(browser: Browser) -> None:
     assert (answer["unit"], answer["policy"], answer["chance"]) == ("rating", None, None)
     over = browser.post("/api/hints", {"board": [[2, 4], [4, 2]], "player": "greedy"})
     assert over.status == 409
+    own = browser.post(
+        "/api/hints", {"board": [[2, 2], [4, 0]], "rules": "own:size=2x2,spawn=2:7+4:2"}
+    )
+    assert (own.status, own.json()["reason"]) == (422, "player")
     unknown = browser.post("/api/hints", {"board": [[2, 2]], "player": "expectimax:depth=20"})
     assert unknown.status == 422
 

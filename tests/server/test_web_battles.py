@@ -479,6 +479,7 @@ def test_the_pages_of_a_battle(web_server: WebServer) -> None:
     assert f'href="{again}"' in two.get(path).text
     assert one.get("/battle/nothing").status == 404
     assert one.form(f"{path}/nothing").status == 404
-    assert one.form("/battle", minutes="7").status == 404
+    refused = one.form("/battle", minutes="999")
+    assert (refused.status, "1, 3, 5, 10, 20 minutes" in refused.text) == (422, True)
     evil = two.request("POST", f"{again}/join", b"", Origin="https://evil.example")
     assert evil.status == 403

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -135,7 +137,7 @@ async def test_the_daily_game_is_the_same_for_all_and_once(web_server: WebServer
 
 
 async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
-    """It is verified and listed on the day's page; until the day is past others cannot copy it."""
+    """It is verified, and sealed until the day is past; accounts from before the day are listed."""
     browser = await named(web_server, "Daily player")
     async with browser.socket() as socket:
         game = (await socket.new(mode="daily"))["game"]
@@ -152,6 +154,9 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
     async with stranger.socket() as socket:
         for kind in ("watch", "open"):
             assert (await socket.ask(kind, "refused", game=game))["reason"] == "sealed"
+    assert "Daily player" not in stranger.get("/daily").text
+    with closing(sqlite3.connect(web_server.home / "py2048.sqlite3")) as store, store:
+        store.execute("UPDATE accounts SET created = '2026' WHERE name = 'Daily player'")
     assert "Daily player" in stranger.get("/daily").text
     assert "Daily player" not in scores(browser, "ranked", "classic")
     yesterday = datetime.now(UTC).date() - timedelta(days=1)

@@ -115,6 +115,25 @@ async def test_where_rules_punish_attempts_they_are_turns(services: Services) ->
     visitor.leave()
 
 
+async def test_an_address_has_so_many_turns(services: Services) -> None:
+    """Turns times cells count, whoever sends them: each is played again on the server."""
+    refused: list[Json] = []
+    while not refused:
+        guest = Visitor(services, address="::a")
+        await guest.new("classic:size=16x16")
+        _, turns = played_on(guest.state, 200)
+        answer = await guest.ask("offline", number=1, turns=turns)
+        refused += [answer] if answer["type"] == "refused" else []
+        guest.leave()
+    assert refused[0]["reason"] == "busy"
+    assert refused[0]["retry_ms"] > 0
+    other = Visitor(services, address="::b")
+    await other.new()
+    _, turns = played_on(other.state, 3)
+    assert (await other.ask("offline", number=1, turns=turns))["type"] == "state"
+    other.leave()
+
+
 @pytest.mark.parametrize("mode", ["ranked", "daily"])
 async def test_games_that_count_are_played_with_the_server(services: Services, mode: str) -> None:
     """In a ranked or daily game the server draws every tile."""

@@ -116,6 +116,23 @@ async def test_many_requests_are_worked_through_beside_the_play(
     assert set(stand_in.noted("at once")) == {1}
 
 
+async def test_no_address_has_the_whole_queue(url: str, stand_in: StandIn) -> None:
+    """Some places are left for others, however many guests of one address ask."""
+    stand_in.tell("hang")
+    async with running(url) as services:
+        store = services.rooms.games.store
+        games = [add_game(store, seed) for seed in range(reviews.MAX_PENDING_EACH + 2)]
+        for number, game in enumerate(games[:-2]):
+            await services.request_review(game, f"guest {number}", "::1")
+        with pytest.raises(ActionRejected, match="from here"):
+            await services.request_review(games[-2], "another", "::1")
+        assert await services.request_review(games[0], "another", "::1")  # it waits already
+        assert await services.request_review(games[-1], "honest", "::2")
+        (stand_in.folder / "hang").unlink()
+        await until(lambda: is_settled(store, *games[:-2]))
+        assert await services.request_review(games[-2], "another", "::1")
+
+
 async def test_what_a_dead_server_was_computing_is_computed_again(
     url: str, stand_in: StandIn
 ) -> None:

@@ -304,12 +304,29 @@ def test_periods_are_days_weeks_and_seasons(store: Store, monkeypatch: pytest.Mo
     assert not any(period.startswith(("day 2048", "week 2048")) for period in kept)
 
 
+def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store: Store) -> None:
+    """One of few turns goes when it is left for a while, any when no cookie is that old."""
+    store.accounts.claim_name("named", "Ada", "hash")
+    short, long, named = deal(store, "guest"), deal(store, "guest"), deal(store, "named")
+    turns = "abcdefghij"
+    for game in (short, named):
+        store.changes.write([change(game, "a")])
+    store.changes.write([change(long, *turns)])
+    assert store.online.sweep_guests("2000", "2000") == ""
+    assert store.games.find(short.id)
+    store.online.sweep_guests("2999", "2000")
+    assert [bool(store.games.find(game.id)) for game in (short, long, named)] == [False, True, True]
+    store.online.sweep_guests("2999", "2999")
+    assert [bool(store.games.find(game.id)) for game in (long, named)] == [False, True]
+    assert store.accounts.find("guest") is None
+
+
 def test_guests_games_without_a_move_are_swept(store: Store) -> None:
     """Old ones go with their guests, unless the guest has anything else or somebody sits there."""
     store.accounts.claim_name("named", "Ada", "hash")
     swept = [deal(store, "gone"), deal(store, "gone"), deal(store, "busy")]
     kept = [deal(store, "named"), deal(store, "busy"), deal(store, "sitting")]
-    store.changes.write([change(kept[1], "a")])
+    store.changes.write([change(kept[1], *"abcdefghij")])
     own = new_game(store)
     assert store.online.sweep_guests("2000") == ""
     since = store.online.sweep_guests("2999", limit=2)

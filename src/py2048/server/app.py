@@ -88,7 +88,8 @@ async def _explained(pages: Pages, auth: Auth, request: Request, error: Exceptio
         case HTTPException():
             status, message = error.status_code, error.detail
         case schema.ActionRejected():
-            status = STATUS.get(error.reason, 422 if is_api else 404)
+            is_asked = is_api or request.method == "POST"
+            status = STATUS.get(error.reason, 422 if is_asked else 404)
         case StorageError():
             _log.error("the store failed", extra={"fault": message})
             status, message = 503, f"{trouble_of(error)}. Try again soon."

@@ -144,7 +144,7 @@ class Services:
         if not self.settings.reviews:
             raise ActionRejected("off", "games are not reviewed on this server")
         self.limits.check_review(account, address)
-        await self.do(request_review, game_id)
+        await self.do(request_review, game_id, self.reviews.asked.setdefault(address, set()))
         self.reviews.wake()
         return game_id
 

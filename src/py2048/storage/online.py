@@ -18,6 +18,9 @@ from py2048.storage.values import (
     utc_now,
 )
 
+MIN_TURNS = 10
+"""Fewer turns make no game of a guest that is worth keeping for long."""
+
 _TO_WATCH = (games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None))
 _CONTROL = bot_games.c.game_id == rounds.c.game_id
 _INFO = (
@@ -125,12 +128,15 @@ class OnlineGames(Subject):
         return [row.id for row in self._database.all(query)]
 
     def sweep_guests(
-        self, before: str, *, since: str = "", spare: Collection[str] = (), limit: int = 1000
-    ) -> str:
-        """Remove guests' games without a move, and guests who have nothing else.
+        self, before: str, lost: str = "", *, since: str = "", spare: Collection[str] = (),
+        limit: int = 1000,
+    ) -> str:  # fmt: skip
+        """Remove guests' games in progress that are hardly begun or lost, and guests without any.
 
         Args:
-            before: Only games that began before this time, ISO 8601 in UTC.
+            before: Games of fewer than `MIN_TURNS` turns go that have not changed since this time,
+                ISO 8601 in UTC.
+            lost: All go that have not changed since this time: no browser knows them any more.
             since: Only games that began at this time or later.
             spare: Games that are open in a room.
             limit: Look at no more games.
@@ -138,8 +144,11 @@ class OnlineGames(Subject):
         Returns:
             When the next game to look at began; empty when all were looked at.
         """
+        is_short = sa.and_(games.c.length < MIN_TURNS, games.c.updated < before)
+        useless = sa.and_(~games.c.is_over, sa.or_(is_short, games.c.updated < lost))
         query = (
-            sa.select(games.c.id, games.c.owner, games.c.length, games.c.started, accounts.c.name)
+            sa.select(games.c.id, games.c.owner, games.c.started, accounts.c.name)
+            .add_columns(useless.label("is_useless"))
             .join(rounds, rounds.c.game_id == games.c.id)
             .join(accounts, accounts.c.id == games.c.owner)
             .where(games.c.started >= since, games.c.started < before)
@@ -148,16 +157,15 @@ class OnlineGames(Subject):
         )
         found = self._database.all(query)
         old = found[:limit]
-        empty = [row for row in old if not (row.length or row.name or row.id in spare)]
-        if empty:
-            ids = {row.id for row in empty}
+        found_useless = [row for row in old if row.is_useless and not row.name]
+        ids = {row.id for row in found_useless} - set(spare)
+        if ids:
             with self._database.write() as connection:
-                is_empty = games.c.id.in_(ids), games.c.length == 0
-                connection.execute(sa.delete(games).where(*is_empty))
+                connection.execute(sa.delete(games).where(games.c.id.in_(ids), useless))
                 left = connection.scalars(sa.select(games.c.id).where(games.c.id.in_(ids)))
                 gone = ids.difference(left)
                 connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
-                _forget_guests(connection, {row.owner for row in empty})
+                _forget_guests(connection, {row.owner for row in found_useless})
         return found[limit].started if len(found) > limit else ""
 
     def _one(self, condition: sa.ColumnElement[bool]) -> OnlineGameInfo | None:

@@ -235,7 +235,8 @@ class Leaderboards(Subject):
             rules: The text of the rules.
             period: ``day``, ``week``, ``season`` or ``ever``: when the game ended; the day, the
                 week and the season are those of now, in UTC. Or a season, such as ``2048-Q1``, or
-                the date of a daily challenge, such as ``2048-01-31``.
+                the date of a daily challenge, such as ``2048-01-31``: only accounts from before
+                that day stand on its board, as a new one may know the tiles from another.
             limit: At most so many.
         """
         query = (
@@ -247,6 +248,7 @@ class Leaderboards(Subject):
                 leaders.c.period == _key(period, datetime.now(UTC).date()),
                 leaders.c.category == category,
                 leaders.c.rules == rules,
+                accounts.c.created < period if category == "daily" else sa.true(),
             )
             .order_by(*_ORDER)
             .limit(limit)

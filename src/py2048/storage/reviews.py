@@ -7,6 +7,8 @@ which ends when it is not renewed.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import sqlalchemy as sa
 
 from py2048.storage.database import Subject, insert_new, is_sqlite
@@ -89,6 +91,11 @@ class Reviews(Subject):
             query = query.where(reviews.c.asked < before)
         row = self._database.one(query)
         return 0 if row is None else int(row.number)
+
+    def waiting(self, games: Collection[str]) -> set[str]:
+        """Return those of the games whose reviews wait or are being computed."""
+        query = sa.select(reviews.c.game_id).where(reviews.c.game_id.in_(games), _PENDING)
+        return {row.game_id for row in self._database.all(query)}
 
     def claim(self, version: str, ended: str) -> ReviewClaim | None:
         """Claim the review that waits longest, None if none waits.

@@ -14,6 +14,7 @@ from py2048.errors import PlayerError, Py2048Error, did_you_mean
 from py2048.players import Player, make_player
 from py2048.rules import Rules
 from py2048.server.play import messages
+from py2048.server.play.games import preset_of
 from py2048.server.play.rooms import Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.session import Hint, PositionSnapshot, advise, hint_player
@@ -55,8 +56,11 @@ class HintService:
         """Return a spec that may be asked for; none means the usual one for the board.
 
         Raises:
-            ActionRejected: if there is no such player here.
+            ActionRejected: if there is no such player here, or the rules are not those of a preset
+                in some size: a player keeps tables for each rule set that it was asked about.
         """
+        if preset_of(rules) is None:
+            raise ActionRejected("player", "computer players know the presets here, in any size")
         usual = hint_player(rules, board)
         wanted = spec or (usual if usual in self.specs else self.specs[0])
         if wanted not in self.specs:

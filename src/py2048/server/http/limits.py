@@ -190,7 +190,8 @@ class RateLimits:
         self._hints = Buckets(2.0, 10)
         self.cards = Buckets(2.0, 40)
         self.battles = Buckets(1.0, 20)
-        self._offline = Buckets(1.0, 20)
+        self._offline = Buckets(10_000, 200_000)  # turns played offline, times cells
+        self._dailies = {False: Buckets(10 / 86_400, 10), True: Buckets(60 / 86_400, 60)}
         self._reviews = Buckets(1 / 30, 5)
         self._reviews_from = Buckets(0.5, 60)
         self._verifications = Buckets(0.5, 20)
@@ -217,14 +218,33 @@ class RateLimits:
         if self._hints.take(account):
             raise ActionRejected("busy", "too many hints: wait a moment")
 
-    def check_offline(self, account: str) -> None:
-        """Reject turns played offline that come too fast: each message has hundreds to verify.
+    def check_offline(self, address: str, cost: int) -> None:
+        """Reject turns played offline that come too fast: each is played again here.
+
+        Args:
+            address: where they come from.
+            cost: how many turns there are, times the cells of the board.
 
         Raises:
             ActionRejected: reason ``busy``.
         """
-        if wait := self._offline.take(account):
+        if wait := self._offline.take(address):
             raise ActionRejected("busy", "too many moves at once: wait a moment", wait)
+        self._offline.owe(address, cost)
+
+    def check_daily(self, address: str, *, is_known: bool) -> None:
+        """Reject daily games that begin too often: who plays many knows the tiles to come.
+
+        Args:
+            address: where the player comes from.
+            is_known: whether the player has a name and an account from before today.
+
+        Raises:
+            ActionRejected: reason ``busy``.
+        """
+        if wait := self._dailies[is_known].take(address):
+            advice = "try again tomorrow" if is_known else "log in with a name from before today"
+            raise ActionRejected("busy", f"too many new daily games from here: {advice}", wait)
 
     def check_review(self, account: str, address: str) -> None:
         """Reject requests for reviews that come too fast.

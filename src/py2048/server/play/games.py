@@ -10,9 +10,12 @@ below the 2**63 of the store's columns.
 
 from __future__ import annotations
 
+import functools
+import operator
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -22,7 +25,7 @@ from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
 from py2048.game.record import Step, decode_steps, direction_of, encode_step, encode_turn
 from py2048.game.turn import Outcome, start_from
-from py2048.rules import Rules, get_rules
+from py2048.rules import Rules, get_rules, list_rules
 from py2048.server.play import fairness
 from py2048.server.play.time_controls import (
     LIMITS_MS,
@@ -66,7 +69,10 @@ LIVE = timedelta(minutes=5)
 """A game counts as live for so long after its last move."""
 
 UNTOUCHED = timedelta(days=1)
-"""After so long a guest's game without a move is removed."""
+"""After so long without a move a guest's game that is hardly begun is removed."""
+
+LOST = timedelta(days=400)
+"""After so long without a move any game of a guest is removed: the cookie has ended."""
 
 LARGEST_SIDE = 16
 LARGEST_TILE = 2**20
@@ -74,6 +80,9 @@ LARGEST_TILE = 2**20
 
 LARGEST_TARGET = 2**40
 """No game reaches a larger tile."""
+
+OWN = "own"
+"""What rules are called whose text borrows the name of a preset."""
 
 _FROM_POSITION = "from_position"
 LONGEST_NAME = 40
@@ -320,31 +329,42 @@ class OnlineGame:
         self._check_length()
         return self.session.play_hint(hint)
 
-    def take_offline(self, number: int, text: str) -> None:
-        """Take over turns that were played in a browser without its server.
+    def read_offline(self, number: int, text: str) -> tuple[Step, ...]:
+        """Return the turns that were played in a browser without its server.
 
-        They are verified by the rules, all before any is played. Nobody vouches for their tiles, so
-        the game counts on no board of scores.
+        They are to be verified by `check_offline`, which takes long, and then taken over.
 
         Args:
             number: what the first of them would have as an action of its own.
             text: the turns in the notation of records.
 
         Raises:
-            ActionRejected: reason ``offline`` if a turn breaks the rules; otherwise as `undo`.
+            ActionRejected: reason ``offline`` if they cannot be read; otherwise as `undo`.
         """
-        self.check_help()
-        if number != self.version + 1:
-            raise ActionRejected("gap", f"the game has gone on: it is at action {self.version}")
-        rules = self.session.rules
+        self._check_offline(number)
         try:
-            steps = tuple(decode_steps(text, rules.shape))
-            _check_steps(Game(rules, board=self.session.game.board), steps)
+            steps = tuple(decode_steps(text, self.session.rules.shape))
         except Py2048Error as error:
-            raise ActionRejected("offline", f"a move made offline is none: {error}") from None
+            raise _not_offline(error) from None
         if self.version + len(steps) >= MOST_ACTIONS:
             raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
+        return steps
+
+    def take_offline(self, number: int, steps: Sequence[Step]) -> None:
+        """Take over verified turns of `read_offline`, unless the game has changed since.
+
+        Nobody vouches for their tiles, so the game counts on no board of scores.
+
+        Raises:
+            ActionRejected: as `undo`.
+        """
+        self._check_offline(number)
         self.session.take_turns(steps)
+
+    def _check_offline(self, number: int) -> None:
+        self.check_help()
+        if number != self.version + 1:
+            raise ActionRejected("gap", f"the game is at action {self.version} by now")
 
     def check_help(self) -> None:
         """Refuse help where the mode forbids it.
@@ -488,7 +508,7 @@ class GameService:
         day = None
         if mode == DAILY:
             day, wanted = datetime.now(UTC).date().isoformat(), get_rules("classic")
-            begun = self.store.online.daily(account_id, day)
+            begun = self.daily(account_id)
             if begun is not None:
                 return self.load(begun.game_id), None
             secret = self.store.online.day_secret(day, fairness.new_day_secret())
@@ -529,6 +549,10 @@ class GameService:
             game = OnlineGame(self.store, saved, info)
         self._make_room(in_progress)
         return game, NewOnlineGame(saved, info)
+
+    def daily(self, account_id: str) -> OnlineGameInfo | None:
+        """Return the account's game of today's challenge, None if it has not begun."""
+        return self.store.online.daily(account_id, datetime.now(UTC).date().isoformat())
 
     def load_rival(self, planned: NewOnlineGame) -> OnlineGame:
         """Return the daily game that the account had before `planned`, which was not written.
@@ -712,12 +736,14 @@ class GameService:
     def sweep(self, open_ids: Collection[str]) -> None:
         """Remove some of what nobody needs, except games that are open.
 
-        These are guests' games without a move, guests who have nothing else, and the leaderboards
-        of days and weeks that are over.
+        These are guests' games that are hardly begun or lost, guests who have nothing else, and
+        the leaderboards of days and weeks that are over.
         """
         self.store.leaderboards.forget_periods()
-        before = utc_text(datetime.now(UTC) - UNTOUCHED)
-        self._swept = self.store.online.sweep_guests(before, since=self._swept, spare=open_ids)
+        before, lost = (utc_text(datetime.now(UTC) - age) for age in (UNTOUCHED, LOST))
+        self._swept = self.store.online.sweep_guests(
+            before, lost, since=self._swept, spare=open_ids
+        )
 
 
 def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
@@ -767,6 +793,22 @@ def _check_steps(game: Game, steps: Iterable[Step]) -> None:
             raise RecordError(f"{direction} moves the tiles: it needs the tile that appeared")
         if game.turn_count == count:
             raise RecordError(f"{direction} moves nothing, which is no turn here")
+
+
+def check_offline(rules: Rules, board: Board, steps: Iterable[Step]) -> None:
+    """Check that turns played without the server follow the rules from a board on.
+
+    Raises:
+        ActionRejected: reason ``offline``, if one breaks them.
+    """
+    try:
+        _check_steps(Game(rules, board=board), steps)
+    except Py2048Error as error:
+        raise _not_offline(error) from None
+
+
+def _not_offline(error: Py2048Error) -> ActionRejected:
+    return ActionRejected("offline", f"a move made offline is none: {error}")
 
 
 def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
@@ -844,6 +886,11 @@ def guest_name(account_id: str) -> str:
     return f"guest {account_id[:4].upper()}"
 
 
+def is_known(account: Account) -> bool:
+    """Say whether an account has a name, and is from before today (UTC)."""
+    return account.name is not None and account.created < datetime.now(UTC).date().isoformat()
+
+
 def new_account_id() -> str:
     """Return the id of a new guest."""
     return secrets.token_hex(16)
@@ -851,6 +898,8 @@ def new_account_id() -> str:
 
 def checked_rules(text: str) -> Rules:
     """Return the rules that a stranger's text describes.
+
+    The names of presets are kept for presets, in any size: other rules are called `OWN`.
 
     Raises:
         ActionRejected: if it describes none, or rules that are not played on a server; the message
@@ -865,7 +914,21 @@ def checked_rules(text: str) -> Rules:
     fault = _fault(rules)
     if fault is not None:
         raise ActionRejected("rules", fault)
-    return rules
+    is_borrowed = any(rules.name.casefold() == preset.name for preset in list_rules())
+    return replace(rules, name=OWN) if is_borrowed and preset_of(rules) is None else rules
+
+
+@functools.lru_cache(maxsize=1024)
+def preset_of(rules: Rules) -> Rules | None:
+    """Return the preset that these rules are, in any size and under any name; None if none.
+
+    Where several are, as of classic and 5x5, it is the one of that name, if any.
+    """
+    names = [each.name for each in fields(Rules) if each.name not in ("name", "rows", "columns")]
+    wanted = operator.attrgetter(*names)
+    same = [preset for preset in list_rules() if wanted(preset) == wanted(rules)]
+    first = same[0] if same else None
+    return next((each for each in same if each.name == rules.name.casefold()), first)
 
 
 def _fault(rules: Rules) -> str | None:

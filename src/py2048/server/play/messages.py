@@ -14,6 +14,7 @@ from py2048.errors import StorageError
 from py2048.game import Outcome, Spawn, Turn
 from py2048.rules import Rules
 from py2048.server import schema
+from py2048.server.play.games import preset_of
 from py2048.server.schema import ActionRejected
 from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
 from py2048.storage import OpenGame, RecordSummary
@@ -224,8 +225,11 @@ def _tile(spawn: Spawn | None) -> schema.NewTile | None:
 def rules_info(text: str) -> schema.RulesInfo:
     """Return rules as a page shows them."""
     rules = Rules.parse(text)
+    preset = preset_of(rules)
+    is_resized = preset is not None and preset.name == rules.name and preset.shape != rules.shape
+    name = f"{rules.name} {rules.rows}×{rules.columns}" if is_resized else rules.name  # noqa: RUF001
     return schema.RulesInfo(
-        rules.name, str(rules), rules.rows, rules.columns, rules.target, _summary(rules)
+        name, str(rules), rules.rows, rules.columns, rules.target, _summary(rules)
     )
 
 

@@ -18,11 +18,11 @@ from py2048.server import schema
 from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
-from py2048.server.play.games import guest_name
+from py2048.server.play.games import check_offline, guest_name, is_known
 from py2048.server.play.pipeline import Pipeline
 from py2048.server.play.rooms import SIGN_IN, Client, Room
 from py2048.server.play.watching import Step
-from py2048.server.schema import BOT, RANKED, ActionRejected
+from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth
 from py2048.session import Hint
@@ -232,7 +232,7 @@ class ClientConnection(Client):
         room = await self._my_room()
         room.stop_autoplay()
         if isinstance(message, schema.OfflineRequest):
-            self._take_offline(room, message)
+            await self._take_offline(room, message)
             return
         number = self._pipeline.number(message, room.game)
         if isinstance(message, schema.MoveRequest):
@@ -298,6 +298,8 @@ class ClientConnection(Client):
         if mode is UNSET:
             mode = BOT if self._owner.bot_of else RANKED
         self._services.limits.check_new_game(self.account, self._address)
+        if mode == DAILY and not await self._rooms.in_thread(self._rooms.games.daily, self.account):
+            self._services.limits.check_daily(self._address, is_known=is_known(self._owner))
         control = None if message.time_control is UNSET else message.time_control
         self.takes_steps = False
         room = await self._rooms.create(self, message.rules, mode, control)
@@ -364,9 +366,14 @@ class ClientConnection(Client):
             delay = message.delay / 1000
             hints.start_autoplay(self._rooms, room, spec, delay, self._address)
 
-    def _take_offline(self, room: Room, message: schema.OfflineRequest) -> None:
-        self._services.limits.check_offline(self.account)
-        room.game.take_offline(message.number, message.turns)
+    async def _take_offline(self, room: Room, message: schema.OfflineRequest) -> None:
+        """Take over turns, after a thread has verified them: that would hold up all others."""
+        game, limits = room.game.session.game, self._services.limits
+        steps = room.game.read_offline(message.number, message.turns)
+        limits.check_offline(self._address, len(steps) * game.rules.cells)
+        await limits.replaying.do(self._address, check_offline, game.rules, game.board, steps)
+        room = await self._my_room()
+        room.game.take_offline(message.number, steps)
         for client in room.clients:
             room.send_state(client)
 

@@ -53,12 +53,14 @@ class ReviewWorkers:
 
     Attributes:
         backlog: how many reviews wait or are being computed, as last seen.
+        asked: the games whose reviews each address asked for.
     """
 
     def __init__(self, workers: int, metrics: Metrics) -> None:
         self._workers = workers
         self._metrics = metrics
         self.backlog = 0
+        self.asked: dict[str, set[str]] = {}
         self._wanted = threading.Semaphore(0)
         self._is_closed = False
         self._processes: set[subprocess.Popen[str]] = set()

@@ -33,8 +33,17 @@ MOST_PENDING = 200
 _NAMES = {direction.letter: str(direction) for direction in Direction}
 
 
-def request_review(games: GameService, game_id: str) -> None:
+MAX_PENDING_EACH = 20
+"""The most places in the queue for one address."""
+
+
+def request_review(games: GameService, game_id: str, asked: set[str]) -> None:
     """Ask for the review of a finished game, unless it is there or on its way.
+
+    Args:
+        games: the games.
+        game_id: the game.
+        asked: the games that the same address asked for, some of which may be reviewed by now.
 
     Raises:
         ActionRejected: if there is no such game (``unknown_game``), it is sealed (``sealed``) or
@@ -47,7 +56,11 @@ def request_review(games: GameService, game_id: str) -> None:
         )
     if games.store.reviews.pending() >= MOST_PENDING:
         raise ActionRejected("busy", "too many games wait for a review: try again later")
+    asked.intersection_update(games.store.reviews.waiting(asked))
+    if len(asked - {game_id}) >= MAX_PENDING_EACH:
+        raise ActionRejected("busy", "too many games from here wait for a review: try again later")
     games.store.reviews.request(game_id, VERSION)
+    asked.add(game_id)
 
 
 def review_answer(
