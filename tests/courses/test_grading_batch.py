@@ -16,7 +16,7 @@ from toys import GREET, GROW, RIGHT, TOY
 
 from py2048.courses.grading.grader import ResultsFile, grade_all, key_of
 from py2048.courses.grading.report import Report
-from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, choose_protection
+from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 from py2048.courses.grading.submissions import Submission, collect
 from py2048.errors import CourseError
 
@@ -44,7 +44,6 @@ def test_each_is_graded_as_if_alone(tmp_path):
     """How many run at a time, and who runs beside, makes no difference."""
     wrong = RIGHT.replace("a + b", "a - b")
     bomb = f"{RIGHT}\nimport os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
-    bomb = RIGHT if choose_protection() is PLAIN else bomb
     sources = {"ann": RIGHT, "bob": wrong, "cy": SLOW, "dee": "def", "eve": bomb, "fay": RIGHT}
     reports = _graded(_class(tmp_path, sources), jobs=3)
     lost = {name: report.lost for name, report in reports.items()}

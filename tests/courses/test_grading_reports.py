@@ -27,9 +27,9 @@ from py2048.courses.grading.report import (
     to_json,
     write_gradebook,
 )
-from py2048.courses.grading.sandbox import PLAIN, ResourceLimits
+from py2048.courses.grading.sandbox import UNPROTECTED, ResourceLimits
 
-RUN = RunInfo("toy", "A toy", "1+abc", PLAIN, ResourceLimits(), not_graded="style")
+RUN = RunInfo("toy", "A toy", "1+abc", UNPROTECTED, ResourceLimits(), not_graded="style")
 EVIL = "<script>alert(1)</script> & \"quotes\" 'single' [bold]markup[/bold] ]]> \x1b[31m"
 
 
@@ -206,7 +206,7 @@ def test_gradescope_is_told_why_nothing_was_graded():
 def test_the_terminal_shows_students_text_as_text(capsys):
     """Markup and control characters of a submission do not reach the terminal as such."""
     console = Console(width=100, force_terminal=False)
-    print_reports(console, [_report(EVIL), _report("bob")], detailed=True)
+    print_reports(RUN, [_report(EVIL), _report("bob")], detailed=True, console=console)
     shown = capsys.readouterr().out
     assert "[bold]markup[/bold]" in shown.replace("\n", "")
     assert "\x1b" not in shown
@@ -221,10 +221,10 @@ def test_the_gradebook_on_80_columns_has_names_and_totals():
         Report("x", "toy", tuple(tasks[:1])),
     ]
     console = Console(width=80, record=True)
-    print_reports(console, reports, detailed=False)
+    print_reports(RUN, reports, detailed=False, console=console)
     text = console.export_text()
     assert re.search(r"maria-manuela-fernandes │ +110 │ 2, 4, 6, 8, 10, 12", text)
     assert max(map(len, text.splitlines())) <= 80
     wide = Console(width=200, record=True)
-    print_reports(wide, reports, detailed=False)
+    print_reports(RUN, reports, detailed=False, console=wide)
     assert re.search(r"Marks ┃ +1 ┃ .* ┃ 21 ┃", wide.export_text())

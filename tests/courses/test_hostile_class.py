@@ -16,7 +16,10 @@ from tests.courses.test_mutants import MUTANTS
 from py2048.courses import COURSES
 from py2048.courses.grading.grader import grade_all
 from py2048.courses.grading.report import Report
-from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, choose_protection, copies_of_py2048
+from py2048.courses.grading.sandbox import (
+    SandboxConfig,
+    copies_of_py2048,
+)
 from py2048.courses.grading.submissions import Submission, collect
 
 HERE = Path(__file__).parent
@@ -115,7 +118,6 @@ def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
 @pytest.mark.slow
 @pytest.mark.gui
 @pytest.mark.timeout(900)
-@pytest.mark.skipif(choose_protection() is PLAIN, reason="only a sandbox makes these harmless")
 def test_a_class_with_hostile_submissions_is_graded(tmp_path):
     """Nobody's marks depend on who else is in the class, and every report is there."""
     began = time.monotonic()

@@ -8,23 +8,20 @@ import tempfile
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from py2048.cli import streams
 from py2048.cli.options import MAX_WORKERS, Subcommands, between, check_folder, check_outputs
-from py2048.courses import COURSES, Course, get_course
+from py2048.courses import COURSES, get_course
 from py2048.errors import CourseError
 
 if TYPE_CHECKING:
     from py2048.courses.grading.report import Report, RunInfo
-    from py2048.courses.grading.sandbox import Protection, SandboxConfig
+    from py2048.courses.grading.sandbox import SandboxConfig
     from py2048.courses.grading.submissions import Submission
     from py2048.courses.grading.tasks import Grading
-
-LONGEST = 86_400
-"""Seconds that a submission may be given at most: a day."""
 
 app = typer.Typer(
     cls=Subcommands,
@@ -69,102 +66,81 @@ def start(
     print(f"\nNow read {folder / 'README.md'}")
 
 
+def _file(option: str, help_: str) -> Any:
+    return typer.Option(option, metavar="FILE", help=help_)
+
+
+PATHS = typer.Argument(
+    metavar="PATH...", help="A Python file, a submission's folder, a folder or ZIP of them."
+)
+JOBS = typer.Option(
+    "--jobs",
+    "-j",
+    metavar="N",
+    callback=between(1, MAX_WORKERS),
+    help="Grade N at a time, by default one for each processor; 1 keeps their order.",
+    show_default=False,
+)
+SECONDS = typer.Option(
+    "--seconds",
+    metavar="S",
+    callback=between(1, 86_400),
+    help="The time for one submission in all.",
+)
+UNPROTECTED = typer.Option(
+    "--unprotected",
+    help="Grade even where submissions could read py2048's own solutions, as on macOS.",
+)
+
+
 @app.command()
 def check(
     name: NameArgument,
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PATH...", help="A Python file, a submission's folder, a folder or ZIP of them."
-        ),
-    ],
+    paths: Annotated[list[Path], PATHS],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write a gradebook.")
-    ] = None,
+    csv: Annotated[Path | None, _file("--csv", "Write a gradebook.")] = None,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="DIR", help="Write a page per student, and an index."),
     ] = None,
     gradescope: Annotated[
-        Path | None,
-        typer.Option("--gradescope", metavar="FILE", help="Write results.json for Gradescope."),
+        Path | None, _file("--gradescope", "Write results.json for Gradescope.")
     ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            callback=between(1, MAX_WORKERS),
-            help="Grade N at a time, by default one for each processor; 1 keeps their order.",
-            show_default=False,
-        ),
-    ] = os.cpu_count() or 1,
     resume: Annotated[
         Path | None,
-        typer.Option(
-            "--resume",
-            metavar="FILE",
-            help="Keep results in FILE; an interrupted run continues from there.",
-        ),
+        _file("--resume", "Keep results in FILE; an interrupted run continues from there."),
     ] = None,
+    jobs: Annotated[int, JOBS] = os.cpu_count() or 1,
     detailed: Annotated[
         bool, typer.Option("--details", "-d", help="Show every task of every submission.")
     ] = False,
-    real_window: Annotated[
-        bool,
-        typer.Option("--real-window", hidden=True, help="Nothing: windows are always real."),
-    ] = False,
     from_python2: Annotated[
-        bool,
-        typer.Option("--from-python2", help="Convert programs written for Python 2 first."),
+        bool, typer.Option("--from-python2", help="Convert programs written for Python 2 first.")
     ] = False,
-    protection: Annotated[
-        str | None,
-        typer.Option(
-            "--protection",
-            metavar="KIND",
-            help="bubblewrap, unshare, landlock or 'limits only'; by default the strongest "
-            "that works.",
-        ),
-    ] = None,
-    unprotected: Annotated[
-        bool,
-        typer.Option(
-            "--unprotected",
-            help="Grade even where submissions could read py2048's own solutions, as on macOS.",
-        ),
-    ] = False,
-    seconds: Annotated[
-        float,
-        typer.Option("--seconds", metavar="S", help="The time for one submission in all."),
-    ] = 60.0,
+    unprotected: Annotated[bool, UNPROTECTED] = False,
+    seconds: Annotated[float, SECONDS] = 60.0,
 ) -> None:
     """Grade submissions of a course, each in a limited process of its own.
 
     Ctrl-C stops and reports the submissions that are graded.
     """
-    course = get_course(name)
-    del real_window  # of older versions
-    if not 1 <= seconds <= LONGEST:
-        raise CourseError(f"--seconds is {seconds:g}: give 1 to {LONGEST}")
-    from py2048.courses.grading import python2
-    from py2048.courses.grading.sandbox import choose_protection
+    from py2048.courses.grading import python2, report
+    from py2048.courses.grading.process import check_start
+    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
     from py2048.courses.grading.submissions import collect
 
-    found = choose_protection(protection, unprotected=unprotected)
-    grading, run, sandbox = _prepared(course, found, seconds)
+    course = get_course(name)
+    grading = course.grading()
+    sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=seconds)
+    check_start(grading, sandbox)
     if from_python2:
         python2.check_installed()
     check_outputs({"--csv": csv, "--gradescope": gradescope, "--resume": resume}, *paths)
     if html:
         check_folder("--html", html, csv, gradescope, resume)
+    run = report.RunInfo.of(course.title, grading, sandbox)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
-        submissions = [
-            replace(submission, from_python2=from_python2)
-            for submission in collect(paths, grading, Path(scratch))
-        ]
+        submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
         if gradescope and len(submissions) > 1:
             raise CourseError(
                 f"--gradescope writes the results of one submission, and here are "
@@ -175,34 +151,24 @@ def check(
         stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
-    if not reports:
-        raise typer.Exit(streams.INTERRUPTED)
-    _write(run, grading, reports, csv, html, gradescope)
-    _show(run, reports, as_json=as_json, detailed=detailed or len(reports) == 1)
+    if reports:
+        if csv:
+            report.write_gradebook(csv, grading, reports)
+        if html:
+            report.write_pages(html, run, reports)
+        if gradescope and not reports[0].failure:
+            report.write_gradescope(gradescope, run, reports[0])
+        if as_json:
+            print(json.dumps(report.to_json(run, reports), indent=2))
+        else:
+            report.print_reports(run, reports, detailed=detailed or len(reports) == 1)
     if run.stopped:
         raise typer.Exit(streams.INTERRUPTED)
-    failed = sum(bool(report.failure) for report in reports)
+    failed = sum(bool(one.failure) for one in reports)
     if failed:
         raise CourseError(
             f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
         )
-
-
-def _prepared(
-    course: Course, protection: Protection, seconds: float
-) -> tuple[Grading, RunInfo, SandboxConfig]:
-    """The tasks, what the reports say about the run, and how processes are started."""
-    from py2048.courses.grading.grader import grader_version
-    from py2048.courses.grading.process import check_start
-    from py2048.courses.grading.report import RunInfo
-    from py2048.courses.grading.sandbox import ResourceLimits, SandboxConfig
-
-    grading = course.grading()
-    version, limits = grader_version(grading), ResourceLimits(memory_mib=grading.memory_mib)
-    run = RunInfo(course.name, course.title, version, protection, limits, grading.not_graded)
-    sandbox = SandboxConfig(protection, seconds=seconds)
-    check_start(grading, sandbox)
-    return grading, run, sandbox
 
 
 def _graded(
@@ -226,9 +192,8 @@ def _graded(
     from py2048.courses.grading.report import one_line
 
     console = Console(stderr=quiet, highlight=False)
-    console.print(
-        run.protected, markup=False, soft_wrap=True, style="bold red" if run.weak else "dim"
-    )
+    look = "bold red" if run.weak else "dim"
+    console.print(run.protected, markup=False, soft_wrap=True, style=look)
     now = TextColumn("{task.fields[now]}", markup=False)
     columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), now)
     found: dict[str, Report] = {}
@@ -252,37 +217,3 @@ def _graded(
                 if len(submissions) > 1:
                     progress.console.print(one_line(report))
     return [found[submission.name] for submission in submissions if submission.name in found]
-
-
-def _write(
-    run: RunInfo,
-    grading: Grading,
-    reports: list[Report],
-    csv: Path | None,
-    html: Path | None,
-    gradescope: Path | None,
-) -> None:
-    """Write the chosen files."""
-    from py2048.courses.grading.report import to_gradescope, write_gradebook, write_pages
-
-    if csv:
-        write_gradebook(csv, grading, reports)
-    if html:
-        write_pages(html, run, reports)
-    if gradescope and not reports[0].failure:
-        gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
-
-
-def _show(run: RunInfo, reports: list[Report], *, as_json: bool, detailed: bool) -> None:
-    """Print the reports."""
-    from rich.console import Console
-
-    from py2048.courses.grading.report import print_reports, to_json
-
-    if as_json:
-        print(json.dumps(to_json(run, reports), indent=2))
-        return
-    console = Console(highlight=False)
-    print_reports(console, reports, detailed=detailed)
-    if run.not_graded:
-        console.print(f"Not graded here: {run.not_graded}", markup=False)

@@ -6,7 +6,6 @@ so that an interrupted run continues.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
@@ -19,9 +18,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO
 
-from py2048 import __version__
 from py2048.courses.grading.process import ProcessDied, RunAborted
-from py2048.courses.grading.report import CheckResult, Report, TaskResult
+from py2048.courses.grading.report import CheckResult, Report, TaskResult, grader_version
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.session import SubmissionSession, find_load_mode
 from py2048.courses.grading.submissions import (
@@ -41,7 +39,7 @@ from py2048.courses.grading.tasks import (
     printable,
     validate,
 )
-from py2048.errors import CourseError
+from py2048.errors import CourseError, MissingExtraError
 
 # What a check's own code may raise when a submission returns the wrong kind of value.
 ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
@@ -111,7 +109,7 @@ def opening_of(prepared: PreparedSubmission) -> str:
 
 def _failure(error: Exception, session: SubmissionSession | None) -> str:
     """Why the grader could not do its work: no mark, and not kept for the next run."""
-    if isinstance(error, CourseError | OSError):
+    if isinstance(error, CourseError | MissingExtraError | OSError):
         return str(error)
     *_, last = traceback.extract_tb(error.__traceback__)
     place = f"{Path(last.filename).name}, line {last.lineno}"
@@ -138,7 +136,9 @@ def _nothing(task: Task) -> TaskResult:
 
 def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
     """Try the checks of one task, and those that fail again with reference patches."""
-    failures = [attempt(check, session) for check in task.checks]
+    failures = [
+        attempt(check, session, hurry=bool(task.patches_of(check))) for check in task.checks
+    ]
     patched = _tried_with_patches(task, session, failures)
     found = tuple(
         _result(check, failure, patched.get(number))
@@ -165,7 +165,7 @@ def _tried_with_patches(
             if session.out_of_time:
                 return failing
             hangs = any(isinstance(other, SubmissionCrash) for other in failing[number])
-            failure = attempt(task.checks[number], session, patch, hangs=hangs)
+            failure = attempt(task.checks[number], session, patch, hurry=hangs)
             if failure is None:
                 del failing[number]
             else:
@@ -210,15 +210,15 @@ def _own_cause(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -
 
 
 def attempt(
-    check: Check, session: SubmissionSession, patch: str = "", *, hangs: bool = False
+    check: Check, session: SubmissionSession, patch: str = "", *, hurry: bool = False
 ) -> CheckFailed | None:
     """Try one check: None if it holds, else what shows that it does not.
 
-    It has little time if another patch has not kept it from hanging.
+    It can be tried in a `hurry` if it is tried again, or was with all of its time.
     """
     if session.out_of_time:
         return CheckFailed("", check.title, "not tried: the time for one submission was over")
-    session.start_check(check.seconds, patch, hangs=hangs)
+    session.start_check(check.seconds, patch, hurry=hurry)
     try:
         if check.run is not None:
             session.begin()
@@ -233,18 +233,6 @@ def attempt(
             raise
         return CheckFailed(session.text(), check.title, "a value of another kind")
     return None
-
-
-@functools.cache
-def grader_version(grading: Grading) -> str:
-    """py2048's version and a digest of the grader's code: results of another are not reused."""
-    here = Path(__file__).resolve().parent
-    hasher = hashlib.sha256()
-    course = here.parent / grading.course
-    sources = (*here.rglob("*.py"), *here.rglob("*.tcl"), *course.rglob("*.py"))
-    for path in sorted({*sources, *grading.given_files}):
-        hasher.update(path.read_bytes())
-    return f"{__version__}+{hasher.hexdigest()[:12]}"
 
 
 def key_of(submission: Submission, grading: Grading) -> str:

@@ -8,61 +8,48 @@ returned, and the grader compares.
 
 from __future__ import annotations
 
-import atexit
-import compileall
 import contextlib
-import functools
-import itertools
-import json
 import marshal
 import os
-import secrets
 import select
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from py2048.courses.grading.agent import landlock
+import msgspec
+
 from py2048.courses.grading.sandbox import (
-    AGENT,
     AUTHORITY,
-    BUBBLEWRAP,
-    NOBODY,
     ON_SCREEN,
     SCRATCH,
-    UNSHARE,
     Display,
     ProcessSetup,
     ResourceLimits,
     SandboxConfig,
+    agent_folder,
     interpreter_for,
     landlock_rules,
-    submissions_user,
+    next_user,
 )
 from py2048.courses.grading.submissions import PreparedSubmission
-from py2048.courses.grading.tasks import Array, Grading, Opaque, show
+from py2048.courses.grading.tasks import Array, Grading, Opaque, Raised, show
 from py2048.errors import CourseError
 
-REPLY_BYTES = 32 << 20
+MAX_REPLY_BYTES = 32 << 20
 SLACK = 3  # how much longer a call may wait than work, on a machine that is not busy
-GRACE = 1.0  # seconds after its own alarm in which a process may still answer
-START = 60.0  # seconds for the interpreter to start on a busy machine
-FORK = 4.0  # seconds for a copy to begin, or to end and be cleared up
+GRACE_S = 1.0  # after its own alarm, in which a process may still answer
+START_TIMEOUT_S = 60.0  # for the interpreter to start on a busy machine
+COPY_TIMEOUT_S = 4.0  # for a copy to begin, or to end and be cleared up
+MAX_SLOWNESS = 8.0  # how much more time a submission gets at most on a busy machine
 FLOODED, DEAF = 85, 86  # exit codes of a process that ends itself; see ``agent/host.py``
 OVERRUN = "still running when the time was over: an endless loop?"
 LOADED, BLANK = "loaded", "blank"  # with the program as a module; with nothing
-SLOWEST = 8.0  # how much more time a submission gets at most on a busy machine
 
-Facts = dict[str, Any]
-"""What a process reports: data of a submission, of any type."""
-
-_user_slots = itertools.count(secrets.randbelow(4096))
+Request = dict[str, Any]
 
 
 class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
@@ -86,6 +73,60 @@ class RunAborted(CourseError):  # noqa: N818 - nothing has gone wrong
 # --- what processes send ---
 
 
+class After(msgspec.Struct):
+    """What one expression gave that was evaluated after an example."""
+
+    value: Any
+    error: Raised | None
+
+
+class LeftOut(msgspec.Struct):
+    """A statement that was left out when the program was loaded: where it begins, how it failed."""
+
+    statement: int
+    line: int
+    error: str
+    message: str
+
+
+class ProcessReport(msgspec.Struct, kw_only=True):
+    """What a process answers to one request.
+
+    Values are as ``agent/serialize.py`` writes them until `Process.ask` has decoded them.
+    """
+
+    state: Literal["done", "waiting", "forked", "ended"]
+    output: str = ""
+    asked: int = 0
+    value: Any = None
+    error: Raised | None = None
+    early: Raised | None = None
+    then: list[After] = []
+    left_out: list[LeftOut] = []
+    can_be_copied: bool = False
+    status: int = 0
+    changed: bool = False
+
+
+_REPORTS = msgspec.json.Decoder(ProcessReport)
+
+
+def read_report(data: bytes, request: Request) -> ProcessReport:
+    """The report in an answer to `request`; raise `ValueError` if it is no such answer."""
+    try:
+        report = _REPORTS.decode(data)
+        report.value = decode(report.value)
+        for after in report.then:
+            after.value = decode(after.value)
+    except (msgspec.MsgspecError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not a report: {error}") from None
+    cut_short = report.early or (report.error is not None and report.error.type == "OutOfTime")
+    asked = len(request["then"]) if request["op"] == "example" else 0
+    if report.state == "done" and not cut_short and len(report.then) != asked:
+        raise ValueError(f"{len(report.then)} results afterwards, not {asked}")
+    return report
+
+
 def decode(data: Any) -> Any:
     """The value that a process sent, from parsed JSON (see ``agent/serialize.py``)."""
     if isinstance(data, list):
@@ -93,7 +134,30 @@ def decode(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     ((tag, members),) = data.items()
-    return DECODERS[tag](members)
+    if tag == "dict":
+        return {_hashable(key): decode(member) for key, member in members}
+    if tag in _COLLECTIONS:
+        return _COLLECTIONS[tag](map(decode if tag == "tuple" else _hashable, members))
+    return _scalar(tag, *members)
+
+
+_COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
+
+
+def _scalar(tag: str, data: Any, text: str = "") -> Any:
+    """The value that is marked `tag` and is no container of Python's."""
+    match tag:
+        case "int":
+            return int(data, 16)
+        case "float":
+            return float(data)
+        case "bytes":
+            return bytes.fromhex(data)
+        case "array":
+            return Array(decode(data))
+        case "object":
+            return Opaque(str(data), str(text))
+    raise ValueError(f"no value is marked {tag!r}")
 
 
 def _hashable(data: Any) -> Any:
@@ -106,111 +170,7 @@ def _hashable(data: Any) -> Any:
     return value
 
 
-DECODERS: dict[str, Callable[[Any], Any]] = {
-    "tuple": lambda members: tuple(map(decode, members)),
-    "set": lambda members: set(map(_hashable, members)),
-    "frozenset": lambda members: frozenset(map(_hashable, members)),
-    "dict": lambda members: {_hashable(key): decode(value) for key, value in members},
-    "int": lambda members: int(members[0], 16),
-    "float": lambda members: float(members[0]),
-    "bytes": lambda members: bytes.fromhex(members[0]),
-    "array": lambda members: Array(decode(members[0])),
-    "object": lambda members: Opaque(str(members[0]), str(members[1])),
-}
-
-
-def is_answer(facts: Facts, request: Facts) -> bool:
-    """Whether facts are what the agent answers to a request, and no submission's forgery.
-
-    May raise what Python raises for data of another shape.
-    """
-    ended = facts["state"] == "ended"
-    wanted = ("status", "changed") if ended else ANSWERS.get(request["op"], ())
-    sound = all(PARTS[part](facts[part]) for part in ("state", "output", "asked", *wanted))
-    if not sound or ended or request["op"] != "example":
-        return sound
-    cut_short = facts["early"] or (facts["error"] and facts["error"]["type"] == "OutOfTime")
-    return "value" in facts and (cut_short or len(facts["then"]) == len(request["then"]))
-
-
-def _is_error(data: Any) -> bool:
-    """Whether data describe an exception (see `Raised`), or that there was none."""
-    return data is None or (
-        [type(data[name]) for name in ("type", "bases", "message", "file", "line")]
-        == [str, tuple, str, str, int]
-        and len(data) == 5
-        and all(isinstance(base, str) for base in data["bases"])
-    )
-
-
-def _is_left_out(data: Any) -> bool:
-    """Whether data describe the statements that were left out when a program was loaded."""
-    names = ("statement", "line", "error", "message")
-    return all([type(one[name]) for name in names] == [int, int, str, str] for one in data)
-
-
-# What an answer has beside its state, by request, and how each part looks.
-ANSWERS = {
-    "load": ("error", "left_out", "can_be_copied"),
-    "begin": ("error",),
-    "run": ("error",),
-    "program": ("error",),
-    "example": ("early", "error", "then"),
-}
-PARTS: dict[str, Callable[[Any], bool]] = {
-    "state": lambda data: isinstance(data, str),
-    "output": lambda data: isinstance(data, str),
-    "asked": lambda data: isinstance(data, int),
-    "status": lambda data: isinstance(data, int),
-    "changed": lambda data: isinstance(data, bool),
-    "can_be_copied": lambda data: isinstance(data, bool),
-    "error": _is_error,
-    "early": _is_error,
-    "then": lambda data: all("value" in one and _is_error(one["error"]) for one in data),
-    "left_out": _is_left_out,
-}
-
-
 # --- one process ---
-
-
-@functools.cache
-def agent_folder() -> Path:
-    """The folder of the agent, compiled, where the user that submissions run as can read it."""
-    if submissions_user() is None or _open_to_others(AGENT):
-        if not sys.dont_write_bytecode:
-            compileall.compile_dir(AGENT, maxlevels=0, quiet=2)
-        return AGENT
-    folder = Path(tempfile.mkdtemp(prefix="py2048-agent-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    shutil.copytree(AGENT, folder, dirs_exist_ok=True)
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    compileall.compile_dir(folder, maxlevels=0, quiet=2)
-    return folder
-
-
-def _open_to_others(folder: Path) -> bool:
-    """Whether any user can read what is in a folder."""
-    inner = all(path.stat().st_mode & 0o004 for path in (folder, *folder.glob("*.*")))
-    return inner and all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents))
-
-
-def next_user() -> int | None:
-    """A user number for one submission, when this is root."""
-    first = submissions_user()
-    return first if first in {None, NOBODY} else first + next(_user_slots) % 4096
-
-
-@functools.cache
-def _other_processes() -> int:
-    """Processes and threads of this user, which some systems count against a limit."""
-    count = 0
-    for tasks in Path("/proc").glob("[0-9]*/task"):
-        if _owner(tasks) == os.geteuid():
-            with contextlib.suppress(OSError):
-                count += len(list(tasks.iterdir()))
-    return count
 
 
 def cause(code: int) -> str:
@@ -236,7 +196,7 @@ class Process:
         self,
         setup: ProcessSetup,
         sandbox: SandboxConfig,
-        config: Facts,
+        config: Request,
         user: int | None = None,
         display: str = "",
     ) -> None:
@@ -246,14 +206,17 @@ class Process:
         own_root = self.protection.own_root
         self.agent = Path("/py2048/agent") if own_root else agent_folder()
         self.closed = False
-        self.overran = False
         self.complaint = ""
+        executable = interpreter_for(self.protection)
+        if executable is None:
+            raise CourseError(f"the protection {self.protection.name!r} does not work here")
         down, self._requests = os.pipe()
         self._replies, up = os.pipe()
         os.set_blocking(self._replies, False)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
+        words = [executable, "-s", "-S", "-P", str(self.agent / "boot.py"), str(down), str(up)]
         self._child = subprocess.Popen(
-            [*self.protection.wrap(setup), *self._command(down, up)],
+            [*self.protection.wrap(setup), *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
@@ -265,14 +228,7 @@ class Process:
         os.close(up)
         self._send({**config, **self._places(), "trusted": sandbox.trusted})
 
-    def _command(self, down: int, up: int) -> list[str]:
-        """The interpreter with the agent's first file, and where to read and write."""
-        executable = interpreter_for(self.protection)
-        if executable is None:
-            raise CourseError(f"the protection {self.protection.name!r} does not work here")
-        return [executable, "-s", "-S", "-P", str(self.agent / "boot.py"), str(down), str(up)]
-
-    def _places(self) -> Facts:
+    def _places(self) -> Request:
         """The part of the configuration that depends on where things are."""
         setup, protection = self.setup, self.protection
         scratch, given = str(setup.scratch), str(setup.given or "")
@@ -281,24 +237,19 @@ class Process:
         elif self.user is not None:
             for path in (setup.scratch, *setup.scratch.rglob("*")):
                 os.chown(path, self.user, self.user, follow_symlinks=False)
-        restricted = protection.hides_files and not protection.own_root
-        shared_count = os.geteuid() != 0 and not protection.own_root
+        limits = setup.limits.by_name()
+        if self.user is None and not protection.own_root:
+            del limits["NPROC"]  # which would count this user's other processes
         return {
             "scratch": scratch,
             "support": [given] if given else [],
             "user": self.user,
-            "limits": setup.limits.by_name(_other_processes() if shared_count else 0),
+            "limits": limits,
             "output": setup.limits.output_bytes,
-            "library_paths": [*setup.library_paths, str(self.agent / "supplied")],
-            "landlock": landlock_rules(setup, self.agent) if restricted else None,
-            "own_processes": self._own_processes(),
+            "library_paths": setup.library_paths,
+            "landlock": landlock_rules(setup, self.agent) if protection.landlock else None,
+            "own_processes": protection.own_root or self.user is not None,
         }
-
-    def _own_processes(self) -> bool:
-        """Whether a process of this submission can end no other processes than its own."""
-        namespaces = self.protection in {BUBBLEWRAP, UNSHARE}
-        scoped = self.protection.hides_files and landlock.interface() >= 6
-        return namespaces or scoped or self.user not in {None, NOBODY}
 
     def _environment(self, display: str) -> dict[str, str]:
         own_root = self.protection.own_root
@@ -322,7 +273,7 @@ class Process:
 
     # -- asking -------------------------------------------------------------------------
 
-    def ask(self, request: Facts, seconds: float) -> Facts:
+    def ask(self, request: Request, seconds: float) -> ProcessReport:
         """Send a request and return the answer.
 
         Raises:
@@ -331,20 +282,17 @@ class Process:
         deadline = time.monotonic() + seconds
         self._send(request)
         size = int.from_bytes(self._read(4, deadline), "big")
-        if size > REPLY_BYTES:
+        if size > MAX_REPLY_BYTES:
             self.close()
             raise ProcessDied("the answer is too large to look at")
+        data = self._read(size, deadline)
         try:
-            facts: Facts = decode(json.loads(self._read(size, deadline)))
-            sound = is_answer(facts, request)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            sound = False
-        if not sound:
+            return read_report(data, request)
+        except ValueError:
             self.close()
-            raise ProcessDied("the submission spoiled the process that runs it")
-        return facts
+            raise ProcessDied("the submission spoiled the process that runs it") from None
 
-    def _send(self, request: Facts) -> None:
+    def _send(self, request: Request) -> None:
         data = marshal.dumps(request)
         data = len(data).to_bytes(4, "big") + data
         with contextlib.suppress(BrokenPipeError):  # the reason shows when reading
@@ -356,7 +304,6 @@ class Process:
         while size:
             left = deadline - time.monotonic()
             if left <= 0 or not self._readable(left):
-                self.overran = True
                 self.close()
                 raise ProcessDied(OVERRUN)
             part = os.read(self._replies, min(size, 1 << 16))
@@ -383,7 +330,7 @@ class Process:
     def wait_until_up(self) -> None:
         """Wait for the first answer; raise `StartError` if the interpreter does not start."""
         try:
-            self.ask({"op": "hello"}, START)
+            self.ask({"op": "hello"}, START_TIMEOUT_S)
         except ProcessDied as error:
             reason = self.complaint or str(error)
             if "tkinter" in reason:
@@ -404,7 +351,7 @@ class Process:
         self.closed = True
         self.kill()
         self._child.wait()
-        if not self.protection.own_root and self.user not in {None, NOBODY}:
+        if not self.protection.own_root and self.user is not None:
             _end_all_of(self.user)
         os.close(self._requests)
         os.close(self._replies)
@@ -414,7 +361,7 @@ class Process:
         self._errors.close()
 
 
-def _end_all_of(user: int | None) -> None:
+def _end_all_of(user: int) -> None:
     """End processes that left the group: each submission has a user number to itself."""
     for _ in range(20):
         found = [int(path.name) for path in Path("/proc").glob("[0-9]*") if _owner(path) == user]
@@ -454,7 +401,6 @@ class Runner:
         self._loads_in_copies = False
         self._current: Process | None = None
         self._waited = 0.0
-        self._ignored_alarms = False
         self._ran_out = False
         sandbox.live.add(self)
 
@@ -471,7 +417,8 @@ class Runner:
     def begin(self, kind: str = LOADED) -> None:
         """Get an untouched process of a kind; raise `ProcessDied` if the program does not load."""
         self.leave()
-        self._check_display()
+        if self._display is not None and not self._display.alive:
+            self.renew()  # a display that a submission has ended takes its processes with it
         if kind == LOADED and self._loads_in_copies:
             self.begin(BLANK)
             assert self._current is not None
@@ -492,19 +439,19 @@ class Runner:
     def _fork(self, original: Process) -> bool:
         """Have a copy made; say whether that worked."""
         try:
-            original.ask({"op": "fork"}, FORK)
+            original.ask({"op": "fork"}, COPY_TIMEOUT_S)
         except ProcessDied:
             self._drop(original)
             return False
         return True
 
-    def load(self, load_mode: str) -> Facts:
+    def load(self, load_mode: str) -> ProcessReport:
         """Load the program in a new process; return which statements were left out."""
         self.close()
         self._loads_in_copies = False
         return self._load(self._start(LOADED), load_mode)
 
-    def _load(self, process: Process, load_mode: str) -> Facts:
+    def _load(self, process: Process, load_mode: str) -> ProcessReport:
         """Load the program.
 
         A process with windows or threads cannot be copied: then every check loads the program
@@ -517,53 +464,37 @@ class Runner:
             "skip": list(self.submission.skip),
             "seconds": seconds,
         }
-        facts = self._ask(process, request, seconds * (1 if load_mode == "whole" else 6))
-        if not facts["can_be_copied"] and not self._loads_in_copies:
+        report = self._ask(process, request, seconds * (1 if load_mode == "whole" else 6))
+        if not report.can_be_copied and not self._loads_in_copies:
             self._drop(process)
             self._loads_in_copies = True
-        return facts
+        return report
 
-    def _ask(self, process: Process, request: Facts, seconds: float) -> Facts:
+    def _ask(self, process: Process, request: Request, seconds: float) -> ProcessReport:
         """Ask for what may take `seconds` of work; raise `ProcessDied` if the process dies.
 
-        The wait counts towards the time of the submission. Once a process had to be killed because
-        it ignored its own alarms, none is given more than twice its time.
+        The wait counts towards the time of the submission.
         """
         began = time.monotonic()
         slack = SLACK * slowness()
-        wait = slack * seconds + GRACE
-        if self._ignored_alarms:
-            wait = min(wait, 2 * slowness() * seconds)
         left = self.sandbox.seconds * slowness() - self._waited
         try:
-            facts = process.ask({**request, "slack": slack}, min(wait, left))
+            report = process.ask({**request, "slack": slack}, min(slack * seconds + GRACE_S, left))
         except ProcessDied:
-            self._ignored_alarms |= process.overran
             self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
             self._drop(process)
             raise
         finally:
             self._waited += time.monotonic() - began
-        if facts["state"] == "ended":
-            self._after(process, facts)
-            code = _code(facts["status"])
+        if report.state == "ended":
+            self._after(process, report)
+            code = _code(report.status)
             death = ProcessDied(cause(code))
             death.exit_code = code
             raise death
-        return facts
+        return report
 
-    def _check_display(self) -> None:
-        """A display that a submission has ended takes its processes with it."""
-        if self._display is not None and not self._display.alive:
-            self.close()
-            self._close_display()
-
-    def _close_display(self) -> None:
-        if self._display is not None:
-            self._display.close()
-            self._display = None
-
-    def ask(self, request: Facts, seconds: float) -> Facts:
+    def ask(self, request: Request, seconds: float) -> ProcessReport:
         """Ask the current process, which may work for `seconds`; raise `ProcessDied` if it dies."""
         assert self._current is not None
         return self._ask(self._current, request, seconds)
@@ -574,14 +505,14 @@ class Runner:
         if current is None:
             return
         try:
-            self._after(current, current.ask({"op": "leave"}, FORK))
+            self._after(current, current.ask({"op": "leave"}, COPY_TIMEOUT_S))
         except ProcessDied:
             self._drop(current)
 
-    def _after(self, original: Process, facts: Facts) -> None:
+    def _after(self, original: Process, report: ProcessReport) -> None:
         """A copy has ended: keep the original if its folder is as it was."""
         self._current = None
-        if facts["state"] != "ended" or facts["changed"]:
+        if report.state != "ended" or report.changed:
             self._drop(original)
 
     def _start(self, kind: str) -> Process:
@@ -640,7 +571,9 @@ class Runner:
     def renew(self) -> None:
         """End all that a submission can have left something in; the next process starts anew."""
         self.close()
-        self._close_display()
+        if self._display is not None:
+            self._display.close()
+            self._display = None
 
     def end(self) -> None:
         """Close for good, the display too."""
@@ -671,16 +604,11 @@ def slowness() -> float:
 
     The mean of the last minute is late to notice, so those that want one just now count, too.
     """
-    programs = max(os.getloadavg()[0], _running())
-    return min(SLOWEST, max(1.0, programs / (os.cpu_count() or 1)))
-
-
-def _running() -> int:
-    """How many programs run or could run at this moment; 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
-    except (OSError, ValueError, LookupError):
-        return 0
+    programs = os.getloadavg()[0]
+    with contextlib.suppress(OSError, ValueError, LookupError):  # no such file on macOS
+        running = Path("/proc/loadavg").read_text().split()[3].partition("/")[0]
+        programs = max(programs, int(running))
+    return min(MAX_SLOWNESS, max(1.0, programs / (os.cpu_count() or 1)))
 
 
 def _code(status: int) -> int:

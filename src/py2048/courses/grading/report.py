@@ -7,6 +7,9 @@ terminal, a line of a CSV gradebook, JSON, Gradescope's ``results.json``, and we
 from __future__ import annotations
 
 import csv
+import functools
+import hashlib
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,7 +24,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from py2048.courses.grading.sandbox import Protection, ResourceLimits
+from py2048 import __version__
+from py2048.courses.grading.sandbox import Protection, ResourceLimits, SandboxConfig
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.errors import CourseError
 
@@ -183,6 +187,13 @@ class RunInfo:
     not_graded: str = ""
     stopped: str = ""
 
+    @classmethod
+    def of(cls, title: str, grading: Grading, sandbox: SandboxConfig) -> RunInfo:
+        """What there is to say of a run of `grading`, a course called `title`."""
+        limits = ResourceLimits(memory_mib=grading.memory_mib)
+        version = grader_version(grading)
+        return cls(grading.course, title, version, sandbox.protection, limits, grading.not_graded)
+
     @property
     def protected(self) -> str:
         """One line on what stands between the submissions and this machine."""
@@ -192,7 +203,19 @@ class RunInfo:
     @property
     def weak(self) -> bool:
         """Whether submissions are not kept from something."""
-        return bool(self.protection.missing)
+        return bool(self.protection.lacks)
+
+
+@functools.cache
+def grader_version(grading: Grading) -> str:
+    """py2048's version and a digest of the grader's code: results of another are not reused."""
+    here = Path(__file__).resolve().parent
+    hasher = hashlib.sha256()
+    course = here.parent / grading.course
+    sources = (*here.rglob("*.py"), *here.rglob("*.tcl"), *course.rglob("*.py"))
+    for path in sorted({*sources, *grading.given_files}):
+        hasher.update(path.read_bytes())
+    return f"{__version__}+{hasher.hexdigest()[:12]}"
 
 
 def number(marks: Fraction) -> float | int:
@@ -234,7 +257,7 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
         "protection": {
             "name": run.protection.name,
             "holds": list(run.protection.holds),
-            "lacks": list(run.protection.missing),
+            "lacks": list(run.protection.lacks),
             "limits": str(run.limits),
         },
         "submissions": [
@@ -304,6 +327,11 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
     }
 
 
+def write_gradescope(path: Path, run: RunInfo, report: Report) -> None:
+    """Write Gradescope's ``results.json`` for one submission."""
+    path.write_text(json.dumps(to_gradescope(run, report), indent=2), "utf-8")
+
+
 def _task_text(task: TaskResult, problem: str) -> str:
     """What was asked in a task, and the results of its checks."""
     if problem:
@@ -328,13 +356,17 @@ def harmless(text: str) -> str:
     return text.translate(CONTROLS)
 
 
-def print_reports(console: Console, reports: Sequence[Report], *, detailed: bool) -> None:
-    """The submissions in full, and the gradebook if there are several."""
-    if detailed:
-        for report in reports:
-            console.print(_details(report))
+def print_reports(
+    run: RunInfo, reports: Sequence[Report], *, detailed: bool, console: Console | None = None
+) -> None:
+    """Print the submissions in full, the gradebook if there are several, what is not graded."""
+    console = console or Console(highlight=False)
+    for report in reports if detailed else ():
+        console.print(_details(report))
     if len(reports) > 1:
         console.print(_gradebook(reports, console.width))
+    if run.not_graded:
+        console.print(f"Not graded here: {run.not_graded}", markup=False)
 
 
 def one_line(report: Report) -> Text:

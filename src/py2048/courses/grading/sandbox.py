@@ -1,8 +1,7 @@
-"""What stands between a submission and the machine, from the strongest that works here down.
+"""What stands between a submission and the machine: bubblewrap, or Landlock and a separate user.
 
-`choose_protection` tries each protection once by running a trivial command in it. One under which
-a submission could read py2048's own solutions is refused unless the teacher insists; every run
-names what else is not protected.
+`choose_protection` tries each once by running a trivial command in it. Where neither works, a
+submission could read py2048's own solutions, and is graded only if the teacher insists.
 
 Programs with windows draw on a virtual display: one Xvfb for each submission, in a separate sandbox
 and as a separate user where that is possible. It admits only whoever has its key.
@@ -10,7 +9,10 @@ and as a separate user where that is possible. It admits only whoever has its ke
 
 from __future__ import annotations
 
+import atexit
+import compileall
 import functools
+import itertools
 import os
 import secrets
 import select
@@ -30,13 +32,13 @@ from py2048.courses.grading.agent import landlock
 from py2048.errors import CourseError
 
 AGENT = Path(__file__).resolve().parent / "agent"
-NOBODY = 65534
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
 SUBMISSION_SECONDS = 60.0
 DISPLAY_KIB = 1 << 20  # the address space of a virtual display
+USERS = 4096
 SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
 
 
@@ -52,13 +54,13 @@ class ResourceLimits:
     processes: int = 32
     open_files: int = 64
 
-    def by_name(self, others: int = 0) -> dict[str, int]:
-        """The limits as ``resource.RLIMIT_*`` names them, beside `others` running processes."""
+    def by_name(self) -> dict[str, int]:
+        """The limits as ``resource.RLIMIT_*`` names them."""
         return {
             "CPU": self.cpu_seconds,
             "AS": self.memory_mib << 20,
             "FSIZE": self.file_mib << 20,
-            "NPROC": self.processes + others,
+            "NPROC": self.processes,
             "NOFILE": self.open_files,
             "CORE": 0,
         }
@@ -101,7 +103,7 @@ class Protection:
     """One way to isolate a submission: the command around it, and what that keeps off.
 
     With `own_root` the submission sees folders under other names. With `landlock` its process
-    drops its own access to most files, where the kernel can do that.
+    drops its own access to most files. `lacks` is what is not protected.
     """
 
     name: str
@@ -111,29 +113,11 @@ class Protection:
     own_root: bool = False
     landlock: bool = False
 
-    @property
-    def hides_files(self) -> bool:
-        """Whether a submission can read its own files and the system's, and no others."""
-        return self.own_root or (self.landlock and landlock.interface() > 0)
-
-    @property
-    def hides_solutions(self) -> bool:
-        """Whether py2048's solutions are out of a submission's reach."""
-        return self.hides_files or (submissions_user() is not None and not _readable_by_others())
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """What this does not protect on this machine."""
-        found = [] if self.hides_solutions else ["the solutions (a submission can read them)"]
-        files = [] if self.hides_files else ["files of this machine"]
-        return (*found, *files, *self.lacks)
-
     def __str__(self) -> str:
-        hidden = ["other files hidden or read-only"] if self.hides_files else []
-        held = ", ".join([*self.holds, *hidden])
-        if not self.missing:
+        held = ", ".join(self.holds)
+        if not self.lacks:
             return f"{self.name}: {held}"
-        return f"{self.name}. NOT protected: {', '.join(self.missing)}. Protected: {held}"
+        return f"{self.name}. NOT protected: {', '.join(self.lacks)}. Protected: {held}"
 
 
 def package_root() -> Path:
@@ -141,27 +125,41 @@ def package_root() -> Path:
     return Path(__file__).resolve().parents[3]
 
 
+_user_slots = itertools.count(secrets.randbelow(USERS))
+
+
 @functools.cache
-def submissions_user() -> int | None:
-    """The first of 4096 user numbers to run submissions as, when this is root; else `None`."""
+def _first_user() -> int | None:
+    """The first of the user numbers that submissions run as, when this is root."""
     if os.geteuid():
         return None
     try:
         lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
+        all_are_there = int(lines[0].split()[2]) > 2_000_000
     except OSError:
-        return NOBODY
-    inside, _, count = map(int, lines[0].split())
-    return 1_000_000 if inside == 0 and count > 2_000_000 else NOBODY
+        all_are_there = False
+    return 1_000_000 if all_are_there else 60_000  # few are in a container without root
+
+
+def next_user() -> int | None:
+    """A user number for one submission, when this is root."""
+    first = _first_user()
+    return None if first is None else first + next(_user_slots) % USERS
 
 
 @functools.cache
-def _readable_by_others() -> bool:
-    """Whether any other user can read a solution."""
-    return any(
-        copy.stat().st_mode & 0o004 and all(above.stat().st_mode & 0o001 for above in copy.parents)
-        for package in copies_of_py2048()
-        for copy in (package / "courses").glob("*/__init__.py")
-    )
+def agent_folder() -> Path:
+    """The folder of the agent, compiled, where the user that submissions run as can read it."""
+    folder = AGENT
+    if _first_user() is not None:
+        folder = Path(tempfile.mkdtemp(prefix="py2048-agent-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        shutil.copytree(AGENT, folder, dirs_exist_ok=True)
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    if folder != AGENT or not sys.dont_write_bytecode:
+        compileall.compile_dir(folder, maxlevels=0, quiet=2)
+    return folder
 
 
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
@@ -247,7 +245,7 @@ def _bubblewrap(setup: ProcessSetup) -> list[str]:
     """The command line of bubblewrap around `setup`."""
     words = [*_namespaces(), *_binds(setup)]
     words += ["--perms", "0755", "--dir", "/py2048"]
-    words += ["--ro-bind", str(AGENT), "/py2048/agent"]
+    words += ["--ro-bind", str(agent_folder()), "/py2048/agent"]
     words += ["--ro-bind", str(setup.folder), "/py2048/submission"]
     if setup.given:
         words += ["--ro-bind", str(setup.given), "/py2048/given"]
@@ -273,43 +271,34 @@ def display_command(
     return words
 
 
-def _unshare(setup: ProcessSetup) -> list[str]:
-    """The command line of unshare."""
-    del setup
-    mapped = ["--user", "--map-current-user"] if os.geteuid() else []
-    return ["unshare", *mapped, "--net", "--ipc", "--pid", "--fork", "--kill-child", "--"]
-
-
 LIMITED = "limits on time, memory, output, file size and processes"
+HIDDEN = "other files hidden or read-only"
 BUBBLEWRAP = Protection(
     "bubblewrap",
-    ("no network", "its own processes only", "a scratch folder in memory", LIMITED),
+    ("no network", "its own processes only", "a scratch folder in memory", LIMITED, HIDDEN),
     (),
     _bubblewrap,
     own_root=True,
 )
-UNSHARE = Protection(
-    "unshare",
-    ("no network", "its own processes only", LIMITED),
-    (),
-    _unshare,
-    landlock=True,
-)
 LANDLOCK = Protection(
     "landlock",
-    (LIMITED,),
+    ("a user of its own", LIMITED, HIDDEN),
     ("parts of the network", "the sight of other processes"),
     lambda setup: [],
     landlock=True,
 )
-PLAIN = Protection(
+UNPROTECTED = Protection(
     "limits only",
     (LIMITED,),
-    ("the network", "other processes of the same user"),
+    (
+        "the solutions (a submission can read them)",
+        "files of this machine",
+        "the network",
+        "other processes of the same user",
+    ),
     lambda setup: [],
 )
-PROTECTIONS = (BUBBLEWRAP, UNSHARE, LANDLOCK, PLAIN)
-BUBBLEWRAP_FIX = "install bubblewrap (apt install bubblewrap) and let it make namespaces"
+PROTECTIONS = (BUBBLEWRAP, LANDLOCK, UNPROTECTED)
 
 
 @functools.cache
@@ -319,11 +308,10 @@ def interpreter_for(protection: Protection) -> str | None:
     It is the one below any virtual environment. Where that cannot be read by the user that
     submissions run as, the system's Python of the same version takes its place.
     """
-    setup = ProcessSetup(AGENT, None, Path("/"), ResourceLimits())
-    words = protection.wrap(setup)
+    words = protection.wrap(ProcessSetup(AGENT, None, Path("/"), ResourceLimits()))
     if words and not shutil.which(words[0]):
         return None
-    if protection.landlock and not words and not landlock.interface():
+    if protection.landlock and (os.geteuid() or not landlock.interface()):
         return None
     own = str(Path(getattr(sys, "_base_executable", "") or sys.executable).resolve())
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -333,7 +321,7 @@ def interpreter_for(protection: Protection) -> str | None:
 
 def _starts(command: list[str]) -> bool:
     """Whether Python can be started with `command` and become the user of submissions."""
-    user = submissions_user()
+    user = _first_user()
     become = f"os.setgroups([]); os.setgid({user}); os.setuid({user})" if user else "pass"
     code = f"import os\n{become}\nimport random"
     try:
@@ -350,36 +338,22 @@ def works(protection: Protection) -> bool:
     return interpreter_for(protection) is not None
 
 
-def choose_protection(name: str | None = None, *, unprotected: bool = False) -> Protection:
-    """The protection called `name`, or the strongest that works here.
+def choose_protection(*, unprotected: bool = False) -> Protection:
+    """The strongest protection that works here.
 
     Raises:
-        CourseError: if it does not work, or shows submissions the solutions and `unprotected`
-            is not set.
+        CourseError: if none does and `unprotected` is not set.
     """
     if os.name != "posix":
         raise CourseError("grading runs submissions in limited processes: use Linux or macOS")
-    wanted = PROTECTIONS if name is None else (protection_named(name),)
-    found = next((protection for protection in wanted if works(protection)), None)
-    if found is None:
-        which = f"the protection {name!r} does not work" if name else "no protection works"
-        raise CourseError(f"{which} here: {BUBBLEWRAP_FIX}")
-    if not found.hides_solutions and not unprotected:
-        raise CourseError(
-            f"with the protection {found.name!r} a submission can read py2048's solutions here: "
-            f"{BUBBLEWRAP_FIX}, or as root let no other user read {package_root() / 'py2048'} "
-            "(chmod -R o-rwx), or grade all the same with --unprotected"
-        )
-    return found
-
-
-def protection_named(name: str) -> Protection:
-    """The protection called `name`; raise `CourseError` with all names otherwise."""
-    for protection in PROTECTIONS:
-        if protection.name == name:
+    for protection in PROTECTIONS if unprotected else PROTECTIONS[:2]:
+        if works(protection):
             return protection
-    names = ", ".join(protection.name for protection in PROTECTIONS)
-    raise CourseError(f"no protection is called {name!r}: choose one of {names}")
+    raise CourseError(
+        "submissions could read py2048's solutions here: install bubblewrap (apt install "
+        "bubblewrap) and let it make namespaces, or grade as root on Linux with Landlock, or grade "
+        "all the same with --unprotected"
+    )
 
 
 DISPLAY_SIZE = "1280x1024x24"

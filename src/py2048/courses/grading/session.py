@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from py2048.courses.grading.patches import compiled
-from py2048.courses.grading.process import BLANK, OVERRUN, Facts, ProcessDied, Runner, slowness
+from py2048.courses.grading.process import (
+    BLANK,
+    OVERRUN,
+    LeftOut,
+    ProcessDied,
+    ProcessReport,
+    Request,
+    Runner,
+)
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import ADVICE, PreparedSubmission, Unreadable
 from py2048.courses.grading.tasks import (
@@ -24,11 +31,9 @@ from py2048.courses.grading.tasks import (
 )
 
 LOAD_MODES = ("whole", "each", "quiet")  # see ``agent/host.py``
-SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
-LEAST_PATIENCE = 0.25  # of the usual time, after several overruns
-HURRY = 0.1  # of the usual time, where a patch before has not helped
+MAX_SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
+HURRY = 0.125  # of the usual time, for a call that is likely to hang
 PARTS = ("elif ", "else:", "except", "finally:", ")", "]", "}")  # what no block ends before
-PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,7 @@ class SubmissionSession:
         self.reference_patch = ""
         self.shown: list[str] = []
         self._lent = ""  # the patch that processes still hold
-        self._overruns = 0
-        self._began, self._limit = 0.0, float("inf")
+        self._has_overrun = False
 
     def __enter__(self) -> SubmissionSession:
         return self
@@ -80,22 +84,18 @@ class SubmissionSession:
         return self.runner.out_of_time
 
     def start_check(
-        self, seconds: float | None = None, reference_patch: str = "", *, hangs: bool = False
+        self, seconds: float | None = None, reference_patch: str = "", *, hurry: bool = False
     ) -> None:
         """Begin a check: in an untouched process, with `reference_patch` run in it if given.
 
-        Each call of the check may take `seconds`, less once the submission has overrun: a
-        function that hangs hangs in every check that calls it. With reference patches it does so
-        only in the checks about it, so there a call is cut short only if the check `hangs` with
-        another patch.
+        Each call of the check may take `seconds`. In a `hurry` it gets an eighth of that once the
+        submission has overrun: a function that hangs hangs in every check that calls it.
 
         Nothing that a submission can have kept of another patch is met again, in memory shared
         with copies, in a file or on the display: all processes that were lent it end here.
         """
-        patience = 1.0 if reference_patch else max(LEAST_PATIENCE, 0.5**self._overruns)
         usual = seconds or self.grading.seconds
-        self.seconds = usual * (HURRY if hangs else patience)
-        self._began, self._limit = time.monotonic(), usual * PATIENCE
+        self.seconds = usual * (HURRY if hurry and self._has_overrun else 1)
         self.reference_patch = reference_patch
         self.shown.clear()
         self.close()
@@ -121,24 +121,20 @@ class SubmissionSession:
     def _run_patch(self) -> None:
         self._lent = self.reference_patch
         code = compiled(self.reference_patch)
-        facts = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
-        if facts["error"]:
-            raise PatchFailed(
-                self.text(), "right versions of other functions", str(_error(facts["error"]))
-            )
+        report = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
+        if report.error:
+            raise PatchFailed(self.text(), "right versions of other functions", str(report.error))
 
-    def _ask(self, request: Facts) -> Facts:
+    def _ask(self, request: Request) -> ProcessReport:
         """Send one request to a process that is there; raise `ProcessDied`."""
         if not self.runner.ready:
             self.fresh()
-        left = self._limit * slowness() - (time.monotonic() - self._began)
-        seconds = min(self.seconds, max(0.05, left))
-        return self.runner.ask({"seconds": seconds, **request}, seconds)
+        return self.runner.ask({"seconds": self.seconds, **request}, self.seconds)
 
     def _begin(self) -> None:
-        facts = self._ask({"op": "begin", "prelude": self.grading.prelude})
-        if facts["error"]:
-            self.fail("the names that the examples use", str(_error(facts["error"])))
+        report = self._ask({"op": "begin", "prelude": self.grading.prelude})
+        if report.error:
+            self.fail("the names that the examples use", str(report.error), fact_of(report.error))
 
     # -- typing lines -------------------------------------------------------------------
 
@@ -175,14 +171,13 @@ class SubmissionSession:
             self._begin()
         return result
 
-    def _result(self, request: Facts, expected: str) -> RunResult:
+    def _result(self, request: Request, expected: str) -> RunResult:
         try:
-            facts = self._ask(request)
+            report = self._ask(request)
         except ProcessDied as death:
             self._crashed(expected, death)
-        error = _error(facts["error"])
-        self._check_time(error, expected)
-        return RunResult(facts.get("value"), facts["output"], error, facts["asked"], facts["state"])
+        self._check_time(report.error, expected)
+        return RunResult(report.value, report.output, report.error, report.asked, report.state)
 
     def _check_time(self, error: Raised | None, expected: str) -> None:
         """Raise `SubmissionCrash` if a call has overrun; its process is not used again."""
@@ -191,7 +186,7 @@ class SubmissionSession:
             self._crashed(expected, error)
 
     def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
-        self._overruns += 1
+        self._has_overrun = True
         if isinstance(reason, Raised):
             fact = fact_of(reason)
         else:
@@ -249,26 +244,25 @@ class SubmissionSession:
                 "seed": example.seed,
             }
             try:
-                facts = self._ask(request)
+                report = self._ask(request)
             except ProcessDied as death:
                 self._crashed(_wanted(example.expected), death)
-            self._judge(example, facts)
+            self._judge(example, report)
 
-    def _judge(self, example: Example, facts: Facts) -> None:
+    def _judge(self, example: Example, report: ProcessReport) -> None:
         """Compare what an example gave with what is expected."""
-        early, error = _error(facts["early"]), _error(facts["error"])
-        self._check_time(early, _wanted(example.expected))
-        self._check_time(error, _wanted(example.expected))
-        if early is not None:
-            self.fail("to get that far", show(early), fact_of(early))
-        self._compare(example.expected, error or facts["value"])
-        if example.prints is not None and not same(example.prints, facts["output"]):
-            printed = _printed(facts["output"])
+        self._check_time(report.early, _wanted(example.expected))
+        self._check_time(report.error, _wanted(example.expected))
+        if report.early is not None:
+            self.fail("to get that far", show(report.early), fact_of(report.early))
+        self._compare(example.expected, report.error or report.value)
+        if example.prints is not None and not same(example.prints, report.output):
+            printed = _printed(report.output)
             wanted = f"to print {_printed(example.prints)}"
             self.fail(wanted, f"printed {printed}", "printed something else")
-        for (expression, value), after in zip(example.then.items(), facts["then"], strict=True):
+        for (expression, value), after in zip(example.then.items(), report.then, strict=True):
             self.shown.append(expression)
-            self._compare(value, _error(after["error"]) or after["value"])
+            self._compare(value, after.error or after.value)
             self.shown.pop()
 
     # -- reporting ----------------------------------------------------------------------
@@ -285,8 +279,8 @@ class SubmissionSession:
     def text(self) -> str:
         """The example so far, as a student can paste it; the middle of a long one is left out."""
         lines = list(_pasteable(self.shown))
-        if len(lines) > SHOWN_LINES:
-            half = SHOWN_LINES // 2
+        if len(lines) > MAX_SHOWN_LINES:
+            half = MAX_SHOWN_LINES // 2
             left_out = f"# … {len(lines) - 2 * half} lines …"
             lines = [*lines[:half], left_out, *lines[-half:]]
         return "\n".join(lines)
@@ -305,11 +299,6 @@ def _wanted(expected: object) -> str:
     return "a result" if expected is ... else show(expected)
 
 
-def _error(found: Facts | None) -> Raised | None:
-    """The exception that a process describes."""
-    return Raised(**found) if found else None
-
-
 def _printed(text: object) -> str:
     """Printed text for a report: as lines, unless it is a matcher."""
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
@@ -323,18 +312,17 @@ def find_load_mode(session: SubmissionSession) -> None:
     submission = session.submission
     for load_mode in LOAD_MODES:
         try:
-            facts = session.runner.load(load_mode)
+            report = session.runner.load(load_mode)
         except ProcessDied as death:
             if load_mode == LOAD_MODES[-1]:
                 raise Unreadable(f"{submission.file} cannot be loaded: {death}") from None
             continue
-        error = _error(facts["error"])
-        if error is not None:
-            raise Unreadable(_load_error(submission, error))
-        left_out = facts["left_out"]
+        if report.error is not None:
+            raise Unreadable(_load_error(submission, report.error))
+        left_out = report.left_out
         if load_mode != LOAD_MODES[0] or not left_out:
             submission.load_mode = load_mode
-            submission.skip = tuple(found["statement"] for found in left_out)
+            submission.skip = tuple(found.statement for found in left_out)
             submission.notes.extend(_note(submission.file, found) for found in left_out[:5])
             return
 
@@ -347,9 +335,9 @@ def _load_error(submission: PreparedSubmission, error: Raised) -> str:
     return f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}"
 
 
-def _note(file: str, found: Facts) -> str:
+def _note(file: str, found: LeftOut) -> str:
     """A note for the student about a statement that was left out."""
-    reason = f"{found['error']}: {found['message']}".removesuffix(": ")
-    inner = f" (line {found['line']})" if found["line"] != found["statement"] else ""
+    reason = f"{found.error}: {found.message}".removesuffix(": ")
+    inner = f" (line {found.line})" if found.line != found.statement else ""
     why = f": {reason}{inner}" if reason else ""
-    return f"{file}, line {found['statement']} was left out when loading{why}"
+    return f"{file}, line {found.statement} was left out when loading{why}"

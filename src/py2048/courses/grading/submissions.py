@@ -21,11 +21,12 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from py2048.courses.grading import python2
 from py2048.courses.grading.tasks import Grading, printable
-from py2048.errors import CourseError
+from py2048.errors import CourseError, MissingExtraError
 
 LARGEST_ARCHIVE, MOST_MEMBERS = 256 << 20, 20_000
 LARGEST, MOST_FILES = 64 << 20, 2000  # of one submission
@@ -47,7 +48,8 @@ BLOCK = re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)
 STARTS = re.compile(r"if\b.*__name__|while\b|.*\bmainloop\(|\w[\w.]*\(")
 DEFINES = re.compile(r"(?:(?:def|class)\s+)?(\w+)\s*[(:=]")
 USED = re.compile(r"\b(\w+)\s*[(.]")
-SUPPLIED = {path.name for path in (Path(__file__).parent / "agent" / "supplied").glob("*.py")}
+ZELLE = "graphics.py"
+IMPORTS_ZELLE = re.compile(r"^[ \t]*(?:from|import)[ \t]+graphics\b", re.MULTILINE)
 IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
 CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
 
@@ -286,7 +288,7 @@ def find_program(paths: Sequence[Path], grading: Grading) -> Path:
     if not sources:
         raise Unreadable(f"there is no Python file; {grading.files[0]} was expected")
     in_use = names_in_use(sources)
-    own = [path for path in sources if path.name not in SUPPLIED] or sources
+    own = [path for path in sources if path.name != ZELLE] or sources
     return max(own, key=lambda path: score_of(path, grading, in_use))
 
 
@@ -295,6 +297,9 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
 
     The program is there under the student's name for it, and under the course's for other files
     that import it.
+
+    Raises:
+        MissingExtraError: if it needs John Zelle's graphics.py, which is not installed.
     """
     paths = submission.files
     size = sum(path.stat().st_size for path in paths)
@@ -306,6 +311,9 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
     work = PreparedSubmission(folder, program.name, variant)
     if program.name not in grading.files:
         work.notes.append(f"{program.name} was taken for {grading.files[0]}")
+    names = {path.name for path in paths}
+    if variant.gui and ZELLE not in names and IMPORTS_ZELLE.search(text_with_imports(program)):
+        check_zelle()
     for path in paths:
         if path.parent.is_relative_to(program.parent):
             target = folder / path.relative_to(program.parent)
@@ -315,6 +323,15 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
         shutil.copyfile(folder / program.name, usual)
     work.notes.extend(f"{program.name} {remark}" for remark in grading.remarks(text))
     return work
+
+
+def check_zelle() -> None:
+    """Raise `MissingExtraError` where John Zelle's graphics.py is not installed."""
+    if find_spec("graphics") is None:
+        raise MissingExtraError(
+            "programs that import graphics need John Zelle's library: install it with "
+            "pip install 'py2048[zelle]' (or pip install graphics.py)"
+        )
 
 
 def _copy(path: Path, target: Path, work: PreparedSubmission, from_python2: bool) -> None:
@@ -364,10 +381,13 @@ class Submission:
     from_python2: bool = False
 
 
-def collect(paths: Sequence[Path], grading: Grading, scratch: Path) -> list[Submission]:
+def collect(
+    paths: Sequence[Path], grading: Grading, scratch: Path, *, from_python2: bool = False
+) -> list[Submission]:
     """All submissions in `paths`, in order of name; ZIPs are unpacked under `scratch`.
 
-    Raises `CourseError` for a path that does not exist or holds nothing to grade.
+    Raises:
+        CourseError: for a path that does not exist or holds nothing to grade.
     """
     found: list[Submission] = []
     for path in paths:
@@ -377,17 +397,13 @@ def collect(paths: Sequence[Path], grading: Grading, scratch: Path) -> list[Subm
         if not here:
             raise CourseError(f"{str(path)!r} holds no Python file, no folder and no ZIP to grade")
         found.extend(here)
-    return _named_apart(found)
-
-
-def _named_apart(found: list[Submission]) -> list[Submission]:
-    """Give submissions of the same name different ones, which can be written everywhere."""
     seen: dict[str, int] = defaultdict(int)
     apart = []
     for submission in found:
         name = printable(submission.name)
         seen[name] += 1
-        apart.append(replace(submission, name=f"{name} ({seen[name]})" if seen[name] > 1 else name))
+        name += f" ({seen[name]})" if seen[name] > 1 else ""
+        apart.append(replace(submission, name=name, from_python2=from_python2))
     return apart
 
 

@@ -23,7 +23,8 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as set_handler
 from _thread import _count as threads_started
-from functools import cache, partial
+from contextlib import suppress
+from functools import cache
 from os import _exit as os_exit
 from os import fork as os_fork
 from types import ModuleType
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     Guard = Callable[[float, Callable[[], object]], tuple[object, BaseException | None]]
 
 QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
-PATIENCE = 0.5  # seconds for one statement in the mode ``each``
+STATEMENT = 0.25  # of the time for a call, for one statement in the mode ``each``
 
 # What Python itself imports when it warns, shows an error or ends.
 NEEDED = """
@@ -52,7 +53,6 @@ NEEDED = """
 """
 # What is there before the first line of any program.
 AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
-LIBRARY = 20.0  # seconds to import a library
 FLOODED = 85  # the exit code of a process that printed too much
 DEAF = 86  # the exit code of a process that ignores its alarms
 RINGS = 5  # alarms before that
@@ -101,15 +101,18 @@ class Loader:
         futures: list[ast.stmt] = [s for s in tree.body if is_future(s)]
         self.run(futures)
         wanted = [s for s in tree.body if s not in futures and s.lineno not in skip]
-        found = [self.part(statement, futures, load_mode) for statement in wanted]
+        part_s = STATEMENT * seconds
+        found = [self.part(statement, futures, load_mode, part_s) for statement in wanted]
         return [note for note in found if note]
 
-    def part(self, statement: ast.stmt, futures: list[ast.stmt], load_mode: str) -> Facts | None:
+    def part(
+        self, statement: ast.stmt, futures: list[ast.stmt], load_mode: str, seconds: float
+    ) -> Facts | None:
         """Run one statement, or say why it is left out."""
         if load_mode == "quiet" and not isinstance(statement, QUIET):
             harmless = isinstance(statement, ast.If) or is_docstring(statement)
             return None if harmless else left_out(statement, statement.lineno, "", "")
-        error = self.guard(PATIENCE, lambda: self.run([*futures, statement]))[1]
+        error = self.guard(seconds, lambda: self.run([*futures, statement]))[1]
         return self.note(error, statement) if error is not None else None
 
     def run(self, statements: list[ast.stmt]) -> None:
@@ -202,7 +205,8 @@ class Agent:
         self.running = False
         self.rings = 0
         self.requests = self.open_request = 0
-        _complete_builtins()
+        for add in (site.setquit, site.setcopyright, site.sethelper):
+            add()  # what Python itself adds at its start, which is without `site` here
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.output = terminal.CapturedOutput(config["output"], self._too_much)
@@ -243,7 +247,8 @@ class Agent:
         given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
         of_the_course = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
         for name in of_the_course if self.shadowed else ():
-            self.guard(LIBRARY, partial(__import__, name))
+            with suppress(Exception):  # the submission finds out what is wrong with it
+                __import__(name)
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
         if self.shadowed:
             self.builtins["__import__"] = self._import
@@ -310,7 +315,7 @@ class Agent:
             "asked": self.keyboard.asked,
             "can_be_copied": not opened and not threads_started(),
         }
-        self._send(serialize.encode({**meanwhile, **facts}))
+        self._send(serialize.encode_report({**meanwhile, **facts}))
 
     # -- time ---------------------------------------------------------------------------
 
@@ -501,18 +506,11 @@ class Agent:
             file, line = self.file, error.lineno if type(error.lineno) is int else 0
         return {
             "type": type(error).__name__,
-            "bases": tuple(kind.__name__ for kind in serialize.BASES(type(error))),
+            "bases": [kind.__name__ for kind in serialize.BASES(type(error))],
             "message": words_of((error.msg or "") if isinstance(error, SyntaxError) else error),
             "file": file,
             "line": line or 0,
         }
-
-
-def _complete_builtins() -> None:
-    """Add what Python itself adds at its start, which is without `site` here: `quit` and so on."""
-    site.setquit()
-    site.setcopyright()
-    site.sethelper()
 
 
 def _picture(folder: str) -> list[tuple[str, int, int]]:

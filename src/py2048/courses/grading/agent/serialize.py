@@ -53,7 +53,7 @@ def whole(value: int) -> str:
     number = int.__index__(value)
     if type(value) is bool:
         return "true" if number else "false"
-    if -(2**200) < number < 2**200:
+    if -(2**63) <= number < 2**63:
         return int.__repr__(number)
     return mark("int", string(hex(number) if number.bit_length() < 100_000 else "0x0"))
 
@@ -158,3 +158,13 @@ def encode(value: object) -> str:
         return "".join(encoder.parts)
     except TooMuch:
         return opaque(value, f"<{type(value).__name__} with more than {NODES} values>")
+
+
+def encode_report(part: object) -> str:
+    """The JSON text of what the agent itself reports: dictionaries, lists, and values in them."""
+    if type(part) is dict:
+        members = [string(name) + ":" + encode_report(value) for name, value in part.items()]
+        return "{" + ",".join(members) + "}"
+    if type(part) is list:
+        return "[" + ",".join(map(encode_report, part)) + "]"
+    return encode(part)
