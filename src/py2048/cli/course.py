@@ -152,20 +152,14 @@ def check(
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
     if reports:
-        if csv:
-            report.write_gradebook(csv, grading, reports)
-        if html:
-            report.write_pages(html, run, reports)
-        if gradescope and not reports[0].failure:
-            report.write_gradescope(gradescope, run, reports[0])
+        report.write_files(run, grading, reports, csv=csv, html=html, gradescope=gradescope)
         if as_json:
             print(json.dumps(report.to_json(run, reports), indent=2))
         else:
             report.print_reports(run, reports, detailed=detailed or len(reports) == 1)
     if run.stopped:
         raise typer.Exit(streams.INTERRUPTED)
-    failed = sum(bool(one.failure) for one in reports)
-    if failed:
+    if failed := sum(bool(one.failure) for one in reports):
         raise CourseError(
             f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
         )

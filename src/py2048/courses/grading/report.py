@@ -6,12 +6,12 @@ terminal, a line of a CSV gradebook, JSON, Gradescope's ``results.json``, and we
 
 from __future__ import annotations
 
-import csv
 import functools
 import hashlib
 import json
 import re
 from collections.abc import Sequence
+from csv import writer as csv_writer
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from html import escape
@@ -223,6 +223,27 @@ def number(marks: Fraction) -> float | int:
     return int(marks) if marks.denominator == 1 else round(float(marks), 2)
 
 
+def write_files(
+    run: RunInfo,
+    grading: Grading,
+    reports: Sequence[Report],
+    *,
+    csv: Path | None,
+    html: Path | None,
+    gradescope: Path | None,
+) -> None:
+    """Write the files that are wanted.
+
+    Where the grader failed there is none for Gradescope, which then tells the instructors so.
+    """
+    if csv:
+        write_gradebook(csv, grading, reports)
+    if html:
+        write_pages(html, run, reports)
+    if gradescope and not reports[0].failure:
+        gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
+
+
 # --- CSV, JSON, Gradescope ---
 
 
@@ -230,7 +251,7 @@ def write_gradebook(path: Path, grading: Grading, reports: Sequence[Report]) -> 
     """Write name, score, possible marks, percent, the marks of each task, and any problem."""
     heads = [f"task {task.id} ({number(Fraction(task.marks))})" for task in grading.tasks]
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv_writer(file)
         writer.writerow(["submission", "score", "possible", "percent", *heads, "problem"])
         for report in reports:
             percent = round(float(100 * report.earned / report.marks), 1) if report.marks else 0
@@ -325,11 +346,6 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
             "submission": report.name,
         },
     }
-
-
-def write_gradescope(path: Path, run: RunInfo, report: Report) -> None:
-    """Write Gradescope's ``results.json`` for one submission."""
-    path.write_text(json.dumps(to_gradescope(run, report), indent=2), "utf-8")
 
 
 def _task_text(task: TaskResult, problem: str) -> str:
