@@ -1,10 +1,10 @@
 """Measure what docs/explanation/exact.md tells, and bring the page up to date.
 
-Usage: exact.py values FILE.json… | regret FILE [--games N] | costs RULES [--goal GOAL]
+Usage: exact.py values FILE… | regret FILE [--games N] | costs RULES [--goal GOAL]
        | bounds RULES PLAYER [--games N] | page
 
-``values`` takes what ``py2048 solve RULES --json`` printed; ``regret`` a file that ``py2048 solve
-RULES --save FILE`` wrote. Results are kept in ``results/exact/``.
+``values`` and ``regret`` take files that ``py2048 solve RULES --save FILE`` wrote. Results are kept
+in ``results/exact/``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 
 import exact_page
 from exact_page import RESULTS
+from outcomes import PerfectPlay
 
 from py2048 import Record, get_rules
 from py2048.arena import Tournament, compare_players
@@ -53,35 +54,40 @@ def keep(name: str, key: str, data: object) -> None:
 def values(files: Sequence[Path]) -> None:
     """Keep what the page tells of solutions."""
     for file in files:
-        data = json.loads(file.read_text(encoding="utf-8"))
-        rules = get_rules(data["rules"])
-        kept = {name: data[name] for name in ("value", "error", "positions", "seconds")}
-        kept["tiles"] = data.get("tiles", {})
+        solution = Solution.load(file)
+        rules, outcomes = solution.rules, PerfectPlay(solution).outcomes()
+        kept: dict[str, Any] = {
+            name: getattr(solution, name) for name in ("value", "error", "positions", "seconds")
+        }
+        kept["tiles"] = {str(tile): chance for tile, chance in outcomes.tiles.items()}
         kept["rows"], kept["columns"], kept["name"] = rules.rows, rules.columns, rules.name
-        kept["goal"], kept["layers"] = data["goal"], len(data["layers"])
-        kept["largest"] = max(layer["positions"] for layer in data["layers"])
-        if data["goal"] == "score" and "sums" in data:
-            kept["survival"] = [[data["layers"][0]["total"], 1.0], *_survival(data["sums"])]
-            kept["starts"] = _starts(data["starts"])
-        keep("values", f"{data['rules']} {data['goal']}", kept)
+        kept["goal"], kept["layers"] = str(solution.goal), len(solution.layers)
+        kept["largest"] = max(layer.positions for layer in solution.layers)
+        if solution.goal.tile is None:
+            kept["survival"] = [[solution.layers[0].total, 1.0], *_survival(outcomes.sums)]
+            kept["starts"] = _starts(solution)
+        keep("values", f"{rules} {solution.goal}", kept)
 
 
-def _survival(sums: dict[str, float]) -> list[list[float]]:
+def _survival(sums: dict[int, float]) -> list[list[float]]:
     """Return the probability of reaching a sum, where it changes to be seen."""
     left, found = 1.0, list[list[float]]()
     for total, share in sums.items():
         if not found or abs(found[-1][1] - left) > 5e-4:
-            found.append([int(total), round(left, 5)])
+            found.append([total, round(left, 5)])
         left -= share
-    return [*found, [int(max(sums, key=int)), max(round(left, 5), 0.0)]]
+    return [*found, [max(sums), max(round(left, 5), 0.0)]]
 
 
-def _starts(starts: Sequence[dict[str, Any]]) -> list[tuple[str, float]]:
+def _starts(solution: Solution) -> list[tuple[str, float]]:
     """Return tiles and values of the starts with two tiles."""
-    tiles = (sorted(tile for row in start["board"] for tile in row if tile) for start in starts)
+    tiles = (
+        sorted(tile for row in start.board.rows for tile in row if tile)
+        for start in solution.starts
+    )
     return [
-        (" + ".join(map(str, found)), start["value"])
-        for found, start in zip(tiles, starts, strict=True)
+        (" + ".join(map(str, found)), start.value)
+        for found, start in zip(tiles, solution.starts, strict=True)
     ]
 
 

@@ -24,6 +24,15 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module that follows perfect play."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import outcomes
+
+    return outcomes
+
+
+@pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module that writes the page."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
@@ -54,3 +63,41 @@ def test_free_merging_by_hand(exact: ModuleType) -> None:
     # 4 points; then a 4 (0.1) makes 8, 8 points; then 2 (0.9) or 4 (0.1) ends at two digits
     assert exact.free_merging(2, 4) == pytest.approx(4 + 0.1 * 8)
     assert exact.free_merging(2, 6) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "classic:size=2x2",
+        "comp1127:size=2x2,target=16",
+        "ist:size=1x4",
+        "qsan_qarut:size=2x2",
+        "classic:size=1x3,start=1..2,spawn=2:1+8:2,merging=cascade",
+    ],
+)
+def test_outcomes_of_perfect_play_have_the_value_as_their_mean(text: str, ends: ModuleType) -> None:
+    """Final scores by their probabilities are worth what the game is worth; so are tiles."""
+    solution = solve(text)
+    found = ends.PerfectPlay(solution).outcomes()
+    for shares in (found.tiles, found.scores, found.sums):
+        assert sum(shares.values()) == pytest.approx(1)
+    mean = sum(score * chance for score, chance in found.scores.items())
+    assert mean == pytest.approx(solution.value, abs=1e-9)
+
+
+def test_the_chance_of_a_tile_is_how_often_perfect_play_makes_it(ends: ModuleType) -> None:
+    """Games for a tile end with it as often as the value says; scores are not told apart."""
+    solution = solve("classic:size=2x3", "tile=64")
+    found = ends.PerfectPlay(solution).outcomes()
+    assert found.tiles[64] == pytest.approx(solution.value, abs=1e-12)
+    assert max(found.tiles) == 64
+    assert found.scores == {}
+
+
+def test_on_large_boards_scores_are_not_told_apart(ends: ModuleType) -> None:
+    """How games end is the same without them."""
+    solution = solve("classic:size=2x3")
+    whole, large = (ends.PerfectPlay(solution, most).outcomes() for most in (21_752, 21_751))
+    assert large.scores == {}
+    assert large.tiles == pytest.approx(whole.tiles)
+    assert large.sums == pytest.approx(whole.sums)

@@ -92,7 +92,7 @@ def rollout_results() -> list[object]:
 
 def solver_results() -> list[object]:
     solved = [solve(text, goal) for text, goal in SOLVED]
-    return [(each.value, each.layers, each.outcomes) for each in solved]
+    return [(each.value, each.layers) for each in solved]
 
 
 def table_results() -> list[object]:
@@ -102,7 +102,7 @@ def table_results() -> list[object]:
     board = Board([[2, 0, 65536, 4], *larges])
     with tempfile.TemporaryDirectory() as folder:
         table = build_table(formation, 16, Path(folder) / "table", threads=1)
-        chances = table.chance_of(board), table.move_chances(board), table.check(5)
+        chances = table.chance_of(board), table.move_chances(board)
         return [table.path.read_bytes().hex(), *chances]
 
 

@@ -300,7 +300,6 @@ def test_the_heuristic_likes_order_and_room() -> None:
         ("expectimax:evaluation=heuristic,weights=a.npz", "takes no weights"),
         ("expectimax:ms=1,weights=nowhere.npz", "nowhere.npz does not exist"),
         ("expectimax:threads=0", "threads must be 1 to 4"),
-        ("expectimax:endings=off", "endings must be on, not 'off'; or leave it out"),
         ("heuristic:depth=99", "depth must be 1 to 24"),
         ("beam:width=0", "width must be 1 to"),
         ("montecarlo:games=0", "games must be 1 to"),

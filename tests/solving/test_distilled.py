@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.solving.making import maker
 
 from py2048 import Board, Direction, get_rules
-from py2048.cli import main
 from py2048.errors import BoardError, SolvingError
-from py2048.solving import Solution, distil, solve
+from py2048.solving import Solution, solve
 from py2048.solving.distilled import (
     SHIPPED,
     DistilledMoves,
@@ -20,9 +20,8 @@ from py2048.solving.distilled import (
     legal_moves,
     ranks_of,
     shipped_moves,
+    slide,
 )
-from py2048.solving.predictor import slide
-from py2048.solving.retrieval import Retrieval
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 
@@ -32,7 +31,7 @@ FILES = sorted(SHIPPED.glob("*.moves"))
 def wrong_moves(moves: DistilledMoves, solution: Solution, every: int = 1) -> int:
     """Return on how many of every so many boards of a solution a move is not the best."""
     wrong = 0
-    for boards, masks in distil.best_moves(solution, moves.covered):
+    for boards, masks in maker.best_moves(solution, moves.covered):
         playing = np.flatnonzero(masks)[::every]
         chosen = moves.choose(boards[playing])
         wrong += int((masks[playing] >> chosen & 1 == 0).sum())
@@ -97,7 +96,7 @@ def test_distilling_keeps_every_best_move(text: str, tmp_path: Path) -> None:
     solution = solve(text)
     files = [tmp_path / name for name in ("one.moves", "two.moves")]
     for file in files:
-        distil.distil(solution).save(file)
+        maker.write_moves(maker.distil(solution), file)
     assert files[0].read_bytes() == files[1].read_bytes()
     moves = DistilledMoves.load(files[0])
     assert wrong_moves(moves, solution) == 0
@@ -105,21 +104,21 @@ def test_distilling_keeps_every_best_move(text: str, tmp_path: Path) -> None:
     assert not moves.serves(get_rules("classic"))
 
 
-def test_the_command_makes_the_shipped_file(tmp_path: Path) -> None:
-    """The same bytes again."""
+def test_the_shipped_file_is_made_again(tmp_path: Path) -> None:
+    """The same bytes."""
     file = tmp_path / "2x3.moves"
-    assert main(["solve", "classic:size=2x3", "--distil", str(file), "--quiet"]) == 0
+    maker.write_moves(maker.distil(solve("classic:size=2x3")), file)
     assert file.read_bytes() == (SHIPPED / "2x3.moves").read_bytes()
 
 
 def test_a_trained_predictor_leaves_less_to_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """It guesses most moves, and what it gets wrong is stored all the same."""
     solution = solve("classic:size=2x3")
-    blind = distil.distil(solution)
-    plan = distil.Training(((0, 1, 3, 4), (0, 1, 2, 3)), step=0.25, passes=20)
-    monkeypatch.setitem(distil.TRAININGS, (2, 3), plan)
-    monkeypatch.setattr(distil, "FEW_BOARDS", 0)
-    moves = distil.distil(solution)
+    blind = maker.distil(solution)
+    plan = maker.Training(((0, 1, 3, 4), (0, 1, 2, 3)), step=0.25, passes=20)
+    monkeypatch.setitem(maker.TRAININGS, (2, 3), plan)
+    monkeypatch.setattr(maker, "FEW_BOARDS", 0)
+    moves = maker.distil(solution)
     assert wrong_moves(moves, solution) == 0
     sizes = [len(each.filters.words) + len(each.decisions.words) for each in (moves, blind)]
     assert sizes[0] < 0.8 * sizes[1]
@@ -128,25 +127,18 @@ def test_a_trained_predictor_leaves_less_to_be_stored(monkeypatch: pytest.Monkey
 def test_large_sums_can_be_left_out() -> None:
     """What is covered is the best; the rest says that it is not covered."""
     solution = solve("classic:size=2x3")
-    moves = distil.distil(solution, covered=100)
+    moves = maker.distil(solution, covered=100)
     assert wrong_moves(moves, solution) == 0
     assert moves.covers(Board.parse("64 32 2 / . 2 ."))
     assert not moves.covers(Board.parse("64 32 2 / . 4 ."))
-    assert moves.is_covered(np.array([0x010156, 0x020156], np.uint64)).tolist() == [True, False]
     with pytest.raises(BoardError, match="no game under classic"):
         moves.best(Board.parse("64 32 2 / . 4 ."))
 
 
-def test_only_what_can_be_distilled_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A solution for a tile is refused, by the command before it solves."""
+def test_only_what_can_be_distilled_is() -> None:
+    """A solution for a tile is refused."""
     with pytest.raises(SolvingError, match="only solutions for the score"):
-        distil.distil(solve("classic:size=2x2", "tile=16"))
-    monkeypatch.setattr("py2048.cli.solve._solved", None)
-    for words in (["2x2", "--goal", "tile=16"], ["classic:size=2x7"]):
-        assert main(["solve", *words, "--distil", "d.moves"]) == 2
-        assert "only solutions for the score" in capsys.readouterr().err
+        maker.distil(solve("classic:size=2x2", "tile=16"))
 
 
 @pytest.mark.parametrize("count", [0, 1, 64, 20_000])
@@ -154,7 +146,7 @@ def test_a_retrieval_has_the_bits_it_was_given(count: int) -> None:
     """At the keys that it was made of; elsewhere about half of the bits are set."""
     keys = np.arange(count, dtype=np.uint64) * np.uint64(977)
     bits = np.random.default_rng(count).random(count) < 0.3
-    table = Retrieval.of(keys, bits)
+    table = maker.retrieval(keys, bits)
     assert (table.get(keys) == bits).all()
     if count > 10_000:
         assert int(table.columns.sum()) < 1.08 * count
@@ -165,7 +157,7 @@ def test_a_retrieval_refuses_a_key_with_two_bits() -> None:
     """No table has both."""
     keys = np.array([7, 7], np.uint64)
     with pytest.raises(SolvingError, match="keys of a retrieval must differ"):
-        Retrieval.of(keys, np.array([True, False]))
+        maker.retrieval(keys, np.array([True, False]))
 
 
 def test_slides_in_arrays_are_those_of_the_oracle() -> None:

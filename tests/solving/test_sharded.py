@@ -93,7 +93,7 @@ def test_a_driver_that_dies_goes_on(deaths: int, tmp_path: Path) -> None:
         try:
             solve_sharded(workers, "classic:size=2x2", save=file)
         except Died:
-            found = kept_files(tmp_path / "file.shards")
+            found = kept_files(tmp_path / "file.unfinished")
             assert seen.items() <= found.items()
             seen = found
     assert len(seen) > 50
@@ -141,7 +141,7 @@ def test_a_shard_is_given_no_more_than_fits(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_found(tmp_path: Path) -> None:
     """The error names the file and what to do."""
-    file, folder = tmp_path / "file", tmp_path / "file.shards"
+    file, folder = tmp_path / "file", tmp_path / "file.unfinished"
     with pytest.raises(Died):
         solve_sharded(Workers(2, 100), "classic:size=2x2", save=file)
     victim = max(folder.glob("before-*"), key=lambda path: path.stat().st_size)
@@ -168,7 +168,7 @@ class WorkersThatDoNotCount(Workers):
 @pytest.mark.parametrize("kind", ["values", "before", "after"])
 def test_a_removed_file_is_made_again(kind: str, tmp_path: Path) -> None:
     """Even at the end, when nothing is left of what it was made from."""
-    file, folder = tmp_path / "file", tmp_path / "file.shards"
+    file, folder = tmp_path / "file", tmp_path / "file.unfinished"
     with pytest.raises(Died):
         solve_sharded(WorkersThatDoNotCount(3), "classic:size=2x2", save=file)
     victims = sorted(folder.glob(f"{kind}-*"))
@@ -183,7 +183,9 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     """What another solver left is neither used nor touched."""
     with pytest.raises(Died):
         solve_sharded(Workers(2, 20), "classic:size=2x2", save=tmp_path / "file")
-    with pytest.raises(SolvingError, match=r"file\.shards holds what is left of solving something"):
+    with pytest.raises(
+        SolvingError, match=r"file\.unfinished holds what is left"
+    ):
         solve_sharded(Workers(2), "classic:size=2x3", save=tmp_path / "file")
 
 

@@ -30,7 +30,6 @@ from py2048.training.boards import (
     Share,
     calibrate,
     collect,
-    collect_endings,
     excess_by_sum,
     played_on,
 )
@@ -110,17 +109,6 @@ def test_games_are_played_on_from_saved_boards() -> None:
     assert set(found.games.tolist()) < set(late.games.tolist())
     none = late.of((2048, 2048))
     assert len(collect(player(network()), [(1024, 1024)], 40, starts=none)) == 0
-
-
-def test_the_boards_of_a_last_stretch_are_saved_once_each() -> None:
-    """All of those on the way, from where it begins to the end or the tile."""
-    searcher = player(network())()
-    boards = collect_endings(searcher, searcher, 128, 32, 20, seed=1, continuations=2)
-    sums = (1 << boards.cells.astype(np.int64)).sum(axis=1) - (boards.cells == 0).sum(axis=1)
-    assert (boards.cells.max(axis=1) == 6).all()
-    assert set(range(96, 128, 2)) <= set(sums.tolist())
-    assert len(np.unique(boards.cells, axis=0)) == len(boards) > 200
-    assert [board.sum for board in boards.boards()] == sums.tolist()
 
 
 def test_no_game_is_for_training_and_for_measuring() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli import streams
-from py2048.cli.compiling import PATIENCE, StatusLine, telling
+from py2048.cli.compiling import StatusLine, telling
 from py2048.cli.options import (
     JsonOption,
     SizeOption,
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from py2048.solving.solution import Progress
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-LEAST_MEMORY, MOST_MEMORY = 64 << 20, 1 << 50
+MIN_MEMORY, MAX_MEMORY = 64 << 20, 1 << 50
 
-MOST_STARTS, MOST_LAYERS = 24, 16
+MAX_STARTS, MAX_LAYERS = 24, 16
 """How many lines the tables of the report have at most; ``--json`` prints all."""
 
 
@@ -46,14 +46,15 @@ def memory_size(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
         raise typer.BadParameter(
-            f"{text!r} is no amount of memory: give one such as 4G or 500M", param_hint="'--memory'"
+            f"{text!r} is not an amount of memory: give one such as 4G or 500M",
+            param_hint="'--memory'",
         )
     size = float(found[1]) * UNITS[found[2].upper()]
-    if size < LEAST_MEMORY:
+    if size < MIN_MEMORY:
         raise typer.BadParameter(
             f"{text} is too little memory: give at least 64M", param_hint="'--memory'"
         )
-    if size > MOST_MEMORY:
+    if size > MAX_MEMORY:
         raise typer.BadParameter(
             f"{shown(text)} is too much memory: give at most 1024T", param_hint="'--memory'"
         )
@@ -81,22 +82,14 @@ def solve(
         typer.Option(
             metavar="FILE",
             callback=no_device,
-            help="Write all values to FILE; solving that was ended goes on from there.",
-        ),
-    ] = None,
-    distil: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            callback=no_device,
-            help="Write the best move of every position to FILE, a small one.",
+            help="Write all values to FILE; the same command continues solving that was stopped.",
         ),
     ] = None,
     memory: Annotated[
         str,
         typer.Option(
             metavar="SIZE",
-            help="About how much memory to use, such as 4G; on a cluster, for each processor.",
+            help="About how much memory to use with --save; on a cluster, for each processor.",
         ),
     ] = "4G",
     threads: ThreadsOption = None,
@@ -114,15 +107,12 @@ def solve(
 
     The tiles must appear at random. 3x3 takes a minute or two.
     """
-    check_outputs({"--save": save, "--distil": distil})
+    check_outputs({"--save": save})
     line = StatusLine(quiet=quiet)
     try:
         with telling(quiet=quiet), keeping(save, line):
-            chosen = chosen_rules(rules, size)
-            if distil is not None:
-                _check_distillable(chosen, goal)
             solution = _solved(
-                chosen,
+                chosen_rules(rules, size),
                 goal,
                 memory=memory_size(memory),
                 threads=threads,
@@ -130,11 +120,6 @@ def solve(
                 save=save,
                 progress=lambda progress: line.show(progress_text(progress)),
             )
-            if distil is not None:
-                _distil(solution, distil, line)
-            if solution.seconds > PATIENCE:
-                line.say(f"the value is {solution.value:.12g}")
-            solution.follow(lambda progress: line.show(progress_text(progress)))
             told = json.dumps(_data(solution)) if as_json else _report(solution)
     finally:
         line.close()
@@ -150,7 +135,7 @@ def keeping(file: Path | None, line: StatusLine) -> Iterator[None]:
     except KeyboardInterrupt:
         if file is not None and (folder := Path(f"{file}.unfinished")).is_dir():
             line.close()
-            streams.complain(f"what is done is in {folder}: the same command goes on from there")
+            streams.complain(f"what is done is in {folder}: the same command continues")
         raise
 
 
@@ -179,19 +164,6 @@ def _solved(
         return solve_sharded(workers, rules, goal, save=save, memory=memory, progress=progress)
 
 
-def _check_distillable(rules: Rules, goal: str) -> None:
-    from py2048.solving import Goal
-    from py2048.solving.distil import check_distillable
-
-    check_distillable(rules, Goal.parse(goal))
-
-
-def _distil(solution: Solution, path: Path, line: StatusLine) -> None:
-    from py2048.solving.distil import distil
-
-    distil(solution, progress=line.say).save(path)
-
-
 def progress_text(progress: Progress) -> str:
     """Return what is said of how far a solver is."""
     if not progress.all:
@@ -199,12 +171,10 @@ def progress_text(progress: Progress) -> str:
     left = progress.seconds * (progress.all - progress.done) / max(progress.done, 1)
     share = progress.done / progress.all
     time_left = f", {left:,.0f} s left" if share >= 0.01 else ""  # the first layers are small
-    what = "following perfect play" if progress.stage == "outcomes" else "finding values"
-    return f"{what}: {share:.0%} of {progress.all:,} boards{time_left}"
+    return f"finding values: {share:.0%} of {progress.all:,} boards{time_left}"
 
 
 def _data(solution: Solution) -> dict[str, object]:
-    outcomes = solution.outcomes
     return {
         "rules": str(solution.rules),
         "goal": str(solution.goal),
@@ -216,9 +186,6 @@ def _data(solution: Solution) -> dict[str, object]:
             {"board": start.board.rows, "chance": start.chance, "value": start.value}
             for start in solution.starts
         ],
-        "tiles": outcomes.tiles,
-        "sums": outcomes.sums,
-        "scores": outcomes.scores,
         "layers": [asdict(layer) for layer in solution.layers],
     }
 
@@ -236,8 +203,6 @@ def _report(solution: Solution) -> str:
             f"{solution.rules.name} on {rows}x{columns}: {value} ({rounding})",
             f"{solution.positions:,} positions, {images}, in {layers}",
             f"solved in {solution.seconds:.1f} s",
-            *_tiles(solution),
-            *_scores(solution),
             *_starts(solution),
             *_layers(solution),
         ]
@@ -248,38 +213,20 @@ def _number(value: float) -> str:
     return f"{value:,.6f}" if value >= 2 else f"{value:.9f}"
 
 
-def _tiles(solution: Solution) -> list[str]:
-    shares = solution.outcomes.tiles.items()
-    return ["", "largest tile", *(f"{tile:>12,}  {share:.9f}" for tile, share in shares)]
-
-
-def _scores(solution: Solution) -> list[str]:
-    """Return quantiles of the final score."""
-    scores, lines, below = solution.outcomes.scores, ["", "final score"], 0.0
-    if not scores:
-        return []
-    wanted = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
-    for score, share in scores.items():
-        below += share
-        while wanted and below >= wanted[0]:
-            lines.append(f"{score:>12,}  at most this in {wanted.pop(0):.0%} of games")
-    return [*lines, f"{max(scores):>12,}  at most"]
-
-
 def _starts(solution: Solution) -> list[str]:
     ordered = sorted(solution.starts, key=lambda start: -start.value)
     lines = ["", "start, its probability with its images, and its value"]
-    for start in ordered[:MOST_STARTS]:
+    for start in ordered[:MAX_STARTS]:
         board = " / ".join(str(start.board).splitlines())
         lines.append(f"  {board}  {start.chance:.6f}  {_number(start.value)}")
-    rest = len(ordered) - MOST_STARTS
+    rest = len(ordered) - MAX_STARTS
     return [*lines, f"  and {rest:,} more: --json prints all"] if rest > 0 else lines
 
 
 def _layers(solution: Solution) -> list[str]:
     """Return the positions by the sum of the board, several sums to a line."""
     layers, lines = solution.layers, ["", "sum of the board, positions"]
-    step = -(-len(layers) // MOST_LAYERS)
+    step = -(-len(layers) // MAX_LAYERS)
     for first in range(0, len(layers), step):
         part = layers[first : first + step]
         sums = f"{part[0].total:,} to {part[-1].total:,}" if len(part) > 1 else f"{part[0].total:,}"

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from py2048 import rng
-from py2048.board import Board
-from py2048.compiled.boards import PackedBoards
-from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.errors import BoardError, PlayerError, SolvingError
 from py2048.game import Game
-from py2048.game.turn import draw_start
 from py2048.ntuple.network import objective_key
-from py2048.players.player import FinishedGame, Meaning, Unit, best, checked_game
+from py2048.players.player import Meaning, Recent, Unit, best, checked_game
 from py2048.rules import Rules
 from py2048.solving import Goal, Solution, solve
 from py2048.solving.distilled import DistilledMoves, shipped_moves
@@ -34,22 +24,14 @@ def _key(rules: Rules) -> tuple[object, ...]:
     return *objective_key(rules), rules.start
 
 
-_lock = threading.Lock()
-_kept: dict[tuple[object, ...], Solution] = {}
+_solved = Recent[Solution](4)
 """What this process has solved: each game of a tournament begins with a new player."""
 
-
-_followed: dict[tuple[object, ...], Solution] = {}
+_followed = Recent[Solution](4)
 """What follows from a board whose best move does not come with py2048."""
 
 
-def _solved(key: tuple[object, ...], rules: Rules, goal: Goal) -> Solution:
-    if (key, goal) not in _kept:
-        _kept[key, goal] = solve(rules, goal)
-    return _kept[key, goal]
-
-
-@cache
+@lru_cache(maxsize=4)
 def _loaded(file: Path, _changed: int) -> Solution:
     return Solution.load(file)
 
@@ -122,22 +104,6 @@ class PerfectPlayer:
             return Meaning(is_exact=True)
         return Meaning(Unit.POINTS, self.name, is_exact=True)
 
-    def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
-        """Play the game of each seed to its end, all together where the best moves are known.
-
-        Raises:
-            PlayerError: if there is no solution for the rules.
-        """
-        if (moves := self._moves(rules)) is not None:
-            return _played(moves, rules, seeds)
-        return [self._play(rules, seed) for seed in seeds]
-
-    def _play(self, rules: Rules, seed: int) -> FinishedGame:
-        game = Game(rules, seed=seed)
-        while not game.is_over:
-            game.play(self.choose(game))
-        return FinishedGame(game.score, game.board.max_tile, game.ply)
-
     def _moves(self, rules: Rules) -> DistilledMoves | None:
         """Return the best moves that come with py2048, unless a file has values for the rules."""
         if self._goal.tile is not None or self._serves(rules):
@@ -151,11 +117,11 @@ class PerfectPlayer:
         """Return a solution that has the board of a game."""
         if self._moves(game.rules) is None:
             return self.solution(game.rules)
-        key = _key(game.rules)
-        with _lock:
-            if key not in _followed or not _followed[key].meets(game.board):
-                _followed[key] = solve_from(game.rules, [game.board])
-            return _followed[key]
+        return _followed.find(
+            _key(game.rules),
+            lambda: solve_from(game.rules, [game.board]),
+            lambda solution: solution.meets(game.board),
+        )
 
     def _serves(self, rules: Rules) -> bool:
         """Whether the file is for these rules."""
@@ -176,65 +142,6 @@ class PerfectPlayer:
                 "py2048 solve RULES --save FILE makes one, and perfect:file=FILE reads it"
             )
         try:
-            with _lock:
-                return _solved(_key(rules), rules, self._goal)
+            return _solved.find((_key(rules), self._goal), lambda: solve(rules, self._goal))
         except SolvingError as error:
             raise PlayerError(f"perfect: {error}") from None
-
-
-class _Games:
-    """Many games, played together.
-
-    Args:
-        rules: the rules.
-        seeds: those of the games.
-    """
-
-    def __init__(self, rules: Rules, seeds: Sequence[int]) -> None:
-        self._packed, self._rules = PackedBoards(rules), CompiledRules.of(rules)
-        self._keys = np.array([rng.key_of(seed) for seed in seeds], np.uint64)
-        starts = (draw_start(rules, int(key)) for key in self._keys)
-        self.packed = np.array([self._packed.pack(board) for board in starts], np.uint64)
-        self._points, self._plies = np.zeros((2, len(seeds)), np.int64)
-
-    def board(self, number: int) -> Board:
-        """Return the board of a game."""
-        return self._packed.unpack(int(self.packed[number]))
-
-    def play(self, numbers: NDArray[np.int64], directions: NDArray[np.uint8]) -> None:
-        """Make a move in some of the games, which have had the same number of turns."""
-        from py2048.solving._distil_kernels import play_turns
-
-        boards, gained = self.packed[numbers], np.empty(len(numbers), np.int64)
-        ply, given = np.uint64(self._plies[numbers].max(initial=0)), self._rules
-        shape = np.uint64(given.rows), np.uint64(given.columns), given.mask
-        play_turns(
-            *(boards, directions, self._keys[numbers], gained, ply, *shape),
-            *(given.across, given.down),
-            *(given.spawn.ranks, given.spawn.cumulative),
-        )
-        self.packed[numbers] = boards
-        self._points[numbers] += gained
-        self._plies[numbers] += 1
-
-    def results(self) -> list[FinishedGame]:
-        """Return how the games ended."""
-        rows = zip(self._points.tolist(), self.packed.tolist(), self._plies.tolist(), strict=True)
-        max_tile = self._packed.max_tile
-        return [FinishedGame(points, max_tile(board), plies) for points, board, plies in rows]
-
-
-def _played(moves: DistilledMoves, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
-    """Play many games to their ends."""
-    games, playing = _Games(rules, seeds), np.arange(len(seeds))
-    games.play(playing[:0], np.zeros(0, np.uint8))  # compiles
-    while len(playing):
-        boards = games.packed[playing]
-        playing = playing[moves.is_open(boards) & moves.is_covered(boards)]
-        games.play(playing, moves.choose(games.packed[playing]))
-    rest = np.flatnonzero(moves.is_open(games.packed)).tolist()
-    solution = solve_from(rules, [games.board(game) for game in rest]) if rest else None
-    for game in rest:
-        while solution and (direction := solution.best(games.board(game))) is not None:
-            games.play(np.array([game]), np.array([direction.value], np.uint8))
-    return games.results()

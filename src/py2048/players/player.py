@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from py2048.direction import Direction
 from py2048.errors import GameOverError, PlayerError, shown
 from py2048.game import Game
 from py2048.rules import Rules
 
+Value = TypeVar("Value")
+
 
 class Unit(StrEnum):
     """The unit of a player's values."""
 
     POINTS = "points"
-    """Points still to come, in the mean of games played on by the policy of the `Meaning`.
+    """Points still to come, on average over games that the policy of the `Meaning` plays.
 
     A score by the board's sum counts from the sum of the board.
     """
@@ -149,3 +153,31 @@ def best(ratings: dict[Direction, float]) -> Direction:
     if not ratings:
         raise GameOverError("the game is over: there is no direction to choose")
     return max(ratings, key=ratings.__getitem__)
+
+
+class Recent(Generic[Value]):
+    """What a player has made, as solutions and searches: a few, those used last.
+
+    Args:
+        size: how many.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, Value] = OrderedDict()
+
+    def find(
+        self,
+        key: Hashable,
+        make: Callable[[], Value],
+        is_good: Callable[[Value], bool] = lambda _: True,
+    ) -> Value:
+        """Return what is kept under `key`; made first if there is nothing, or it is not good."""
+        with self._lock:
+            if key not in self._kept or not is_good(self._kept[key]):
+                self._kept[key] = make()
+                if len(self._kept) > self._size:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
@@ -19,6 +17,7 @@ from py2048.players.player import (
     Chance,
     FinishedGame,
     Meaning,
+    Recent,
     Unit,
     best,
     checked_game,
@@ -58,7 +57,6 @@ class SearchPlayer:
         limits: how far it searches.
         evaluation_for: returns the evaluation of leaves under given rules.
         threads: how many threads search a move.
-        uses_endings: play by tables of endings where they know the board.
     """
 
     def __init__(
@@ -67,8 +65,6 @@ class SearchPlayer:
         limits: SearchLimits,
         evaluation_for: Callable[[Rules], Network | Heuristic],
         threads: int = 1,
-        *,
-        uses_endings: bool = False,
     ) -> None:
         if not 1 <= threads <= len(Direction):
             raise PlayerError(f"threads must be 1 to {len(Direction)}, not {threads}")
@@ -76,9 +72,7 @@ class SearchPlayer:
         self._limits = limits
         self._evaluation_for = evaluation_for
         self._threads = threads
-        self._uses_endings = uses_endings
-        self._searchers: OrderedDict[Rules, Searcher] = OrderedDict()
-        self._lock = threading.Lock()
+        self._searchers = Recent[Searcher](MAX_SEARCHERS)
 
     def choose(self, game: Game) -> Direction:
         """Return the direction with the highest value."""
@@ -122,13 +116,7 @@ class SearchPlayer:
             PlayerError: if there are no weights for the rules.
         """
         key = replace(rules, name="any")
-        with self._lock:
-            if key not in self._searchers:
-                self._searchers[key] = self.new_searcher(rules)
-                if len(self._searchers) > MAX_SEARCHERS:
-                    self._searchers.popitem(last=False)
-            self._searchers.move_to_end(key)
-            return self._searchers[key]
+        return self._searchers.find(key, lambda: self.new_searcher(rules))
 
     def new_searcher(self, rules: Rules) -> Searcher:
         """Return a search of its own for the rules, to use beside others.
@@ -139,12 +127,7 @@ class SearchPlayer:
         evaluation, limits = self._evaluation_for(rules), self._limits
         if limits.follows_all and rules.cells * len(rules.spawn_weights.tiles) > MOST_SPAWNS:
             limits = replace(limits, depth=min(limits.moves, DEPTH_OF_MANY))
-        kind: type[Searcher] = Searcher
-        if self._uses_endings:
-            from py2048.players.endings import EndingSearcher  # brings the whole solver with it
-
-            kind = EndingSearcher
-        return kind(rules, evaluation, limits, threads=self._threads)
+        return Searcher(rules, evaluation, limits, threads=self._threads)
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
         """Play the game of each seed to its end, compiled; wait for the compiler if necessary.
@@ -196,10 +179,7 @@ class ExpectimaxPlayer(SearchPlayer):
         evaluation: str = "",
         weights: str = "",
         threads: int = 1,
-        endings: str = "",
     ) -> None:
-        if endings not in ("", "on"):
-            raise PlayerError(f"endings must be on, not {endings!r}; or leave it out")
         if depth is None and ms is None and nodes is None:
             depth = DEPTH
         given = options_text(
@@ -209,13 +189,11 @@ class ExpectimaxPlayer(SearchPlayer):
             cutoff=cutoff,
             evaluation=evaluation,
             weights=weights,
-            endings=endings,
         )
         workers = f",threads={threads}" if threads != 1 else ""
         limits = SearchLimits(depth, nodes, ms, cutoff)
         rated = evaluation_by(evaluation, weights)
-        name, uses_endings = f"expectimax:{given}{workers}", endings == "on"
-        super().__init__(name, limits, rated, threads, uses_endings=uses_endings)
+        super().__init__(f"expectimax:{given}{workers}", limits, rated, threads)
 
 
 class HeuristicPlayer(SearchPlayer):
@@ -303,6 +281,8 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 def options_text(**options: object) -> str:
     """Return the given options, as they are written in a spec."""
-    given = [f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
-             for name, value in options.items() if value not in (None, "", 0.0)]  # fmt: skip
-    return ",".join(given)
+    given = {name: value for name, value in options.items() if value not in (None, "", 0.0)}
+    return ",".join(
+        f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
+        for name, value in given.items()
+    )

@@ -8,13 +8,11 @@
 
 from __future__ import annotations
 
-from py2048.solving.endings import Ending, find_ending
 from py2048.solving.formations import Formation, get_formation, list_formations
 from py2048.solving.goal import Goal
 from py2048.solving.solution import Solution
 from py2048.solving.solver import solve
-from py2048.solving.table_builder import build_table
-from py2048.solving.tables import Table
+from py2048.solving.tables import Ending, Table, build_table, find_ending
 
 __all__ = [
     "Ending",

@@ -13,13 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import popcount
 from py2048.compiled._board_kernels import (
-    NIBBLE,
-    RANKS,
     ZERO,
     Int,
-    Longs,
     Word,
     Words,
     canonical,
@@ -32,9 +28,6 @@ from py2048.compiled.jit import kernel
 
 Values = NDArray[np.float64]
 Index = NDArray[np.uint32]
-Rows = NDArray[np.float64]
-Grid = NDArray[np.uint8]
-"""Rows and grids have two dimensions."""
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 """Odd; keys are spread by it. Its inverse is taken modulo the keys' bits."""
@@ -343,105 +336,3 @@ def count_images(keys: Words, spec: SolverSpec, found: Words) -> Int:
             same += found[at] == board
         count += size // same
     return count
-
-
-# --- perfect play --------------------------------------------------------------------------------
-
-
-OVER, STOPPED = -1, -2
-"""What `pick` says of a board without a move, and of one whose best move ends the game."""
-
-
-def _pick_example() -> tuple[object, ...]:
-    keys = np.zeros(1, np.uint64)
-    return keys, _example_spec(), _example_known(), keys.view(np.int64), keys
-
-
-@kernel(example=_pick_example, borrows=True)
-def pick(boards: Words, spec: SolverSpec, afters: Known, places: Longs, made: Words) -> None:
-    """Find the afterstate of each board's best move.
-
-    Args:
-        boards: the keys of the boards.
-        spec: the rules.
-        afters: the afterstates.
-        places: where it stands there, or `OVER` or `STOPPED`: int64 like `boards`, overwritten.
-        made: its key: uint64 like `boards`, overwritten.
-    """
-    for at in range(len(boards)):
-        board = board_of(boards[at], spec)
-        best, chosen = -np.inf, 0
-        for direction in range(4):
-            value = worth(board, direction, spec, afters)
-            if value > best:
-                best, chosen = value, direction
-        after, _ = slide(board, chosen, spec)
-        made[at] = key_of(after, spec)
-        if best == -np.inf:
-            places[at] = OVER
-        elif is_stopped(after, spec):
-            places[at] = STOPPED
-        else:
-            places[at] = place_of(made[at], afters)
-
-
-def _ranks_example() -> tuple[object, ...]:
-    return np.zeros(1, np.uint64), _example_spec(), np.zeros((1, 1), np.uint8)
-
-
-@kernel(example=_ranks_example, borrows=True)
-def ranks_of(keys: Words, spec: SolverSpec, out: Grid) -> None:
-    """Write the ranks on boards: uint8 `[boards, cells]`."""
-    for at in range(len(keys)):
-        board = board_of(keys[at], spec)
-        for cell in range(out.shape[1]):
-            out[at, cell] = board & RANKS
-            board >>= NIBBLE
-
-
-@kernel("(int64[::1], int64[::1], float64[:, ::1], float64[:, ::1])", borrows=True)
-def gather(places: Longs, rows: Longs, chances: Rows, out: Rows) -> None:
-    """Add the chances of boards to those of their afterstates.
-
-    Args:
-        places: where the afterstate of each board stands; negative for none.
-        rows: the row in `out` of each afterstate.
-        chances: float64 `[boards, n]`.
-        out: where to add, float64 `[rows, n]`.
-    """
-    for at in range(len(places)):
-        if places[at] >= 0:
-            row = rows[places[at]]
-            for column in range(chances.shape[1]):
-                out[row, column] += chances[at, column]
-
-
-def _spread_example() -> tuple[object, ...]:
-    keys, chances = np.zeros(1, np.uint64), np.zeros((1, 1))
-    return np.uint64(1), keys, _example_spec(), chances, keys, chances
-
-
-@kernel(example=_spread_example, borrows=True)
-def spread(
-    rank: Word, afters: Words, spec: SolverSpec, chances: Rows, boards: Words, out: Rows
-) -> None:
-    """Add the chances of afterstates to those of the boards that follow by a tile.
-
-    Args:
-        rank: that of the tile.
-        afters: the keys of the afterstates.
-        spec: the rules.
-        chances: float64 `[afters, n]`.
-        boards: the keys of the boards, ascending.
-        out: where to add, float64 `[boards, n]`.
-    """
-    for at in range(len(afters)):
-        after = board_of(afters[at], spec)
-        free = empty_cells(after, spec.cells)
-        share = 1.0 / np.int64(popcount(free))
-        while free != ZERO:
-            cell = free & (ZERO - free)
-            free ^= cell
-            place = np.searchsorted(boards, key_of(after | cell * rank, spec))
-            for column in range(chances.shape[1]):
-                out[place, column] += share * chances[at, column]

@@ -7,13 +7,16 @@ The more certain the predictor is, by the lead of the first score over the secon
 filter has. Where the answer is yes the same is asked about the second move, and then the third.
 
 No board is stored. So a board that no game meets gets a move like any other, which may not be best.
+``scripts/make_best_moves.py`` makes the files.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,16 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.board import Board
+from py2048.compiled.boards import mix64
 from py2048.direction import Direction
-from py2048.errors import BoardError, RulesError, SolvingError
+from py2048.errors import BoardError, RulesError, SolvingError, os_errors_as
 from py2048.ntuple.network import objective_key
 from py2048.rules import Rules
-from py2048.solving.files import Arrays, read_arrays, write_arrays
-from py2048.solving.predictor import Predictor, images, lines
-from py2048.solving.retrieval import Retrieval
 
 MAGIC = b"py2048 moves 1\n"
-"""The first bytes of a file."""
+"""The first bytes of a file.
+
+Then follow the CRC-32 of the rest and the length of the header in 4 bytes each, the header as JSON,
+and arrays, packed by zlib, little-endian.
+"""
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
@@ -40,6 +45,14 @@ NEVER = 255
 
 QUESTIONS = 3
 PORTION = 1 << 14
+"""How many boards are looked up at once."""
+
+GAINS = 512
+"""How many gains have a weight: a quarter of the points of a move, and larger ones together."""
+
+WINDOW = 64
+PART = 4096
+"""About how many keys of a retrieval share a system of equations."""
 
 ILLEGAL = np.int32(-(2**30))
 """Less than any score of a legal move."""
@@ -50,9 +63,56 @@ NO_OTHER = np.int32(2**30)
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 Leads = NDArray[np.int32]
+Ranks = NDArray[np.int64]
+Bits = NDArray[np.bool_]
+Arrays = dict[str, NDArray[Any]]
 
 
 # --- boards --------------------------------------------------------------------------------------
+
+
+@cache
+def images(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
+    """Return which cell of a board comes to each cell, for all symmetries of its shape."""
+    cells = np.arange(rows * columns).reshape(rows, columns)
+    turned = (cells, cells.T) if rows == columns else (cells,)
+    found = [b for t in turned for a in (t, t[:, ::-1]) for b in (a, a[::-1])]
+    return tuple(tuple(image.reshape(-1).tolist()) for image in found)
+
+
+@cache
+def lines(rows: int, columns: int, direction: int) -> tuple[tuple[int, ...], ...]:
+    """Return the cells of each line along a direction, first the one that it points to."""
+    cells = np.arange(rows * columns).reshape(rows, columns)
+    found = cells.T if direction < 2 else cells
+    return tuple(map(tuple, (found[:, ::-1] if direction % 2 else found).tolist()))
+
+
+def slide(ranks: Ranks, rows: int, columns: int, direction: int) -> tuple[Ranks, Ranks]:
+    """Return afterstates, each tile merging once at most, and the points.
+
+    Returns:
+        int64 `[cells, boards]` as `ranks`, and int64 `[boards]`.
+    """
+    after, points = ranks.copy(), np.zeros(ranks.shape[1], np.int64)
+    for cells in lines(rows, columns, direction):
+        _close_up(after, cells)
+        for near, far in pairwise(cells):
+            merges = (after[near] == after[far]) & (after[near] != 0)
+            after[near] += merges
+            after[far] *= ~merges
+            points += merges << after[near]
+        _close_up(after, cells)
+    return after, points
+
+
+def _close_up(ranks: Ranks, cells: tuple[int, ...]) -> None:
+    """Move the tiles of a line over the empty cells."""
+    for _ in cells[1:]:
+        for near, far in pairwise(cells):
+            is_free = ranks[near] == 0
+            ranks[near] += is_free * ranks[far]
+            ranks[far] *= ~is_free
 
 
 @cache
@@ -78,7 +138,7 @@ def _directions(rows: int, columns: int) -> Bytes:
     )
 
 
-def ranks_of(boards: Words, cells: int) -> NDArray[np.int64]:
+def ranks_of(boards: Words, cells: int) -> Ranks:
     """Return the ranks on packed boards: int64 `[cells, boards]`."""
     return np.stack([boards >> np.uint64(4 * cell) & np.uint64(15) for cell in range(cells)]).view(
         np.int64
@@ -96,7 +156,7 @@ def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np
     return words[chosen, np.arange(len(boards))], chosen
 
 
-def legal_moves(ranks: NDArray[np.int64], rows: int, columns: int) -> NDArray[np.bool_]:
+def legal_moves(ranks: Ranks, rows: int, columns: int) -> NDArray[np.bool_]:
     """Return which directions are legal: bool `[boards, 4]`."""
     legal = np.zeros((ranks.shape[1], 4), np.bool_)
     for direction in range(4):
@@ -104,6 +164,122 @@ def legal_moves(ranks: NDArray[np.int64], rows: int, columns: int) -> NDArray[np
             moves = (ranks[near] == 0) | (ranks[near] == ranks[far])
             legal[:, direction] |= moves & (ranks[far] != 0)
     return legal
+
+
+# --- the predictor -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """Guesses the best move.
+
+    Attributes:
+        tuples: the cells of each tuple, int64 `[tuples, cells]`.
+        radix: the number of ranks.
+        weights: those of each pattern of a tuple, int8 `[tuples, radix ** cells]`.
+        gains: those of the points of a move, by their quarter: int8 `[GAINS]`.
+    """
+
+    tuples: NDArray[np.int64]
+    radix: int
+    weights: NDArray[np.int8]
+    gains: NDArray[np.int8]
+
+    @cached_property
+    def _weights(self) -> NDArray[np.int32]:
+        return self.weights.astype(np.int32)
+
+    def scores(self, ranks: Ranks, rows: int, columns: int) -> NDArray[np.int32]:
+        """Return the scores of the directions: int32 `[boards, 4]`.
+
+        Args:
+            ranks: the ranks on the cells, int64 `[cells, boards]`.
+            rows: the number of rows.
+            columns: the number of columns.
+        """
+        scores = np.zeros((ranks.shape[1], 4), np.int32)
+        for direction in range(4) if len(self.tuples) else ():
+            after, points = slide(ranks, rows, columns, direction)
+            scores[:, direction] = self.gains[np.minimum(points >> 2, GAINS - 1)]
+            for cells, weights in zip(self.tuples, self._weights, strict=True):
+                for image in images(rows, columns):
+                    pattern = np.zeros(ranks.shape[1], np.int64)
+                    for cell in cells:
+                        pattern = pattern * self.radix + after[image[cell]]
+                    scores[:, direction] += weights[pattern]
+        return scores
+
+
+# --- bits by keys --------------------------------------------------------------------------------
+
+
+SPREAD = np.uint64(0xD6E8FEB86659FD93)
+_HALF = np.uint64(32)
+_LOW = np.uint64(2**32 - 1)
+_ONE = np.uint64(1)
+_SIX = np.uint64(6)
+_MASK = np.uint64(63)
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """A static function from keys to single bits that does not store the keys.
+
+    Each key selects 64 neighbouring bits of a table, and some of these: the exclusive or of those
+    is its bit. The table solves the system of linear equations that the keys make [1], in parts of
+    some thousand keys, so that it is a few percent larger than the number of keys. A key that was
+    not among them gets a bit that is as good as random.
+
+    [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
+
+    Attributes:
+        words: the table, 64 bits to a word, the lowest first, and one word more.
+        columns: how many bits each part has, uint16.
+        seeds: the seed of each part, uint8.
+    """
+
+    words: NDArray[np.uint64]
+    columns: NDArray[np.uint16]
+    seeds: NDArray[np.uint8]
+
+    @cached_property
+    def _firsts(self) -> NDArray[np.uint64]:
+        """Where the bits of each part begin."""
+        ends = np.cumsum(self.columns, dtype=np.uint64)
+        return ends - self.columns
+
+    @cached_property
+    def _widths(self) -> NDArray[np.uint64]:
+        return self.columns.astype(np.uint64)
+
+    @cached_property
+    def _seeds(self) -> NDArray[np.uint64]:
+        return self.seeds.astype(np.uint64)
+
+    def get(self, keys: Words) -> Bits:
+        """Return the bits of keys."""
+        if not len(self.columns):
+            return np.zeros(len(keys), np.bool_)
+        hashes = mix64(keys * SPREAD)
+        owners = part_of(hashes, len(self.columns))
+        starts, picks = equations(hashes, self._seeds[owners], self._widths[owners])
+        places = starts + self._firsts[owners]
+        at, shift = (places >> _SIX).astype(np.int64), places & _MASK
+        window = self.words[at] >> shift | (self.words[at + 1] << _ONE) << (_MASK - shift)
+        bits: Bits = (np.bitwise_count(window & picks) & 1).astype(np.bool_)
+        return bits
+
+
+def part_of(hashes: Words, parts: int) -> NDArray[np.int64]:
+    """Return the part of a retrieval that each key belongs to."""
+    return ((hashes >> _HALF) * np.uint64(parts) >> _HALF).astype(np.int64)
+
+
+def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]:
+    """Return where the 64 bits begin that each key selects, and which of them it takes."""
+    mixed = mix64(hashes + seeds * SPREAD)
+    starts = (mixed & _LOW) * (widths - np.uint64(WINDOW - 1)) >> _HALF
+    return starts, mix64(mixed) | _ONE
 
 
 # --- moves ---------------------------------------------------------------------------------------
@@ -226,22 +402,9 @@ class DistilledMoves:
         """The tiles of which each board has one."""
         return {*self.rules.spawn_weights.tiles, *self.rules.start_weights.tiles}
 
-    def is_open(self, boards: Words) -> NDArray[np.bool_]:
-        """Return whether packed boards have a move: bool like `boards`."""
-        rows, columns = self.rules.shape
-        legal = legal_moves(ranks_of(boards, rows * columns), rows, columns)
-        return np.asarray(legal.any(axis=1))
-
     def covers(self, board: Board) -> bool:
         """Whether the best move on a board is here, if games meet it at all."""
         return board.sum <= self.covered or board.sum > self.most
-
-    def is_covered(self, boards: Words) -> NDArray[np.bool_]:
-        """Return whether the best moves on packed boards are here: bool like `boards`."""
-        ranks = ranks_of(boards, self.rules.cells)
-        sums: NDArray[np.int64] = ((1 << ranks) * (ranks > 0)).sum(axis=0)
-        is_covered: NDArray[np.bool_] = sums <= self.covered
-        return is_covered
 
     def choose(self, boards: Words) -> Bytes:
         """Return a best move on each packed board that has one: uint8 like `boards`."""
@@ -267,29 +430,6 @@ class DistilledMoves:
         directions: Bytes = _directions(rows, columns)[images, moves]
         return directions
 
-    # --- files -----------------------------------------------------------------------------------
-
-    def save(self, path: Path | str) -> None:
-        """Write the moves to a file.
-
-        Raises:
-            SolvingError: if it cannot be written.
-        """
-        about = {
-            "rules": str(self.rules),
-            "most": self.most,
-            "covered": self.covered,
-            "radix": self.predictor.radix,
-        }
-        write_arrays(path, MAGIC, about, self._arrays())
-
-    def _arrays(self) -> Arrays:
-        names = ("tuples", "weights", "gains")
-        arrays: Arrays = {name: getattr(self.predictor, name) for name in names}
-        for number, question in enumerate(self.questions):
-            arrays |= {f"leads{number}": question.leads, f"bits{number}": question.bits}
-        return arrays | self.filters.arrays("filters.") | self.decisions.arrays("decisions.")
-
     @classmethod
     def load(cls, path: Path | str) -> DistilledMoves:
         """Return the moves in a file.
@@ -297,22 +437,37 @@ class DistilledMoves:
         Raises:
             SolvingError: if there are none, or it is damaged.
         """
-        if (found := read_arrays(path, MAGIC)) is None:
+        with os_errors_as(SolvingError, str(path)):
+            data = Path(path).read_bytes()
+        start = len(MAGIC) + 4
+        check, rest = data[len(MAGIC) : start], data[start:]
+        if data[: len(MAGIC)] != MAGIC or check != zlib.crc32(rest).to_bytes(4, "little"):
             raise SolvingError(f"{path} holds no distilled moves, or is damaged: make it again")
         try:
-            return cls._of(*found)
+            return cls._of(rest)
         except (KeyError, TypeError, ValueError, RulesError) as error:
             raise SolvingError(f"{path} cannot be read: {error}") from None
 
     @classmethod
-    def _of(cls, about: dict[str, Any], arrays: Arrays) -> DistilledMoves:
-        questions = [Question(arrays[f"leads{n}"], arrays[f"bits{n}"]) for n in range(QUESTIONS)]
-        filters, decisions = (
-            Retrieval.from_arrays(arrays, prefix) for prefix in ("filters.", "decisions.")
+    def _of(cls, rest: bytes) -> DistilledMoves:
+        place = 4 + int.from_bytes(rest[:4], "little")
+        about, arrays = json.loads(rest[4:place]), Arrays()
+        for name, kind, shape, length in about["arrays"]:
+            raw = zlib.decompress(rest[place : place + length])
+            array = np.frombuffer(raw, np.dtype(kind)).reshape(shape)
+            arrays[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
+            place += length
+        return cls(
+            Rules.parse(about["rules"]),
+            about["most"],
+            about["covered"],
+            Predictor(arrays["tuples"], about["radix"], arrays["weights"], arrays["gains"]),
+            [Question(arrays[f"leads{n}"], arrays[f"bits{n}"]) for n in range(QUESTIONS)],
+            *(
+                Retrieval(*(arrays[f"{kind}.{part}"] for part in ("words", "columns", "seeds")))
+                for kind in ("filters", "decisions")
+            ),
         )
-        predictor = Predictor(arrays["tuples"], about["radix"], arrays["weights"], arrays["gains"])
-        rules, sums = Rules.parse(about["rules"]), (about["most"], about["covered"])
-        return cls(rules, *sums, predictor, questions, filters, decisions)
 
 
 def _key(rules: Rules) -> tuple[object, ...]:
@@ -337,8 +492,3 @@ def shipped_moves(rules: Rules) -> DistilledMoves | None:
 @cache
 def _loaded(path: Path) -> DistilledMoves:
     return DistilledMoves.load(path)
-
-
-def shipped_tables() -> list[Path]:
-    """Return the distilled tables that come with py2048."""
-    return sorted(SHIPPED.glob("*.endings"))

@@ -20,10 +20,10 @@ from py2048.rules import MovePoints, Rules, is_tile
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving._solver_kernels import MULTIPLIER, Known, SolverSpec, Tile
 
-MOST_STARTS = 100_000
+MAX_STARTS = 100_000
 """The most start positions whose chances are counted."""
 
-LARGEST_RANK = 15
+MAX_RANK = 15
 """That of the largest tile on a board in one word."""
 
 
@@ -55,7 +55,7 @@ class Goal:
             return cls()
         if word == "tile" and number.isdecimal() and len(number) < 10:
             return cls(int(number))
-        raise SolvingError(f"{shown(text)} is no goal: give score, or a tile such as tile=256")
+        raise SolvingError(f"{shown(text)} is not a goal: give score, or a tile such as tile=256")
 
     def __str__(self) -> str:
         return "score" if self.tile is None else f"tile={self.tile}"
@@ -116,7 +116,7 @@ class Problem:
     def _stopping_rank(self) -> int:
         """Return the rank at which a board is not played on, 16 for none."""
         tiles = [tile for tile in (self.goal.tile, self.compiled.ending_tile) if tile]
-        return min([LARGEST_RANK + 1, *(tile.bit_length() - 1 for tile in tiles)])
+        return min([MAX_RANK + 1, *(tile.bit_length() - 1 for tile in tiles)])
 
     def _check(self) -> None:
         rules = self.rules
@@ -128,13 +128,13 @@ class Problem:
         if isinstance(rules.scoring, MovePoints) and rules.scoring.illegal > 0:
             raise SolvingError(f"{rules.name} pays for illegal moves, so that no score is the best")
         new = max(rules.spawn_weights.tiles)
-        if new >= 1 << LARGEST_RANK:
+        if new >= 1 << MAX_RANK:
             raise SolvingError(
                 f"{rules.name} has new tiles of {new:,}: only rules whose new tiles are smaller "
-                f"than {1 << LARGEST_RANK:,} are solved"
+                f"than {1 << MAX_RANK:,} are solved"
             )
         largest = self.largest_rank
-        if rules.cells > 16 or largest > LARGEST_RANK:
+        if rules.cells > 16 or largest > MAX_RANK:
             raise SolvingError(
                 f"{rules.name} on {rules.rows}x{rules.columns} is too large to be solved: "
                 "give a smaller board, such as --size 3x3, or a smaller goal, such as tile=2048"
@@ -145,7 +145,7 @@ class Problem:
         """The largest rank on a board that is played on, at most."""
         tiles = self.rules.spawn_weights.tiles + self.rules.start_weights.tiles
         grown = self.rules.cells + max(tiles).bit_length() - 2
-        return grown if self._stop > LARGEST_RANK else min(self._stop - 1, grown)
+        return grown if self._stop > MAX_RANK else min(self._stop - 1, grown)
 
     def _spec(self, stopped: float, folded: bool) -> SolverSpec:
         given, width = self.compiled, 4 * self.rules.cells
@@ -164,7 +164,7 @@ class Problem:
             multiplier=np.uint64(MULTIPLIER & (1 << width) - 1),
             inverse=np.uint64(pow(MULTIPLIER, -1, 1 << width)),
             folded=folded,
-            stop=np.uint64(self._stop if self._stop <= LARGEST_RANK else 0),
+            stop=np.uint64(self._stop if self._stop <= MAX_RANK else 0),
             stopped=stopped,
             merge_points=float(given.merge_points * points),
             legal_points=float(given.legal_points * points),
@@ -191,8 +191,8 @@ class Problem:
                     part = chance * share / len(cells)
                     following[after] = following.get(after, Fraction(0)) + part
             now = following
-            if len(now) > MOST_STARTS:
-                raise SolvingError(f"{self.rules.name} has more than {MOST_STARTS} starts")
+            if len(now) > MAX_STARTS:
+                raise SolvingError(f"{self.rules.name} has more than {MAX_STARTS} starts")
             if count >= start.low:
                 part = Fraction(1, start.high - start.low + 1)
                 for board, chance in now.items():

@@ -20,21 +20,29 @@ import platform
 import re
 import shutil
 import time
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
-from uuid import uuid4
 
 import numpy as np
 
 from py2048.errors import SolvingError, os_errors_as
 from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
+from py2048.solving.files import (
+    KEPT,
+    Array,
+    Keys,
+    Values,
+    claim,
+    known_of,
+    once,
+    read_array,
+    write_array,
+)
 from py2048.solving.goal import Goal, Problem
-from py2048.solving.layers import KEPT, Array, Keys, Values, claim, known_of, once
 from py2048.solving.solution import LayerCount, Progress, Solution
 from py2048.solving.solver import (
     DEFAULT_MEMORY,
@@ -82,7 +90,7 @@ def solve_sharded(
         rules: as for `py2048.solving.solve`.
         goal: likewise.
         save: a file for the solution, in a folder that all workers share. What is done is kept
-            beside it in a folder until it is complete, so that a solver that was killed goes on.
+            beside it in a folder until it is complete: the same call continues what was stopped.
         memory: how many bytes a task uses, about.
         progress: called after each layer.
         symmetric: whether symmetric boards are solved once.
@@ -91,7 +99,7 @@ def solve_sharded(
         RulesError: if `rules` are none.
         SolvingError: if they cannot be solved, or files cannot be written or are damaged.
     """
-    folder = Path(f"{save}.shards").absolute()
+    folder = Path(f"{save}.unfinished").absolute()
     plan = Plan(str(get_rules(rules)), str(Goal.parse(goal)), symmetric, folder)
     solver = _ShardedSolver(plan, workers, max(1, memory // BYTES_A_KEY), progress)
     solution = solver.run(memory // 4)
@@ -252,26 +260,14 @@ class ShardFile:
     @classmethod
     def write(cls, folder: Path, name: Name, shard: int, shards: int, array: Array) -> ShardFile:
         """Write an array, as a whole or not at all."""
-        data = array.data.cast("B") if len(array) else b""
-        file = cls(name, shard, shards, len(array), f"{zlib.crc32(data):08x}")
-        unfinished = folder / f"{uuid4().hex}.unfinished"
-        try:
-            unfinished.write_bytes(data)
-            unfinished.replace(folder / str(file))
-        except OSError as error:
-            unfinished.unlink(missing_ok=True)
-            raise SolvingError(f"{folder}: {error.strerror or error}{KEPT}") from None
-        return file
+        stem = f"{name[0]}-{name[1]}-{name[2]}-{shard}of{shards}"
+        found = cls.parse(write_array(folder, stem, array).name)
+        assert found is not None, "a file has the name that it was given"
+        return found
 
     def read(self, folder: Path) -> Array:
         """Return the array."""
-        path = folder / str(self)
-        with os_errors_as(SolvingError, str(path)):
-            array = np.fromfile(path, np.float64 if self.name[0] == "values" else np.uint64)
-        data = array.data.cast("B") if len(array) else b""
-        if len(array) != self.length or f"{zlib.crc32(data):08x}" != self.check:
-            raise SolvingError(f"{path} is damaged: remove it and run the command again")
-        return array
+        return read_array(folder / str(self))
 
     def mapped(self, folder: Path) -> Array:
         """Return the array, of which only what is used is read, unchecked."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -18,10 +16,8 @@ from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError, SolvingError, os_errors_as
 from py2048.rules import Rules
 from py2048.solving import _solver_kernels as kernels
-from py2048.solving.files import read_footer, write_file
+from py2048.solving.files import Array, Keys, Name, known_of, once, read_footer, write_file
 from py2048.solving.goal import Goal, Problem
-from py2048.solving.layers import Array, Keys, Name, known_of, once
-from py2048.solving.outcomes import MOST_SCORED, Outcomes, PerfectPlay
 
 MAGIC = b"py2048 solution 1\n"
 """The first and the last bytes of a file. Between them stand the keys (uint64) and the values
@@ -75,7 +71,7 @@ class Progress:
     """How far a solver is.
 
     Attributes:
-        stage: ``boards`` forward, ``values`` backward; ``outcomes`` following perfect play.
+        stage: ``boards`` forward, ``values`` backward.
         total: the sum of the layer just done.
         done: the boards done in this stage.
         all: the boards of the stage, 0 while they are not known.
@@ -95,6 +91,7 @@ class Solution:
     A value is the expected score of perfect play, or its chance to make the tile.
 
     Attributes:
+        problem: the rules and the goal, as kernels take them.
         rules: the rules.
         goal: the goal.
         layers: the number of boards of each sum, ascending.
@@ -113,13 +110,12 @@ class Solution:
     ) -> None:
         self.rules, self.goal = problem.rules, problem.goal
         self.layers, self.error, self.seconds = tuple(layers), error, seconds
-        self._problem, self._arrays, self._memory = problem, arrays, memory
+        self.problem, self._arrays, self._memory = problem, arrays, memory
         self._lookups: OrderedDict[int, kernels.Known] = OrderedDict()
-        self._outcomes: Outcomes | None = None
         self.starts = tuple(self._start_values())
 
     def _start_values(self) -> list[StartValue]:
-        problem, found = self._problem, []
+        problem, found = self.problem, []
         by_sum = problem.for_points and problem.compiled.sum_points
         for packed, chance in problem.starts().items():
             board = problem.packed.unpack(packed)
@@ -148,12 +144,12 @@ class Solution:
         Raises:
             BoardError: if no game under the rules meets this board.
         """
-        problem = self._problem
+        problem = self.problem
         packed = problem.packed.pack(board)
         if (stopped := problem.stopped_value(packed)) is not None:
             return stopped
         key = np.uint64(kernels.key_of(np.uint64(packed), problem.spec))
-        known = self._known(board.sum)
+        known = self.layer(board.sum)
         place = int(np.searchsorted(known.keys, key))
         if place == len(known.keys) or known.keys[place] != key:
             line = " / ".join(str(board).splitlines())
@@ -168,24 +164,17 @@ class Solution:
             return False
         return True
 
-    def _known(self, total: int) -> kernels.Known:
-        """Return the boards of a sum and their values."""
+    def layer(self, total: int) -> kernels.Known:
+        """Return the boards of a sum and their values, none if no board has it."""
         if total not in self._lookups:
             keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
             self._lookups[total] = known_of(keys, values, 4 * self.rules.cells)
-            while len(self._lookups) > 1 and self._held > self._memory:
+            while (
+                len(self._lookups) > 1 and sum(map(_size_of, self._lookups.values())) > self._memory
+            ):
                 self._lookups.popitem(last=False)
         self._lookups.move_to_end(total)
         return self._lookups[total]
-
-    @property
-    def _held(self) -> int:
-        """The bytes of the boards that can be looked up without reading them first."""
-        return sum(
-            array.nbytes
-            for known in self._lookups.values()
-            for array in (known.keys, known.values, known.heads)
-        )
 
     def move_values(self, board: Board) -> dict[Direction, float]:
         """Return what each legal move is worth: its points and what perfect play makes after it.
@@ -194,7 +183,7 @@ class Solution:
             BoardError: if no game under the rules meets this board.
         """
         self.value_of(board)  # raises
-        problem = self._problem
+        problem = self.problem
         packed, spec = problem.packed, problem.spec
         now, to_come = packed.pack(board), np.empty(1)
         if problem.stopped_value(now) is not None:
@@ -205,7 +194,7 @@ class Solution:
             to_come[0] = spec.stopped
             if not kernels.is_stopped(np.uint64(after), spec):
                 key = np.array([kernels.key_of(np.uint64(after), spec)], np.uint64)
-                problem.expect(key, lambda tile: self._known(board.sum + tile), to_come)
+                problem.expect(key, lambda tile: self.layer(board.sum + tile), to_come)
             to_come += points * spec.merge_points + spec.legal_points
             values[direction] = float(to_come[0])
         return values
@@ -219,43 +208,13 @@ class Solution:
         values = self.move_values(board)
         return max(values, key=values.__getitem__) if values else None
 
-    @property
-    def spec(self) -> kernels.SolverSpec:
-        """The rules and the goal as kernels take them."""
-        return self._problem.spec
-
-    def afterstates(self, total: int) -> tuple[Keys, kernels.Known]:
-        """Return the keys of the boards of a sum, and their afterstates with what is to come."""
-        keys = self._arrays.get(("before", total))
+    def afterstates(self, keys: Keys, total: int) -> kernels.Known:
+        """Return the afterstates of boards of a sum, and what is to come from each."""
         found = np.empty(4 * len(keys), np.uint64)
-        afters = once(found[: kernels.slide_all(keys, self.spec, found)]).copy()
+        afters = once(found[: kernels.slide_all(keys, self.problem.spec, found)]).copy()
         to_come = np.empty(len(afters))
-        self._problem.expect(afters, lambda tile: self._known(total + tile), to_come)
-        return keys, known_of(afters, to_come, 4 * self.rules.cells)
-
-    @property
-    def outcomes(self) -> Outcomes:
-        """How games of perfect play end; it takes a while to find."""
-        return self.follow()
-
-    def follow(self, progress: Callable[[Progress], object] = lambda _: None) -> Outcomes:
-        """Return how games of perfect play end; they are followed once.
-
-        Args:
-            progress: is told after each layer how far that is.
-        """
-        if self._outcomes is None:
-            everything, began = sum(layer.boards for layer in self.layers), time.monotonic()
-
-            def followed(total: int) -> None:
-                done = sum(layer.boards for layer in self.layers if layer.total <= total)
-                seconds = time.monotonic() - began
-                progress(Progress("outcomes", total, done, everything, seconds))
-
-            scored = self.goal.tile is None and self.positions <= MOST_SCORED
-            play = PerfectPlay(self._problem, self._known, scored=scored)
-            self._outcomes = play.outcomes(followed)
-        return self._outcomes
+        self.problem.expect(afters, lambda tile: self.layer(total + tile), to_come)
+        return known_of(afters, to_come, 4 * self.rules.cells)
 
     # --- files -----------------------------------------------------------------------------------
 
@@ -279,7 +238,7 @@ class Solution:
         return {
             "rules": str(self.rules),
             "goal": str(self.goal),
-            "symmetric": self._problem.spec.folded,
+            "symmetric": self.problem.spec.folded,
             "layers": [asdict(layer) for layer in self.layers],
             "checks": checks,
             "error": self.error,
@@ -310,6 +269,11 @@ class Solution:
             return cls(problem, arrays, layers, error, seconds, memory)
         except (KeyError, TypeError, RulesError):
             raise _damaged(file) from None
+
+
+def _size_of(known: kernels.Known) -> int:
+    """Return the bytes of boards that can be looked up."""
+    return known.keys.nbytes + known.values.nbytes + known.heads.nbytes
 
 
 def _damaged(path: Path) -> SolvingError:

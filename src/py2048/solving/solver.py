@@ -24,8 +24,8 @@ from py2048.compiled.threads import available_threads, shares, together
 from py2048.errors import SolvingError
 from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
+from py2048.solving.files import KEPT, Keys, LayerStore, Values, known_of, once
 from py2048.solving.goal import Goal, Problem, TileSpawn
-from py2048.solving.layers import KEPT, Keys, LayerStore, Values, known_of, once
 from py2048.solving.solution import LayerCount, Progress, Solution
 
 PORTION = 1 << 15
@@ -52,10 +52,11 @@ def solve(
     Args:
         rules: rules whose tiles appear at random, or their text.
         goal: ``score`` for the expected score, ``tile=N`` for the chance to make a tile.
-        memory: how many bytes are used, about; layers that do not fit are on disk.
+        memory: how many bytes are used, about, if there is a file to save to; layers that do not
+            fit are on disk then.
         threads: by default one for each processor.
         save: a file for the solution. What is done is kept beside it in a folder until it is
-            complete, so that a solver that was killed goes on.
+            complete: the same call continues what was stopped.
         progress: called after each layer.
         symmetric: whether symmetric boards are solved once; the values are the same to the bit.
 

@@ -6,7 +6,6 @@ takes seconds to measure where whole games take hours.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.board import Board
 from py2048.errors import WeightsError
 from py2048.game.turn import draw_start
 from py2048.ntuple.archive import open_archive, write_archive
@@ -64,12 +62,6 @@ class SavedBoards:
         ranks = self.cells.astype(np.uint64)
         halves = [ranks & np.uint64(15), ranks >> np.uint64(4)]
         return np.stack([(half << places).sum(axis=1, dtype=np.uint64) for half in halves], axis=1)
-
-    def boards(self) -> Iterator[Board]:
-        """Yield the boards."""
-        tiles = np.where(self.cells, 1 << self.cells.astype(np.int64), 0)
-        for rows in tiles.reshape(-1, *self.rules.shape).tolist():
-            yield Board(rows)
 
     def of(self, stage: Stage) -> SavedBoards:
         """Return the boards of a stage."""
@@ -288,57 +280,6 @@ def collect(
         np.array(reached, np.int64).reshape(-1, 2),
         np.array(numbers, np.int64),
     )
-
-
-def collect_endings(
-    searcher: Searcher,
-    rater: Searcher,
-    tile: int,
-    last: int,
-    games: int,
-    *,
-    seed: int = 1,
-    continuations: int = 1,
-    progress: Callable[[str, int, int], None] = lambda *_: None,
-) -> SavedBoards:
-    """Play games; save all boards of the last stretch before a tile, each once.
-
-    Args:
-        searcher: plays from the beginning.
-        rater: plays the last stretch.
-        tile: the tile that is to be made.
-        last: the length of the stretch, as a sum.
-        games: the number of games.
-        seed: the seed of all games.
-        continuations: how often the last stretch of each game is played.
-        progress: called with what is done, and with how much of how much.
-    """
-    starts = []
-    for number in range(games):
-        progress("games", number, games)
-        game = Playing.new(searcher, derive_seed(seed, number))
-        if game.play_to((tile // 2, tile - last)) and game.tile < tile:
-            starts.append((game.cells, derive_seed(seed, number)))
-    playing = [
-        Playing(rater, cells, derive_seed(own, again))
-        for cells, own in starts
-        for again in range(continuations)
-    ]
-    # All together, the smallest sum first, because a table has the boards of one sum side by side.
-    waiting = [(game.sum, number) for number, game in enumerate(playing)]
-    heapq.heapify(waiting)
-    found: set[bytes] = set()
-    while waiting:
-        total, number = heapq.heappop(waiting)
-        game = playing[number]
-        found.add(game.cells.tobytes())
-        progress("boards", total, tile)
-        game.play_to((tile // 2, total + 1))
-        if not game.is_over and game.tile < tile:
-            heapq.heappush(waiting, (game.sum, number))
-    cells = np.frombuffer(b"".join(sorted(found)), np.uint8).reshape(-1, searcher.rules.cells)
-    stages = np.tile((tile // 2, tile - last), (len(cells), 1))
-    return SavedBoards(searcher.rules, cells, stages, np.zeros(len(cells), np.int64))
 
 
 class Share(NamedTuple):

@@ -16,17 +16,42 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.solving import _solver_kernels as kernels
-from py2048.solving.goal import LARGEST_RANK, Problem, TileSpawn
-from py2048.solving.layers import Keys, known_of, once
+from py2048.compiled._bits_kernels import popcount
+from py2048.compiled._board_kernels import (
+    NIBBLE,
+    RANKS,
+    ZERO,
+    Longs,
+    Word,
+    Words,
+    empty_cells,
+)
+from py2048.compiled.jit import kernel
+from py2048.solving import Solution
+from py2048.solving._solver_kernels import (
+    Known,
+    SolverSpec,
+    board_of,
+    is_stopped,
+    key_of,
+    place_of,
+    slide,
+    spawn_all,
+    worth,
+)
+from py2048.solving.files import Keys, once
+from py2048.solving.goal import MAX_RANK, TileSpawn
 
 NEGLIGIBLE = 1e-16
 """Scores that the boards of a layer have with a smaller chance are counted as the next score."""
 
-MOST_SCORED = 200_000_000
+MAX_SCORED = 200_000_000
 """Positions up to which final scores are found: beyond it takes longer than solving."""
 
 Chances = NDArray[np.float64]
+Rows = NDArray[np.float64]
+Grid = NDArray[np.uint8]
+"""Rows and grids have two dimensions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +61,7 @@ class Outcomes:
     Attributes:
         tiles: the probability of each largest tile, ascending.
         sums: that of each final sum of the board, ascending.
-        scores: that of each final score, ascending. Empty beyond `MOST_SCORED` positions, and where
+        scores: that of each final score, ascending. Empty beyond `MAX_SCORED` positions, and where
             the goal is a tile, since perfect play is over when it is made and the game is not.
     """
 
@@ -89,18 +114,17 @@ class PerfectPlay:
     """The games of perfect play.
 
     Args:
-        problem: the rules and the goal.
-        known: gives the boards of a sum and their values.
-        scored: whether to tell scores apart.
+        solution: the values.
+        max_scored: up to how many positions scores are told apart.
     """
 
-    def __init__(
-        self, problem: Problem, known: Callable[[int], kernels.Known], *, scored: bool
-    ) -> None:
-        self._problem, self._spec, self._known = problem, problem.spec, known
+    def __init__(self, solution: Solution, max_scored: int = MAX_SCORED) -> None:
+        problem = solution.problem
+        scored = solution.goal.tile is None and solution.positions <= max_scored
+        self._solution, self._problem, self._spec = solution, problem, problem.spec
         self._scored = scored
         given = problem.compiled
-        ranks = np.arange(LARGEST_RANK + 1)
+        ranks = np.arange(MAX_RANK + 1)
         merged = given.merge_points * np.maximum(ranks - 1, 0) << ranks
         self._worth = merged + (given.sum_points << ranks) * (ranks > 0)
         """What a tile on the board is worth, by its rank."""
@@ -151,7 +175,7 @@ class PerfectPlay:
                     self._scores[0] += float(chance)
                 continue
             images = [board] if spec.folded else sorted(set(packed.symmetries(board)))
-            keys = sorted(np.uint64(kernels.key_of(np.uint64(image), spec)) for image in images)
+            keys = sorted(np.uint64(key_of(np.uint64(image), spec)) for image in images)
             brought = sum(self._started[1 << rank] for rank in ranks) // self._unit
             part = _Front(np.array(keys), np.repeat(share / len(keys), len(keys), axis=0), brought)
             found.setdefault(sum(1 << rank for rank in ranks), []).append(part)
@@ -159,14 +183,11 @@ class PerfectPlay:
 
     def _played(self, front: _Front, total: int) -> list[tuple[int, _Front]]:
         """Make the best move on each board; return what follows, by the tile that appears."""
-        spec, cells = self._spec, self._problem.rules.cells
-        found = np.empty(4 * len(front.keys), np.uint64)
-        afters = once(found[: kernels.slide_all(front.keys, spec, found)])
-        to_come = np.empty(len(afters))
-        self._problem.expect(afters, lambda tile: self._known(total + tile), to_come)
+        known = self._solution.afterstates(front.keys, total)
+        afters = known.keys
         places, made = np.empty(len(front.keys), np.int64), np.empty(len(front.keys), np.uint64)
-        kernels.pick(front.keys, spec, known_of(afters, to_come, 4 * cells), places, made)
-        is_over, is_stopped = places == kernels.OVER, places == kernels.STOPPED
+        pick(front.keys, self._spec, known, places, made)
+        is_over, is_stopped = places == OVER, places == STOPPED
         over = _Front(front.keys[is_over], front.chances[is_over], front.brought)
         self._end(over, total)
         for spawn in self._problem.spawns:
@@ -176,7 +197,7 @@ class PerfectPlay:
         is_used = np.zeros(len(afters), np.bool_)
         is_used[places[places >= 0]] = True
         chances = np.zeros((np.count_nonzero(is_used), front.chances.shape[1]))
-        kernels.gather(places, np.cumsum(is_used) - 1, front.chances, chances)
+        gather(places, np.cumsum(is_used) - 1, front.chances, chances)
         return self._spread(_Front(afters[is_used], chances, front.brought), total)
 
     def _spread(self, afters: _Front, total: int) -> list[tuple[int, _Front]]:
@@ -188,10 +209,10 @@ class PerfectPlay:
                 self._end(_Front(afters.keys, chances, brought), total, spawn)
             elif len(afters.keys):
                 found = np.empty(self._problem.rules.cells * len(afters.keys), np.uint64)
-                count = kernels.spawn_all(rank, afters.keys, self._spec, found)
+                count = spawn_all(rank, afters.keys, self._spec, found)
                 boards = once(found[:count]).copy()
                 out = np.zeros((len(boards), chances.shape[1]))
-                kernels.spread(rank, afters.keys, self._spec, chances, boards, out)
+                spread(rank, afters.keys, self._spec, chances, boards, out)
                 parts.append((spawn.tile, _Front(boards, out, brought)))
         return parts
 
@@ -199,7 +220,7 @@ class PerfectPlay:
         """Count games that end on boards of a sum, or with one more tile."""
         rank = 0 if spawn is None else int(spawn.known.rank)
         ranks = np.empty((len(front.keys), self._problem.rules.cells), np.uint8)
-        kernels.ranks_of(front.keys, self._spec, ranks)
+        ranks_of(front.keys, self._spec, ranks)
         largest = np.maximum(ranks.max(axis=1, initial=0), rank)
         for each in np.unique(largest):
             self._tiles[1 << int(each)] += float(front.chances[largest == each].sum())
@@ -213,3 +234,91 @@ class PerfectPlay:
             for column, chance in enumerate(front.chances[worth == each].sum(axis=0)):
                 if chance:
                     self._scores[first + column * self._unit] += float(chance)
+
+
+# --- perfect play --------------------------------------------------------------------------------
+
+
+OVER, STOPPED = -1, -2
+"""What `pick` says of a board without a move, and of one whose best move ends the game."""
+
+
+@kernel(borrows=True)
+def pick(boards: Words, spec: SolverSpec, afters: Known, places: Longs, made: Words) -> None:
+    """Find the afterstate of each board's best move.
+
+    Args:
+        boards: the keys of the boards.
+        spec: the rules.
+        afters: the afterstates.
+        places: where it stands there, or `OVER` or `STOPPED`: int64 like `boards`, overwritten.
+        made: its key: uint64 like `boards`, overwritten.
+    """
+    for at in range(len(boards)):
+        board = board_of(boards[at], spec)
+        best, chosen = -np.inf, 0
+        for direction in range(4):
+            value = worth(board, direction, spec, afters)
+            if value > best:
+                best, chosen = value, direction
+        after, _ = slide(board, chosen, spec)
+        made[at] = key_of(after, spec)
+        if best == -np.inf:
+            places[at] = OVER
+        elif is_stopped(after, spec):
+            places[at] = STOPPED
+        else:
+            places[at] = place_of(made[at], afters)
+
+
+@kernel(borrows=True)
+def ranks_of(keys: Words, spec: SolverSpec, out: Grid) -> None:
+    """Write the ranks on boards: uint8 `[boards, cells]`."""
+    for at in range(len(keys)):
+        board = board_of(keys[at], spec)
+        for cell in range(out.shape[1]):
+            out[at, cell] = board & RANKS
+            board >>= NIBBLE
+
+
+@kernel(borrows=True)
+def gather(places: Longs, rows: Longs, chances: Rows, out: Rows) -> None:
+    """Add the chances of boards to those of their afterstates.
+
+    Args:
+        places: where the afterstate of each board stands; negative for none.
+        rows: the row in `out` of each afterstate.
+        chances: float64 `[boards, n]`.
+        out: where to add, float64 `[rows, n]`.
+    """
+    for at in range(len(places)):
+        if places[at] >= 0:
+            row = rows[places[at]]
+            for column in range(chances.shape[1]):
+                out[row, column] += chances[at, column]
+
+
+@kernel(borrows=True)
+def spread(
+    rank: Word, afters: Words, spec: SolverSpec, chances: Rows, boards: Words, out: Rows
+) -> None:
+    """Add the chances of afterstates to those of the boards that follow by a tile.
+
+    Args:
+        rank: that of the tile.
+        afters: the keys of the afterstates.
+        spec: the rules.
+        chances: float64 `[afters, n]`.
+        boards: the keys of the boards, ascending.
+        out: where to add, float64 `[boards, n]`.
+    """
+    for at in range(len(afters)):
+        after = board_of(afters[at], spec)
+        free = empty_cells(after, spec.cells)
+        share = 1.0 / np.int64(popcount(free))
+        while free != ZERO:
+            cell = free & (ZERO - free)
+            free ^= cell
+            place = np.searchsorted(boards, key_of(after | cell * rank, spec))
+            for column in range(chances.shape[1]):
+                out[place, column] += share * chances[at, column]
