@@ -1,4 +1,4 @@
-"""The tables and pictures of docs/explanation/exact.md, made from what exact.py measured."""
+"""The tables and pictures about exact values, made from what exact.py measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strength_page import BLOCK, table
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "exact"
-PAGE = HERE.parent / "docs" / "explanation" / "exact.md"
+PAGES = HERE.parent / "docs" / "explanation" / "exact.md", HERE / "results" / "exact.md"
 IMAGES = HERE.parent / "docs" / "images"
 
 POSITIONS_OF_4X3 = 1_152_817_492_752
@@ -22,10 +22,11 @@ Data = dict[str, Any]
 
 
 def write() -> None:
-    """Bring the page and its pictures up to date."""
+    """Bring the pages and their pictures up to date."""
     import matplotlib as mpl
 
-    PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(page_with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
     # Text stays text, and the same data make the same file.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "exact", "font.size": 9}):
         draw_starts(IMAGES / "exact-starts.svg")
