@@ -12,10 +12,8 @@ from py2048 import Board, Direction, Game, get_rules
 from py2048.players import Unit
 from py2048.review import Review
 from py2048.review.moves import Basis, MoveReview, move_review
-from py2048.review.puzzles import puzzles
-from py2048.review.rating import LEAST_DEVIATION, PuzzleRating
-from py2048.review.spacing import FIRST_BOX, LAST_BOX, interval, next_box
-from py2048.review.themes import Theme
+from py2048.review.puzzles import MIN_DEVIATION, PuzzleRating, puzzles
+from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box
 from py2048.session import notebook as module
 from py2048.session.notebook import MOST_OF_A_GAME, Notebook, PuzzleBook
 from py2048.storage import Store, open_store
@@ -174,7 +172,7 @@ def test_a_rating_finds_the_strength_of_a_player() -> None:
         rating = rating.after(1300, is_solved=number % 4 != 0)
         seen.append(rating.rating)
     assert sum(seen[-100:]) / 100 == pytest.approx(1300 + 191, abs=15)
-    assert rating.deviation == LEAST_DEVIATION
+    assert rating.deviation == MIN_DEVIATION
 
 
 def test_only_the_first_answer_changes_the_rating(store: Store) -> None:

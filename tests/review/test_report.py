@@ -18,9 +18,8 @@ from py2048.cli.plots import draw_report
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.review import review
-from py2048.review.report import Report, week_of
-from py2048.review.report_page import describe_report, report_page
-from py2048.review.summaries import GameSummary, SummaryFile
+from py2048.review.page import describe_report, report_page
+from py2048.review.report import GameSummary, Report, SummaryFile, week_of
 from py2048.session import open_session
 
 JUDGE = "greedy"

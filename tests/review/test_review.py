@@ -17,10 +17,10 @@ from py2048 import Board, Game, Record, get_rules, make_player
 from py2048.errors import BoardError, PlayerError, RecordError
 from py2048.players import Unit
 from py2048.review import Grade, Judge, judge_for, review, reviewing
-from py2048.review.graph import graph
 from py2048.review.judges import ExactJudge
 from py2048.review.moves import accuracy_of, grade_of
 from py2048.review.page import page
+from py2048.review.plots import graph
 from py2048.review.words import describe_review
 from py2048.solving import solve
 

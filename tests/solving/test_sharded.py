@@ -183,9 +183,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     """What another solver left is neither used nor touched."""
     with pytest.raises(Died):
         solve_sharded(Workers(2, 20), "classic:size=2x2", save=tmp_path / "file")
-    with pytest.raises(
-        SolvingError, match=r"file\.unfinished holds what is left"
-    ):
+    with pytest.raises(SolvingError, match=r"file\.unfinished holds what is left"):
         solve_sharded(Workers(2), "classic:size=2x3", save=tmp_path / "file")
 
 

@@ -21,7 +21,7 @@ from py2048.game.record import write_atomically
 from py2048.players import list_players
 
 if TYPE_CHECKING:
-    from py2048.review.summaries import GameSummary
+    from py2048.review.report import GameSummary
 
 ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
 """How the names of the files end that are looked for in folders."""
@@ -68,8 +68,8 @@ def report(
     Reviewed games are kept, so that each is reviewed once; Ctrl-C reports what is done so far.
     Files that hold no sound game are named and skipped, and the status is 2.
     """
+    from py2048.review.page import describe_report, report_page
     from py2048.review.report import Report
-    from py2048.review.report_page import describe_report, report_page
 
     check_judge(judge)
     if plots is not None:
@@ -138,7 +138,7 @@ class _Reporter:
     def __init__(self, spec: str, player: str | None, *, quiet: bool) -> None:
         from py2048 import __version__
         from py2048.folders import data_folder
-        from py2048.review.summaries import SummaryFile
+        from py2048.review.report import SummaryFile
 
         self._spec, self._player, self._quiet = spec, player, quiet
         self._known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
@@ -172,7 +172,7 @@ class _Reporter:
 
     def _summary(self, name: str, record: Record) -> list[GameSummary]:
         from py2048.review import review
-        from py2048.review.summaries import GameSummary
+        from py2048.review.report import GameSummary
 
         try:
             known = self._known.get(record, self._spec)

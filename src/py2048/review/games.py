@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby, zip_longest
 from typing import Any
 
+from py2048.board import Board
 from py2048.errors import PlayerError, RecordError, shown
 from py2048.game import Game, Record
 from py2048.players import Player, Unit
-from py2048.review.choice import judge_by, judge_for
-from py2048.review.judge import Judge
+from py2048.review.judge import Judge, judge_by, judge_for
 from py2048.review.moves import DIGITS, Grade, MoveReview
 
-LEAST_STAKE = 0.05
+MIN_STAKE = 0.05
 """A smaller stake counts as much as this one in the accuracy of a game."""
 
-CRITICAL = 5
-"""So many critical moments are named at most."""
+MAX_CRITICAL = 5
+"""How many critical moments are named at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class Review:
     def is_whole(self) -> bool:
         """Whether the last move that is reviewed ended the game, so that nothing more comes."""
         is_last = bool(self.moves) and self.moves[-1].ply == self.record.plies
-        return is_last and _is_over(self.record)
+        return is_last and Game(self.record.rules, board=last_board(self.record)).is_over
 
     @property
     def loss(self) -> float:
@@ -131,7 +130,7 @@ class Review:
     @property
     def critical(self) -> tuple[MoveReview, ...]:
         """The few mistakes that lost most, in order."""
-        worst = sorted(self.mistakes, key=lambda move: -move.loss)[:CRITICAL]
+        worst = sorted(self.mistakes, key=lambda move: -move.loss)[:MAX_CRITICAL]
         return tuple(sorted(worst, key=lambda move: move.ply))
 
     @property
@@ -199,11 +198,9 @@ class Review:
         }
 
 
-@lru_cache(maxsize=16)
-def _is_over(record: Record) -> bool:
-    """Return whether a game is over after its record."""
-    (board,) = deque((board for board, _, _ in record.replay()), maxlen=1) or (record.start,)
-    return Game(record.rules, board=board).is_over
+def last_board(record: Record) -> Board:
+    """Return the board on which a game ended."""
+    return record.replayed[-1][0] if record.replayed else record.start
 
 
 class MeanAccuracy:
@@ -215,7 +212,7 @@ class MeanAccuracy:
     def add(self, move: MoveReview) -> None:
         """Count a move."""
         if move.stake:
-            weight = max(move.stake, LEAST_STAKE)
+            weight = max(move.stake, MIN_STAKE)
             self._weights += weight
             self._weighted += weight * move.accuracy
 
@@ -281,13 +278,15 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
         RecordError: if there is no record.
     """
     if not isinstance(record, Record):
-        raise RecordError(f"{shown(record)} is no record: Record.load reads one from a file")
+        raise RecordError(f"{shown(record)} is not a record: Record.load reads one from a file")
     if judge is None or isinstance(judge, str):
         return judge_for(record.rules, judge or "", record.start)
     if isinstance(judge, Player):
         return judge_by(record.rules, judge)
     if not isinstance(judge, Judge):
-        raise PlayerError(f"{shown(judge)} is no judge: give a player such as expectimax:depth=2")
+        raise PlayerError(
+            f"{shown(judge)} is not a judge: give a player such as expectimax:depth=2"
+        )
     if judge.rules != record.rules:
         raise PlayerError(f"the judge is for {judge.rules}, the record for {record.rules}")
     return judge

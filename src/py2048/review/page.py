@@ -1,18 +1,20 @@
-"""A page with reviews: one HTML file that needs no other, and no scripts."""
+"""Pages with reviews and with a report: HTML files that need no others and no scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from py2048.board import Board
+from py2048.players import Unit
 from py2048.review.games import Review
-from py2048.review.graph import STYLE, graph
 from py2048.review.moves import MoveReview
-from py2048.review.words import amount, describe_move, describe_review
+from py2048.review.plots import STYLE, graph, line_plot
+from py2048.review.report import UNDATED, Report, Section, Totals
+from py2048.review.words import PLURALS, amount, describe_move, describe_review
 
-MOST_ROWS = 1000
-"""So many mistakes are listed, those that lost the largest share of the chances."""
+MAX_ROWS = 1000
+"""How many mistakes are listed, those that lost the largest share of the chances."""
 
 PAGE_STYLE = (
     """
@@ -78,9 +80,7 @@ def _moment(review: Review, move: MoveReview) -> str:
 
 def board_table(board: Board) -> str:
     """Return a board as a table of HTML."""
-    rows = (
-        "".join(f"<td>{tile or ''}</td>" for tile in row) for row in board.rows
-    )  # fmt: skip
+    rows = ("".join(f"<td>{tile or ''}</td>" for tile in row) for row in board.rows)
     return f'<table class="board">{"".join(f"<tr>{row}</tr>" for row in rows)}</table>'
 
 
@@ -97,7 +97,7 @@ def _phases(review: Review) -> str:
 
 
 def _mistakes(review: Review) -> str:
-    worst = sorted(review.mistakes, key=lambda move: -move.share)[:MOST_ROWS]
+    worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_ROWS]
     rows = [
         (
             *(f"{move.ply:,}", str(move.grade), str(move.played), str(move.best)),
@@ -107,7 +107,7 @@ def _mistakes(review: Review) -> str:
         for move in sorted(worst, key=lambda move: move.ply)
     ]
     heads = ("move", "grade", "played", "best", "lost", "of the chances", "luck", "judged by")
-    few = f", the worst {MOST_ROWS:,}" if len(rows) < len(review.mistakes) else ""
+    few = f", the worst {MAX_ROWS:,}" if len(rows) < len(review.mistakes) else ""
     title = f"Inaccuracies, mistakes and blunders{few}"
     return f"<h2>{title}</h2>\n{table('Mistakes', heads, rows)}" if rows else ""
 
@@ -128,3 +128,123 @@ def table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str
         name,
         f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>",
     )
+
+
+# --- a report ------------------------------------------------------------------------------------
+
+HEADS = ("games", "moves", "accuracy", "mistakes in 100 moves", "moves a minute")
+DETAILS = ("mean score", "best", "luck a game", "lost a game")
+
+
+def describe_report(report: Report) -> list[str]:
+    """Return a report as lines of text."""
+    if not report.totals.games:
+        return ["no games"]
+    lines = ["in all", *_rows_as_text(("", *HEADS), [("", *_cells(report.totals))])]
+    lines += ["by week", *_rows_as_text(("week", *HEADS), _by_week(report.weeks))]
+    for section in report.sections:
+        heads, rows = _details(section)
+        lines += [f"{section.name}, judged by {section.judge}", *_rows_as_text(heads, rows)]
+        lines.append(f"  largest tiles: {_tiles(section.totals)}")
+        lines += [f"  {line}" for line in _mistakes_by_tile(section.totals)]
+    return lines
+
+
+def report_page(report: Report) -> str:
+    """Return a report as a page."""
+    body = f"<h1>Report on {len(report.totals.games):,} games of 2048</h1>\n"
+    body += table("All games", ("in all", *HEADS), [("all games", *_cells(report.totals))])
+    body += f"<h2>By week</h2>\n{_chart(report.weeks)}"
+    body += table("By week", ("week", *HEADS), _by_week(report.weeks))
+    body += "".join(map(_games, report.sections))
+    if report.refused:
+        skipped = "".join(f"<li>{escape(line)}</li>" for line in report.refused)
+        body += f"<h2>Skipped files</h2>\n<ul>{skipped}</ul>\n"
+    return document("Report on games of 2048", body)
+
+
+def _games(section: Section) -> str:
+    heads, rows = _details(section)
+    tiles = [(f"{tile:,}", f"{count:,}") for tile, count in section.totals.tiles.items()]
+    phases = [
+        (f"{tile:,}", *(f"{count:,}" for count in grades.values()))
+        for tile, grades in section.totals.phases.items()
+    ]
+    return (
+        f"<section><h2>{escape(section.name)}</h2>\n<p>Judged by {escape(section.judge)}.</p>\n"
+        f"{table(section.name, heads, rows)}"
+        f"<h3>Largest tiles</h3>\n{table('Largest tiles', ('tile', 'games'), tiles)}"
+        "<h3>Moves by their grade and the largest tile on the board</h3>\n"
+        f"{table('Grades', ('tile', *PLURALS.values()), phases)}</section>\n"
+    )
+
+
+def _cells(totals: Totals) -> tuple[str, ...]:
+    return (
+        f"{len(totals.games):,}",
+        f"{totals.moves:,}",
+        "-" if totals.accuracy is None else f"{totals.accuracy:.1f} %",
+        "-" if totals.mistakes is None else f"{totals.mistakes:.1f}",
+        "-" if totals.speed is None else f"{totals.speed:.0f}",
+    )
+
+
+def _by_week(weeks: Mapping[str, Totals]) -> list[tuple[str, ...]]:
+    return [(week, *_cells(totals)) for week, totals in weeks.items()]
+
+
+def _details(section: Section) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    unit = Unit(section.unit)
+    rows = [
+        (
+            *(name, *_cells(totals), f"{totals.score:,.0f}", f"{totals.best:,}"),
+            *(amount(unit, totals.luck, signed=True), amount(unit, totals.loss)),
+        )
+        for name, totals in [*section.weeks.items(), ("all", section.totals)]
+    ]
+    return ("week", *HEADS, *DETAILS), rows
+
+
+def _tiles(totals: Totals) -> str:
+    return ", ".join(f"{tile:,} in {count:,}" for tile, count in totals.tiles.items())
+
+
+def _mistakes_by_tile(totals: Totals) -> list[str]:
+    """Return the mistakes by the largest tile, a line each where there are any."""
+    lines = []
+    for tile, grades in totals.phases.items():
+        bad = [
+            f"{n:,} {grade if n == 1 else PLURALS[grade]}"
+            for grade, n in grades.items()
+            if n and grade.is_mistake
+        ]
+        if bad:
+            moves = sum(grades.values())
+            lines.append(f"with {tile:,}: {', '.join(bad)} in {moves:,} move{'s' * (moves != 1)}")
+    return lines
+
+
+def _rows_as_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table as lines, its columns aligned right but for the first."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    return [
+        "  " + "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip()
+        for first, *others in (heads, *rows)
+    ]
+
+
+def _chart(weeks: Mapping[str, Totals]) -> str:
+    """Return the accuracy by week; the table below has the same numbers."""
+    dated = {
+        week: totals.accuracy
+        for week, totals in weeks.items()
+        if week != UNDATED and totals.accuracy is not None
+    }
+    if len(dated) < 2:
+        return ""
+    first, *_, last = dated
+    said = f"Accuracy from {first} to {last}: the table below has the numbers."
+    low = min(10 * (int(min(dated.values())) // 10), 90)
+    accuracies = [round(value, 1) for value in dated.values()]
+    drawn = line_plot(said, list(dated), {"accuracy": accuracies}, low=low, unit=" %")
+    return scroller("Accuracy by week", drawn)

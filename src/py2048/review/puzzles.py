@@ -1,4 +1,4 @@
-"""Puzzles: positions from games in which one move is clearly the best.
+"""Puzzles: positions from games in which one move is clearly the best, and who solves them.
 
 The pack that comes with py2048 was mined by `scripts/mine_puzzles.py`, which says how the
 positions were found, valued and rated.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from math import gcd
+from math import gcd, log
 from pathlib import Path
 
 from py2048.board import Board
@@ -151,3 +151,40 @@ def _parse(line: str) -> Puzzle:
     best = max(values, key=values.__getitem__)
     board = Board.from_rows(tiles)
     return Puzzle(int(number), get_rules(rules), board, best, values, int(rating), Theme(theme))
+
+
+# --- ratings -------------------------------------------------------------------------------------
+
+_Q = log(10) / 400
+
+MIN_DEVIATION = 50.0
+"""A rating never gets more certain, so that it follows a player who improves."""
+
+
+@dataclass(frozen=True, slots=True)
+class PuzzleRating:
+    """How well a player solves puzzles, by Glicko [1], on the scale of the puzzles.
+
+    An answer is a game against the puzzle, whose rating is taken as exact.
+
+    [1] M. E. Glickman, Parameter estimation in large dynamic paired comparison experiments, Applied
+    Statistics 48, 1999, also at glicko.net/glicko/glicko.pdf.
+
+    Attributes:
+        rating: the rating, 1500 for somebody unknown.
+        deviation: the standard deviation of the rating.
+    """
+
+    rating: float = 1500.0
+    deviation: float = 350.0
+
+    def chance(self, puzzle: float) -> float:
+        """Return the chance to solve a puzzle with a rating."""
+        return float(1 / (1 + 10 ** ((puzzle - self.rating) / 400)))
+
+    def after(self, puzzle: float, *, is_solved: bool) -> PuzzleRating:
+        """Return the rating after an answer to a puzzle with a rating."""
+        chance = self.chance(puzzle)
+        certainty = 1 / self.deviation**2 + _Q**2 * chance * (1 - chance)
+        rating = self.rating + _Q / certainty * (is_solved - chance)
+        return PuzzleRating(rating, max(certainty**-0.5, MIN_DEVIATION))

@@ -1,4 +1,4 @@
-"""Themes: what kind of mistake a move is, seen on the board alone.
+"""Mistakes: of what kind a move is, seen on the board alone, and when it is practised again.
 
 The themes are those that players of 2048 speak of. A mistake has one: the first in the order of
 `Theme` whose definition it meets.
@@ -7,6 +7,7 @@ The themes are those that players of 2048 speak of. A mistake has one: the first
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from enum import StrEnum
 from functools import cache
 
@@ -15,7 +16,7 @@ from py2048.direction import Direction
 from py2048.errors import Py2048Error, did_you_mean, shown
 from py2048.rules import Rules
 
-LEAST_TARGET = 128
+MIN_TARGET = 128
 """The least tile whose making is called an ending: smaller ones are made in passing."""
 
 SHAPE = 4, 4
@@ -154,7 +155,7 @@ def is_ending(board: Board) -> bool:
     """Return whether large tiles stand in a formation while the next one is made.
 
     There is a formation, in some symmetric image, of whose number of large tiles the board's
-    largest ones are: all different, larger than every other tile, and none below `LEAST_TARGET`.
+    largest ones are: all different, larger than every other tile, and none below `MIN_TARGET`.
     The other tiles sum to no more than the smallest large one and the formation's slack.
     """
     if board.shape != SHAPE:
@@ -164,7 +165,7 @@ def is_ending(board: Board) -> bool:
     return any(
         _stand(tiles, ordered[:larges], locks)
         for larges, slack, locks in _formations()
-        if (target := ordered[larges - 1]) >= LEAST_TARGET
+        if (target := ordered[larges - 1]) >= MIN_TARGET
         and len(set(ordered[: larges + 1])) == larges + 1
         and sum(ordered[larges:]) <= target + slack
     )
@@ -189,3 +190,23 @@ def _formations() -> tuple[tuple[int, int, frozenset[int]], ...]:
         )
         for formation in list_formations()
     )
+
+
+# --- practice ------------------------------------------------------------------------------------
+
+FIRST_BOX, LAST_BOX = 1, 7
+
+
+def next_box(box: int, *, is_success: bool) -> int:
+    """Return the box of a mistake after it was practised.
+
+    It moves to the next box each time the answer is right and back to the first when it is wrong;
+    each box is practised half as often as the one before it. Source: S. Leitner, So lernt man
+    lernen, 1972.
+    """
+    return min(box + 1, LAST_BOX) if is_success else FIRST_BOX
+
+
+def interval(box: int) -> timedelta:
+    """Return how long a mistake stays in a box: a day in the first, 64 in the last."""
+    return timedelta(days=2 ** (box - FIRST_BOX))

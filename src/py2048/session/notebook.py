@@ -16,10 +16,8 @@ from py2048.game.record import cell_digits
 from py2048.players import Unit
 from py2048.review import MoveReview, Review
 from py2048.review.moves import Basis, move_review
-from py2048.review.puzzles import Puzzle, puzzles
-from py2048.review.rating import PuzzleRating
-from py2048.review.spacing import FIRST_BOX, LAST_BOX, interval, next_box
-from py2048.review.themes import Theme, theme_of
+from py2048.review.puzzles import Puzzle, PuzzleRating, puzzles
+from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box, theme_of
 from py2048.rules import Rules
 from py2048.storage import PuzzleAnswer, SavedMistake, Store, ThemeSummary
 from py2048.storage.values import utc_text
@@ -57,7 +55,7 @@ class Exercise:
 
     @property
     def box(self) -> int:
-        """How well it is known: see `py2048.review.spacing`."""
+        """How well it is known: see `py2048.review.themes`."""
         return self.saved.box
 
     @classmethod

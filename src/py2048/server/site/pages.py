@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from py2048 import __version__
 from py2048.players import Unit
-from py2048.review import graph as review_graph
+from py2048.review.plots import GRAPH
 from py2048.review.words import number
 from py2048.rules import get_rules, list_rules
 from py2048.server import schema
@@ -143,7 +143,7 @@ class Pages:
             review = await self._services.do(review_answer, game)
         return self.render(
             request, user, "game.html", game=value, review=review,
-            most_moves=MOST_MOVES, graph=review_graph,
+            most_moves=MOST_MOVES, graph=GRAPH,
             reviews_games=self._services.settings.reviews > 0,
         )  # fmt: skip
 

@@ -21,7 +21,7 @@ from py2048.errors import Py2048Error
 from py2048.game import Record
 from py2048.players import Unit
 from py2048.review import MoveReview, Phase, Review, judge_for, reviewing
-from py2048.review.graph import graph
+from py2048.review.plots import graph
 from py2048.review.words import describe_move
 from py2048.server import schema
 from py2048.server.site.reviews import packed_moves
