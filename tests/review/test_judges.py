@@ -11,7 +11,7 @@ from py2048.errors import PlayerError
 from py2048.game import Turn
 from py2048.game.turn import Spawn, possible_cells
 from py2048.review import Grade, Judge, judge_for, judges, review
-from py2048.solving import Formation, build_table, endings
+from py2048.solving import Formation, build_table, tables
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 
@@ -112,7 +112,7 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(
     worst = min(chances, key=chances.__getitem__)
     judge = judge_for(get_rules("classic"), "heuristic:depth=1")
     most = max(chances.values())
-    monkeypatch.setattr(endings, "LEAST", 0.0)
+    monkeypatch.setattr(tables, "MIN_CHANCE", 0.0)
     monkeypatch.setattr(judges, "LIKELY", most + 0.01)
     assert judge.review_move(board, 0, worst).source == "heuristic:depth=1"
     monkeypatch.setattr(judges, "LIKELY", most - 0.01)
@@ -182,5 +182,5 @@ def test_a_judge_reviews_a_single_move() -> None:
     board = Board.parse("2 2 . / 4 . .")
     found = judge.review_move(board, 12, board.legal_directions()[0])
     assert (found.ply, found.score, found.luck) == (1, 12, 0.0)
-    with pytest.raises(PlayerError, match="left is no legal move"):
+    with pytest.raises(PlayerError, match="left is not a legal move"):
         judge.review_move(Board.parse("2 4 . / . . ."), 0, Direction.LEFT)

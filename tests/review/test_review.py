@@ -245,7 +245,7 @@ def test_a_judge_is_a_text_a_player_or_a_judge() -> None:
     ("judge", "reason"),
     [
         ("gredy", "did you mean 'greedy'"),
-        (7, "7 is no judge: give a player such as"),
+        (7, "7 is not a judge: give a player such as"),
         (exact("classic:size=2x2,scoring=net:4"), "the judge is for classic:size=2x2"),
     ],
 )
@@ -257,7 +257,7 @@ def test_what_is_no_judge_is_refused(judge: Judge, reason: str) -> None:
 
 def test_what_is_no_record_is_refused() -> None:
     """A game is none yet; a record that breaks its rules is refused at the ply."""
-    with pytest.raises(RecordError, match="is no record"):
+    with pytest.raises(RecordError, match="is not a record"):
         review(Game(RULES))  # type: ignore[arg-type]
     record = Record(get_rules(RULES), Board.parse("2 . . / . . ."), "L11", 0)
     with pytest.raises(RecordError, match="ply 1"):
