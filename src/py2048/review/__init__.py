@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from py2048.review.games import Phase, Review, review, reviewing
-from py2048.review.judge import Judge, judge_for, judging_player
+from py2048.review.games import Phase, Review, judge_for, judging_player, review, reviewing
+from py2048.review.judge import Judge
 from py2048.review.moves import Grade, MoveReview
 
 __all__ = [

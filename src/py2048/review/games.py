@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import Any
@@ -11,15 +12,23 @@ from typing import Any
 from py2048.board import Board
 from py2048.errors import PlayerError, RecordError, shown
 from py2048.game import Game, Record
-from py2048.players import Player, Unit
-from py2048.review.judge import Judge, judge_by, judge_for
+from py2048.players import Player, Unit, make_player
+from py2048.review.judge import Judge
 from py2048.review.moves import DIGITS, Grade, MoveReview
+from py2048.rules import Rules
 
 MIN_STAKE = 0.05
 """A smaller stake counts as much as this one in the accuracy of a game."""
 
 MAX_CRITICAL = 5
 """How many critical moments are named at most."""
+
+DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
+"""The judge of boards of up to so many cells. A deeper search confirms more of the mistakes that it
+finds than of those that depth 2 finds (``benchmarks/review.py``)."""
+
+LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"
+"""The judges of larger boards, and under rules that a compiled search does not take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +242,9 @@ def accuracy_of_moves(moves: Iterable[MoveReview]) -> float:
     return mean.value
 
 
+# --- reviewing -----------------------------------------------------------------------------------
+
+
 def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
     """Return the review of a game.
 
@@ -290,3 +302,76 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
     if judge.rules != record.rules:
         raise PlayerError(f"the judge is for {judge.rules}, the record for {record.rules}")
     return judge
+
+
+# --- which judge ---------------------------------------------------------------------------------
+
+
+def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge:
+    """Return the judge that `spec` names, by default the best one for the rules.
+
+    That is the exact solution on boards of up to eight cells, and a search by the network or the
+    heuristic elsewhere.
+
+    Args:
+        rules: the rules.
+        spec: a player such as ``expectimax:depth=3``, or ``perfect``.
+        start: a board from which games begin, if it is not drawn by the rules.
+
+    Raises:
+        PlayerError: if there is no such player, or it does not play under the rules.
+    """
+    if not isinstance(spec, str):
+        raise PlayerError(f"{shown(spec)} does not name a judge: give a player such as {DEFAULT!r}")
+    if spec:
+        return judge_by(rules, make_player(spec))
+    from py2048.players.perfect import QUICK_CELLS
+
+    if rules.cells <= QUICK_CELLS:
+        with suppress(PlayerError):  # rules without chance, and tiles too large to be solved
+            judge = judge_by(rules, make_player("perfect"))
+            if start:
+                judge.rate(start)
+            return judge
+    return judge_by(rules, make_player(_search_for(rules)))
+
+
+def judging_player(rules: Rules, spec: str = "") -> Player:
+    """Return a player that needs the kernels of `judge_for`'s judge: a screen prepares it first.
+
+    Raises:
+        PlayerError: if there is no such player.
+    """
+    from py2048.players.perfect import QUICK_CELLS
+
+    if not spec and rules.cells <= QUICK_CELLS and not rules.is_deterministic:
+        return make_player("perfect")
+    return make_player(spec or _search_for(rules))
+
+
+def _search_for(rules: Rules) -> str:
+    from py2048.search.context import is_searchable
+
+    if not is_searchable(rules):
+        return HUGE
+    return DEFAULT if rules.cells <= MANY_CELLS else LARGE
+
+
+def judge_by(rules: Rules, player: Player) -> Judge:
+    """Return the judge that values moves as a player does.
+
+    Raises:
+        PlayerError: if the player does not play under the rules.
+    """
+    # With NumPy, these take as long to import as a screen may take to open.
+    from py2048.players.perfect import PerfectPlayer
+    from py2048.players.searching import SearchPlayer
+    from py2048.review.judges import ExactJudge, PlayerJudge, SearchJudge
+    from py2048.search.context import is_searchable
+    from py2048.solving.distilled import shipped_moves
+
+    if isinstance(player, PerfectPlayer):
+        return ExactJudge(player.solution(rules), rules, player)
+    if isinstance(player, SearchPlayer) and is_searchable(rules):
+        return SearchJudge(player, rules, shipped_moves(rules))
+    return PlayerJudge(player, rules)
