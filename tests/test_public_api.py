@@ -38,7 +38,6 @@ EXPORTED = [
 
 HEAVY = {
     "PIL",
-    "alembic",
     "gymnasium",
     "llvmlite",
     "matplotlib",

@@ -1,4 +1,4 @@
-"""Names, sessions and programs' accounts in the store, and stores from before there were any."""
+"""Names, sessions and programs' accounts in the store."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from functools import partial
 from threading import Barrier
 
 import pytest
-import sqlalchemy as sa
-from first_tables import make_first_tables
 from store_games import new_online_game
 
-from py2048.storage import AccountError, Store, migration, open_store, schema
-from py2048.storage.database import WRITES, make_engine
-from py2048.storage.look_alikes import looks_of
+from py2048.storage import AccountError, Store
+from py2048.storage.values import looks_of
 
 
 def signed_in(store: Store, owner: str, *sessions: str) -> Store:
@@ -26,22 +23,18 @@ def signed_in(store: Store, owner: str, *sessions: str) -> Store:
 @pytest.mark.parametrize(
     ("name", "other"),
     [
-        ("admin", "\u0430dmin"),  # Cyrillic a
-        ("cop", "\u0441\u043e\u0440"),  # all of it Cyrillic
-        ("NIKH", "\u039d\u0399\u039a\u0397"),  # Greek capitals
         ("Paul", "PauI"),
         ("Paul", "pau1"),
         ("Bob", "B0b"),
         ("modern", "rnodern"),
-        ("Bob", "\u0412\u041e\u0412"),  # Cyrillic capitals
-        ("oooo", "\u0b66\u0d20\u101d\u0585"),  # round letters of four alphabets
-        ("x y", "\u1541 \ua4ec"),  # Canadian syllabics, Lisu
-        ("kook", "\u043a\u043e\u043e\u043a"),  # small Cyrillic letters
-        ("Kim", "Ki\u1160m"),  # with a letter that nobody sees
+        ("Modern", "Modern."),
+        ("Ada L", "A_d-a.l"),
+        ("wow", "vvovv"),
+        ("Bob", "\uff22ob"),  # as wide as Chinese characters
     ],
 )
 def test_names_that_look_alike_have_the_same_looks(name: str, other: str) -> None:
-    """By Unicode's table of confusable letters, in capitals and small ones."""
+    """Case, separators and the letters and digits that a hurried reader takes for each other."""
     assert looks_of(name) == looks_of(other)
 
 
@@ -49,9 +42,9 @@ def test_names_that_look_alike_are_one(store: Store) -> None:
     """Nobody can take a name that people would take for another's, and each is found by its own."""
     store.accounts.claim_name("ada", "admin", "hash")
     with pytest.raises(AccountError, match="looks like"):
-        store.accounts.claim_name("eve", "\u0430dmin", "hash")
+        store.accounts.claim_name("eve", "Adm1n.", "hash")
     assert store.accounts.find("eve") is None
-    for number, name in enumerate(["Andr\u00e9", "Andre", "\u0410\u043d\u043d\u0430", "Anna"]):
+    for number, name in enumerate(["Andr\u00e9", "Andre", "Anna"]):
         store.accounts.claim_name(str(number), name, "hash")
         found = store.accounts.find_name(name)
         assert found is not None
@@ -179,15 +172,13 @@ def test_of_two_who_take_a_name_at_once_one_has_it(store: Store, pair: tuple[str
 
 
 def test_requests_at_the_same_moment_pass_no_limit(store: Store) -> None:
-    """Programs and followed players are counted, and recovery codes replaced, one after another."""
+    """Programs are counted, and recovery codes replaced, one after another."""
     names = [*"abcdefgh"]
     for name in names:
         store.accounts.claim_name(name, f"player {name}", "hash")
     add = store.accounts.add_bot
     at_once(*(partial(add, 2 * n, f"engine {n}", "a", 2 * n, most=2) for n in names))
     assert len(store.accounts.bots("a")) == 2
-    at_once(*(partial(store.follows.add, "a", each, most=2) for each in names[1:]))
-    assert len(store.follows.of("a")) == 2
     at_once(*(partial(store.accounts.set_recovery, "a", [f"{n}1", f"{n}2"]) for n in names))
     assert len(store.accounts.recovery_codes("a")) == 2
 
@@ -198,56 +189,3 @@ def test_the_secret_of_a_day_is_drawn_once(store: Store) -> None:
     assert store.online.day_secret("2048-01-31", "first") == "first"
     assert store.online.day_secret("2048-01-31", "second") == "first"
     assert store.online.day_secret("2048-02-01", "second") == "second"
-
-
-def test_a_store_from_before_keeps_its_names(url: str) -> None:
-    """Accounts of schema 2 are there afterwards, and names that look like theirs are taken."""
-    engine, name = make_engine(url)
-    with engine.execution_options(**{WRITES: True}).begin() as connection:
-        make_first_tables(connection)
-        migration.run_migrations(connection, "0001", name, "0002")
-        people = (("1", "Paul"), ("2", "Ada"), ("3", "PauI"))  # two alike: nobody loses a name
-        rows = [
-            {"id": account, "name": name, "name_key": name.lower(), "password": "hash",
-             "generation": 0, "created": f"2026-01-0{account}"}
-            for account, name in people
-        ]  # fmt: skip
-        connection.execute(sa.insert(schema.accounts), rows)
-    engine.dispose()
-    with open_store(url) as store:
-        assert {store.accounts.find_name(name).id for name in ("paul", "paui", "ADA")} == {
-            "1",
-            "2",
-            "3",
-        }  # type: ignore[union-attr]
-        for taken in ("pau1", "\u0430da"):
-            with pytest.raises(AccountError):
-                store.accounts.claim_name("4", taken, "hash")
-
-
-def test_a_store_from_before_keeps_its_recovery_codes(url: str) -> None:
-    """The one code of each account still works, once, and names are compared anew."""
-    engine, name = make_engine(url)
-    names = (("1", "modern", "modern", "code"), ("2", "rnodern", "rnodern", None),
-             ("3", "Ada", "ada", None))  # fmt: skip
-    with engine.execution_options(**{WRITES: True}).begin() as connection:
-        make_first_tables(connection)
-        migration.run_migrations(connection, "0001", name, "0006")
-        for account, shown, looks, code in names:
-            row = {"id": account, "name": shown, "name_key": shown.lower(), "password": "hash",
-                   "generation": 0, "created": f"2026-01-0{account}"}  # fmt: skip
-            connection.execute(sa.insert(schema.accounts), row)
-            entry = {"account": account, "looks": looks, "code": code}
-            statement = "INSERT INTO names (account, looks, recovery) VALUES"
-            connection.execute(sa.text(f"{statement} (:account, :looks, :code)"), entry)
-    engine.dispose()
-    with open_store(url) as store:
-        assert store.accounts.recovery_codes("3") == set()
-        assert store.accounts.recover("1", "code", "new")
-        assert not store.accounts.recover("1", "code", "again")
-        for account, shown, _, _ in names:
-            found = store.accounts.find_name(shown)
-            assert found is not None
-            assert found.id == account
-            with pytest.raises(AccountError):
-                store.accounts.claim_name("4", shown, "hash")

@@ -1,21 +1,23 @@
-"""Backups on a schedule: the newest are kept, and nothing that is no backup is touched."""
+"""Backups: complete or not there, the newest kept, and no other file touched."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from store_games import new_game
+from store_games import add_record, append_turn, new_game, new_online_game
 
 from py2048.cli import main
 from py2048.storage import StorageError, Store, open_store
-from py2048.storage import store as store_module
-from py2048.storage.backups import back_up_into
+from py2048.storage.backups import back_up, back_up_into, restore
 
 
 def earlier(folder: Path, days: float, ending: str = "") -> Path:
@@ -41,7 +43,20 @@ def test_the_newest_backups_are_kept(store: Store, tmp_path: Path) -> None:
     assert not any(each.exists() for each in [*old, left])
     assert path.stat().st_mode & 0o077 == 0
     with open_store("sqlite://") as again:
-        assert again.restore(path) == rows > 0
+        assert restore(again, path) == rows > 0
+
+
+def interrupted(store: Store, monkeypatch: pytest.MonkeyPatch, what: Callable[[], object]) -> None:
+    """Let something happen when a backup of the store begins to read."""
+    read, happened = store.read, list[object]()
+
+    def reading() -> AbstractContextManager[Any]:
+        if not happened:
+            happened.append(None)
+            happened.append(what())
+        return read()
+
+    monkeypatch.setattr(store, "read", reading)
 
 
 def test_two_backups_of_one_moment_are_both_complete(
@@ -49,45 +64,91 @@ def test_two_backups_of_one_moment_are_both_complete(
 ) -> None:
     """The second ends while the first is written: the file is whole, and nothing else is left."""
     new_game(store)
-    path, write, others = tmp_path / "games.2048.jsonl.gz", store_module._write_rows, []
-
-    def interrupted(*args: Any) -> int:
-        if not others:
-            others.append(path)
-            store.back_up(path)
-        return write(*args)
-
-    monkeypatch.setattr(store_module, "_write_rows", interrupted)
-    rows = store.back_up(path)
+    path = tmp_path / "games.2048.jsonl.gz"
+    interrupted(store, monkeypatch, lambda: back_up(store, path))
+    rows = back_up(store, path)
     assert list(tmp_path.glob("games*")) == [path]
     with open_store("sqlite://") as again:
-        assert again.restore(path) == rows > 0
+        assert restore(again, path) == rows > 0
 
 
-def test_a_backup_that_ends_early_leaves_nothing(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fault", [StorageError("the disk fails"), KeyboardInterrupt()])
+def test_a_backup_that_ends_early_changes_nothing(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
 ) -> None:
-    """Neither a fault of the database nor Ctrl+C leaves half a file."""
-    for fault in (StorageError("the disk fails"), KeyboardInterrupt()):
-        monkeypatch.setattr(store_module, "_write_rows", Mock(side_effect=fault))
-        with pytest.raises(type(fault)):
-            store.back_up(tmp_path / "games.2048.jsonl.gz")
-        assert list(tmp_path.glob("games*")) == []
-
-
-def test_a_backup_that_fails_removes_nothing(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Old backups go only when there is a new one."""
-    old = [earlier(tmp_path, days) for days in range(1, 4)]
-
-    def fail(_path: Path) -> int:
-        raise StorageError("the disk is full")
-
-    monkeypatch.setattr(store, "back_up", fail)
-    with pytest.raises(StorageError, match="full"):
+    """Neither a fault of the database nor Ctrl+C leaves half a file, or removes an old one."""
+    old = sorted(earlier(tmp_path, days) for days in range(1, 4))
+    interrupted(store, monkeypatch, Mock(side_effect=fault))
+    with pytest.raises(type(fault)):
         back_up_into(store, tmp_path, keep=1)
-    assert all(path.exists() for path in old)
+    assert sorted(tmp_path.glob("py2048-*")) == old
+
+
+def filled(store: Store) -> Store:
+    store.accounts.claim_name("ada", "Ada", "hash")
+    add_record(store, "1", owner="ada", score=100, category="ranked")
+    game = new_online_game(store, owner="ada", seed=2**64 - 1)
+    append_turn(store, game.id, 0, 0, "a")
+    store.settings.set("theme", {"dark": [1, None, "ü"]})
+    return store
+
+
+def check_restored(store: Store, other: Store, path: Path) -> None:
+    rows = back_up(filled(store), path)
+    assert restore(other, path) == rows
+    assert other.accounts.export("ada") == store.accounts.export("ada")
+    assert other.accounts.find("ada") == store.accounts.find("ada")
+    assert other.settings.get("theme") == {"dark": [1, None, "ü"]}
+    with pytest.raises(StorageError, match="already: restore into a new store"):
+        restore(other, path)
+
+
+def test_a_backup_is_the_whole_store(store: Store, tmp_path: Path) -> None:
+    """Everything is as it was, in an SQLite store; one that holds something is not filled."""
+    with open_store(tmp_path / "again.sqlite3") as again:
+        check_restored(store, again, tmp_path / "all.gz")
+
+
+@pytest.mark.postgres
+def test_a_backup_leads_from_sqlite_to_postgresql(
+    sqlite_url: str, postgresql_url: str, tmp_path: Path
+) -> None:
+    """The way to a larger server: nothing is lost on it."""
+    with open_store(sqlite_url) as small, open_store(postgresql_url) as large:
+        check_restored(small, large, tmp_path / "all.gz")
+
+
+def test_what_is_not_a_backup_is_refused(tmp_path: Path) -> None:
+    """Compressed or not, empty or not: the line says what a backup is."""
+    path = tmp_path / "some.gz"
+    with open_store("sqlite://") as empty:
+        for data in (b"", b"nonsense", gzip.compress(b"nonsense\n"), gzip.compress(b"{}")):
+            path.write_bytes(data)
+            with pytest.raises(StorageError, match="give a file that py2048 backup wrote"):
+                restore(empty, path)
+
+
+def test_a_damaged_backup_restores_nothing(tmp_path: Path) -> None:
+    """Whichever byte or line is another or missing: it is refused, and the store stays empty."""
+    path = tmp_path / "all.gz"
+    with open_store("sqlite://") as store:
+        back_up(filled(store), path)
+    whole = path.read_bytes()
+    head, *lines = gzip.decompress(whole).splitlines(keepends=True)
+    begun = b"".join([head, *lines[:-1]])
+    ends = [b"{}", b"5", b"[]", b"[{}, 1]", b'["settings", 5]', b'["settings", [1]]', b'"x"']
+    wrong = [gzip.compress(begun + end + b"\n") for end in ends]
+    wrong += [whole[:-20], *(gzip.compress(each) for each in (begun, b"".join([head, *lines[1:]])))]
+    wrong += [
+        whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
+        for place in range(12, len(whole), len(whole) // 50)  # before it stands the time
+    ]
+    with open_store("sqlite://") as empty:
+        for damaged in wrong:
+            path.write_bytes(damaged)
+            with pytest.raises(StorageError):
+                restore(empty, path)
+        assert empty.accounts.find("ada") is None
 
 
 def test_no_backup_takes_the_place_of_the_store(
@@ -97,7 +158,7 @@ def test_no_backup_takes_the_place_of_the_store(
     database, link = tmp_path / "games.sqlite3", tmp_path / "link"
     with open_store(database) as store:
         new_game(store)
-        rows = store.back_up(tmp_path / "before.gz")
+        rows = back_up(store, tmp_path / "before.gz")
     link.symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "other.gz").hardlink_to(database)
     ends = ("", "-wal", "-shm")
@@ -106,7 +167,7 @@ def test_no_backup_takes_the_place_of_the_store(
         assert main(["backup", name, "--database", str(database)]) == 2
         assert f"{name} is the store itself: name another file" in capsys.readouterr().err
     with open_store(database) as store:
-        assert store.back_up(tmp_path / "after.gz") == rows > 0
+        assert back_up(store, tmp_path / "after.gz") == rows > 0
 
 
 def test_a_backup_takes_the_place_of_another_file_only_by_force(
@@ -120,7 +181,7 @@ def test_a_backup_takes_the_place_of_another_file_only_by_force(
     assert path.read_text() == "the only copy"
     assert main(["backup", str(path), "--force"]) == 0
     with open_store("sqlite://") as again:
-        assert again.restore(path) == 0
+        assert restore(again, path) == 0
 
 
 def test_a_backup_needs_the_name_of_a_file(
@@ -130,7 +191,7 @@ def test_a_backup_needs_the_name_of_a_file(
     monkeypatch.chdir(tmp_path)
     for name in ("", ".", "..", "/"):
         with pytest.raises(StorageError, match="it is there and no ordinary file"):
-            store.back_up(Path(name))
+            back_up(store, Path(name))
 
 
 def test_the_command_keeps_backups_in_a_folder(

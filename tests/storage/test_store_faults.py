@@ -140,6 +140,33 @@ def test_a_read_only_store_keeps_its_games(public_folder: Path) -> None:
         assert load(store, game.id) == game
 
 
+def test_a_new_store_is_its_owners_alone(public_folder: Path) -> None:
+    """Its file, and those beside it, cannot be read by others, whatever the folder allows."""
+    with open_store(public_folder / "py2048.sqlite3") as store:
+        play(store, 3)
+        found = {each.name: each.stat().st_mode & 0o777 for each in public_folder.iterdir()}
+    assert len(found) > 1
+    assert set(found.values()) == {0o600}
+
+
+def test_a_store_that_is_moved_away_takes_no_more(tmp_path: Path) -> None:
+    """Nothing is written to a file that the next start does not find; put back, it is used."""
+    path, aside = tmp_path / "py2048.sqlite3", tmp_path / "aside.sqlite3"
+    with open_store(path) as store:
+        game = play(store, 3)
+        for is_replaced in (False, True):
+            path.rename(aside)
+            if is_replaced:
+                path.touch()
+            with one_clear_line(str(path), "moved away or replaced"):
+                append_turn(store, game.id, 3, 3, "x")
+            with one_clear_line("moved away or replaced"):
+                store.settings.check_writable()
+            aside.rename(path)
+        assert load(store, game.id) == game
+        assert append_turn(store, game.id, 3, 3, "x")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
     """On a file system of 768 kB the turn that finds no room is refused, the rest stay."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -218,7 +216,7 @@ def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     kept = store.accounts.export("bob")
     assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
         "games": 1, "records": 1, "rounds": 2, "bests": 1, "leaders": 4, "settings": 0,
-        "turns": 1, "follows": 0, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
+        "turns": 1, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
         "puzzle_answers": 0, "reviews": 1, "bot_games": 0, "recovery_codes": 1,
     }  # fmt: skip
 
@@ -501,93 +499,6 @@ def test_a_listener_whose_connection_is_lost_says_so(postgresql_url: str) -> Non
         with pytest.raises(StorageError, match="cannot reach"):
             list(listening)
         assert next(store.notices.listen(lambda: ["one"], 0.2)) is None
-
-
-def filled(store: Store) -> Store:
-    store.accounts.claim_name("ada", "Ada", "hash")
-    finish(store, deal(store, "ada"), 100)
-    store.changes.write([change(deal(store, "ada", seed=2**64 - 1), "a", "b")])
-    store.settings.set("theme", {"dark": [1, None, "ü"]})
-    return store
-
-
-def test_a_backup_is_the_whole_store(store: Store, tmp_path: Path) -> None:
-    """Restored into an empty store of the other kind, everything is as it was."""
-    rows = filled(store).back_up(tmp_path / "all.gz")
-    with open_store(tmp_path / "again.sqlite3") as again:
-        assert again.restore(tmp_path / "all.gz") == rows
-        assert again.accounts.export("ada") == store.accounts.export("ada")
-        assert again.settings.get("theme") == {"dark": [1, None, "ü"]}
-        assert again.accounts.find("ada") == store.accounts.find("ada")
-
-
-@pytest.mark.postgres
-def test_a_backup_leads_from_sqlite_to_postgresql(
-    sqlite_url: str, postgresql_url: str, tmp_path: Path
-) -> None:
-    """The way to a larger server: nothing is lost on it."""
-    with open_store(sqlite_url) as small, open_store(postgresql_url) as large:
-        rows = filled(small).back_up(tmp_path / "all.gz")
-        assert large.restore(tmp_path / "all.gz") == rows
-        assert large.accounts.export("ada") == small.accounts.export("ada")
-
-
-def test_a_backup_fills_empty_stores_only(store: Store, tmp_path: Path) -> None:
-    """Nothing that is there is overwritten."""
-    filled(store).back_up(tmp_path / "all.gz")
-    with pytest.raises(StorageError, match="already: restore into a new store"):
-        store.restore(tmp_path / "all.gz")
-
-
-def test_a_cut_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
-    """A file that ends too soon is refused, and the store stays empty."""
-    whole = tmp_path / "all.gz"
-    filled(store).back_up(whole)
-    lines = gzip.decompress(whole.read_bytes()).splitlines(keepends=True)
-    cut = tmp_path / "cut.gz"
-    for kept in (lines[:-1], lines[:3], lines[1:]):
-        cut.write_bytes(gzip.compress(b"".join(kept)))
-        with open_store(tmp_path / "empty.sqlite3") as empty:
-            with pytest.raises(StorageError):
-                empty.restore(cut)
-            assert empty.accounts.find("ada") is None
-    cut.write_bytes(whole.read_bytes()[:-20])
-    with (
-        open_store(tmp_path / "empty.sqlite3") as empty,
-        pytest.raises(StorageError, match="no backup"),
-    ):
-        empty.restore(cut)
-
-
-def test_what_is_no_backup_is_said_to_be_none(tmp_path: Path) -> None:
-    """Compressed or not, empty or not: the line says what a backup is."""
-    path = tmp_path / "some.gz"
-    with open_store(tmp_path / "empty.sqlite3") as empty:
-        for data in (b"", b"nonsense", gzip.compress(b"nonsense\n"), gzip.compress(b"{}")):
-            path.write_bytes(data)
-            with pytest.raises(StorageError, match="give a file that py2048 backup wrote"):
-                empty.restore(path)
-
-
-def test_a_damaged_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
-    """Whichever byte is another one, or line another value: the file is named, and what it is."""
-    path = tmp_path / "all.gz"
-    filled(store).back_up(path)
-    whole = path.read_bytes()
-    head, *lines = gzip.decompress(whole).splitlines(keepends=True)
-    begun = b"".join([head, *lines[:-1]])
-    ends = [b"{}", b"5", b"[]", b"[{}, 1]", b'["settings", 5]', b'["settings", [1]]', b'"x"']
-    wrong = [gzip.compress(begun + end + b"\n") for end in ends]
-    wrong += [
-        whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
-        for place in range(12, len(whole), len(whole) // 50)  # before it stands the time
-    ]
-    with open_store(tmp_path / "empty.sqlite3") as empty:
-        for damaged in wrong:
-            path.write_bytes(damaged)
-            with pytest.raises(StorageError):
-                empty.restore(path)
-        assert empty.accounts.find("ada") is None
 
 
 def test_a_programs_game_has_its_time_control(store: Store) -> None:

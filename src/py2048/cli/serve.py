@@ -155,14 +155,13 @@ def backup(
     force: Annotated[bool, typer.Option(help="Replace a file that exists.")] = False,
 ) -> int:
     """Copy the whole store, with all games and accounts, to FILE. Players can play meanwhile."""
-    from py2048.storage import open_store
-    from py2048.storage.backups import back_up_into
+    from py2048.storage import backups, open_store
 
     with open_store(database) as store:
         if keep is None:
-            rows = store.back_up(file, replace=force)
+            rows = backups.back_up(store, file, replace=force)
         else:
-            file, rows = back_up_into(store, file, keep)
+            file, rows = backups.back_up_into(store, file, keep)
     print(f"{file}: {rows:,} rows of {store.name}")
     return 0
 
@@ -172,9 +171,9 @@ def restore(
     database: DatabaseOption = None,
 ) -> int:
     """Fill an empty store, of any kind of database, from the backup in FILE."""
-    from py2048.storage import open_store
+    from py2048.storage import backups, open_store
 
     with open_store(database) as store:
-        rows = store.restore(file)
+        rows = backups.restore(store, file)
     print(f"{store.name}: {rows:,} rows of {file}")
     return 0

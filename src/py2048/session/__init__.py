@@ -22,7 +22,6 @@ from py2048.session.events import (
     Undone,
     Won,
 )
-from py2048.session.rivals import PlayingRival, RecordedRival, Rival, name_of
 from py2048.session.session import Session, hint_player, is_by_computer, open_session
 from py2048.session.tracked_game import HUMAN_CATEGORIES, Replay
 from py2048.storage import RecordSummary, SavedGame, ScoreSummary
@@ -37,12 +36,9 @@ __all__ = [
     "Hinted",
     "IllegalMove",
     "Moved",
-    "PlayingRival",
     "PositionSnapshot",
     "RecordSummary",
-    "RecordedRival",
     "Replay",
-    "Rival",
     "SavedGame",
     "SavingChanged",
     "ScoreSummary",
@@ -53,7 +49,6 @@ __all__ = [
     "advise",
     "hint_player",
     "is_by_computer",
-    "name_of",
     "open_session",
     "ready_judge",
     "review_game",

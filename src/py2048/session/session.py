@@ -19,8 +19,7 @@ from py2048.session import events
 from py2048.session.advice import Hint, PositionSnapshot, advise
 from py2048.session.autosave import NO_STORE, Autosave, StoreAutosave, skipped
 from py2048.session.events import Event
-from py2048.session.rivals import Rival
-from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
+from py2048.session.tracked_game import TrackedGame
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -32,9 +31,6 @@ HINT_PLAYER = "expectimax"
 
 PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
 """The shapes whose best moves under the classic rules come with py2048, and up to which sum."""
-
-MOST_SEARCHED = 10_000
-"""Among so many finished games a person's best one is looked for."""
 
 STORE_PATIENCE = 1.0
 """Seconds after which the store gives up waiting for another process that writes."""
@@ -82,9 +78,6 @@ class Session:
         autosave: saves games, records, scores and settings; by default only settings are kept,
             in memory.
         player: the name written in records.
-
-    Attributes:
-        rival: whom the current game races against, if anybody.
     """
 
     def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
@@ -98,7 +91,6 @@ class Session:
         self._version = 0
         self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
-        self.rival: Rival | None = None
         self._current = TrackedGame(Game(get_rules("classic"), player=player))
         self._rules_text = str(self.rules)
 
@@ -239,7 +231,7 @@ class Session:
         Raises:
             StorageError: if it cannot be read back.
         """
-        return self._set_game(TrackedGame.from_saved(saved, draws), saved=saved)
+        return self._set_game(TrackedGame.from_saved(saved, draws), saved)
 
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
         """Continue the game of `record`; all its turns can be undone.
@@ -259,36 +251,13 @@ class Session:
             game.undo()
         return self._set_game(game)
 
-    def race(self, rival: Rival) -> tuple[Event, ...]:
-        """Start a game with the tiles of a rival's, which is shown beside it.
-
-        The rival's moves are advice, and its tiles may be known: the game counts as assisted,
-        with one hint, from its start.
-        """
-        game = Game(
-            rival.rules,
-            seed=rival.seed,
-            board=rival.start if rival.seed is None else None,
-            player=self._player,
-            draws=rival.draws(),
-        )
-        return self._set_game(TrackedGame(game, hints=1), rival)
-
-    def _set_game(
-        self, game: TrackedGame, rival: Rival | None = None, saved: SavedGame | None = None
-    ) -> tuple[Event, ...]:
+    def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
         """Replace the current game by another: by what is `saved`, or one new to the store."""
-        self._set_rival(rival)
         self._autosave.release(self._current)
         self._current = game
         self._autosave.begin(game, saved)
         self._announce(resumed=saved is not None)
         return self._take_events()
-
-    def _set_rival(self, rival: Rival | None) -> None:
-        if self.rival is not None:
-            self.rival.close()
-        self.rival = rival
 
     def _announce(self, *, resumed: bool) -> None:
         self._won = self.game.has_won
@@ -308,7 +277,6 @@ class Session:
         Raises:
             StorageError: if something could not be saved within some seconds; it is lost.
         """
-        self._set_rival(None)
         self._autosave.release(self._current)
         self._autosave.close()
 
@@ -518,37 +486,6 @@ class Session:
         return self._autosave.read(
             lambda store, owner: store.records.select(rules=text, owner=owner, limit=limit), []
         )
-
-    def best_record(self, rules: Rules) -> Record:
-        """Return the player's own best finished game under `rules`, the current one included.
-
-        As with best scores, games of a computer or continued from a record do not count.
-
-        Raises:
-            StorageError: if there is none.
-            RecordError: if it is damaged.
-        """
-        best, current = self._best_finished(rules), self.game
-        is_own = self._current.may_be_best and current.is_over and current.rules == rules
-        if is_own and current.ply and (best is None or current.score > best.score):
-            return self.record()
-        if best is None:
-            raise StorageError(
-                f"no game of yours under the rules {rules.name} is finished yet: "
-                "finish one, or race against the expert"
-            )
-        return self.finished_record(best.id)
-
-    def _best_finished(self, rules: Rules) -> RecordSummary | None:
-        """Return the best of the `finished` games that may hold the best score."""
-        bests: dict[str, int] = self._autosave.read(
-            lambda store, owner: store.scores.bests(str(rules), owner), {}
-        )
-        for game in self.finished(rules, limit=MOST_SEARCHED):
-            # A continued game does not raise the best score of its category, and may exceed it.
-            if game.category in HUMAN_CATEGORIES and game.score <= bests.get(game.category, 0):
-                return game
-        return None
 
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.

@@ -10,13 +10,11 @@ from sqlalchemy.engine import Connection
 
 from py2048.storage.battles import forget_player
 from py2048.storage.database import Subject, insert_new
-from py2048.storage.look_alikes import looks_of, name_key
 from py2048.storage.records import enter_records
 from py2048.storage.schema import (
     OWNED,
     accounts,
     battle_players,
-    follows,
     games,
     names,
     records,
@@ -24,7 +22,14 @@ from py2048.storage.schema import (
     sessions,
     turns,
 )
-from py2048.storage.values import Account, AccountError, LoginSession, utc_now
+from py2048.storage.values import (
+    Account,
+    AccountError,
+    LoginSession,
+    looks_of,
+    name_key,
+    utc_now,
+)
 
 _ACCOUNT = sa.select(accounts, names.c.bot_of).outerjoin(names, names.c.account == accounts.c.id)
 
@@ -160,11 +165,6 @@ class Accounts(Subject):
         queries: dict[str, sa.Select[Any]] = {
             table.name: sa.select(table).where(table.c.owner == account_id) for table in OWNED
         }
-        queries["follows"] = (
-            sa.select(accounts.c.name, follows.c.since)
-            .join(accounts, accounts.c.id == follows.c.followed)
-            .where(follows.c.owner == account_id)
-        )
         fought = battle_players.c.account == account_id
         queries["battles"] = sa.select(battle_players).where(fought)
         queries["turns"] = played.order_by(turns.c.game_id, turns.c.ply)
@@ -282,7 +282,6 @@ def _set_codes(connection: Connection, account_id: str, codes: Collection[str]) 
 def _delete(connection: Connection, account_id: str) -> None:
     for table in OWNED:
         connection.execute(sa.delete(table).where(table.c.owner == account_id))
-    connection.execute(sa.delete(follows).where(follows.c.followed == account_id))
     forget_player(connection, account_id)
     connection.execute(sa.delete(names).where(names.c.account == account_id))
     connection.execute(sa.delete(accounts).where(accounts.c.id == account_id))

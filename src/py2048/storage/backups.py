@@ -1,22 +1,79 @@
-"""Backups in a folder, named by their time, of which the newest are kept."""
+"""Backups: all rows of a store in one file, which any store can be filled from.
+
+The file holds JSON lines, compressed by gzip: first ``{"py2048": "backup", "schema": "0010"}``,
+then ``[table, row]`` for each row, at last ``{"rows": n}``, by which a cut file is noticed.
+"""
 
 from __future__ import annotations
 
+import gzip
+import itertools
+import json
+import os
 import re
+import secrets
 import time
+import zlib
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from py2048.errors import StorageError
+from py2048.game.record import check_replaceable, is_same_file
+from py2048.storage import schema
+from py2048.storage.database import is_sqlite
+from py2048.storage.migration import BEFORE, DROPPED, convert_rows
 
 if TYPE_CHECKING:
     from py2048.storage.store import Store
 
+SQLITE_ENDINGS = "", "-wal", "-shm", "-journal"
+"""What the names of the files of an SQLite database end in, after the database's own."""
+
 _NAME = re.compile(r"py2048-\d{8}T\d{6}Z\.2048\.jsonl\.gz(?P<part>\.\w+\.part)?")
-_ABANDONED = 24 * 3600
-"""Seconds after which nobody works on an unfinished backup."""
+_ABANDONED_S = 24 * 3600
+"""The age at which an unfinished backup is in no process's hands."""
+
+_ROWS_AT_ONCE = 500
+
+
+def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
+    """Write all tables, as they are at one moment, to a file; return the number of rows.
+
+    Players can continue meanwhile. The file appears under its name when it is complete.
+
+    Args:
+        store: what to copy.
+        path: the file.
+        replace: whether it may take the place of another file.
+
+    Raises:
+        StorageError: The store cannot be read or the file not be written.
+    """
+    database = store.engine.url.database if is_sqlite(store.engine) else None
+    if database and any(is_same_file(path, Path(f"{database}{end}")) for end in SQLITE_ENDINGS):
+        raise StorageError(f"{path} is the store itself: name another file for the backup")
+    # The name is used by nothing else. It does without `with_name`, which some paths do not have.
+    partial = path.parent / f"{path.name}.{secrets.token_hex(4)}.part"
+    try:
+        check_replaceable(path)
+        if path.exists() and not replace:
+            raise StorageError(f"{path} exists: choose another name, or give --force to replace it")
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as raw:  # it holds password hashes
+            with gzip.open(raw, "wt", encoding="utf-8") as file, store.read() as connection:
+                rows = _write_rows(connection, file)
+            os.fsync(raw.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return rows
 
 
 def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
@@ -33,25 +90,107 @@ def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
         The file, and its number of rows.
 
     Raises:
-        StorageError: The folder is not there, or as `Store.back_up`.
+        StorageError: The folder is not there, or as `back_up`.
     """
     if not folder.is_dir():
         raise StorageError(f"there is no folder {folder} for backups: make it first")
     path = folder / f"py2048-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.2048.jsonl.gz"
-    rows = store.back_up(path)
-    _remove_old(folder, keep)
+    rows = back_up(store, path)
+    complete = []
+    for each in sorted(folder.iterdir()):
+        match = _NAME.fullmatch(each.name)
+        if match and match["part"]:
+            with suppress(FileNotFoundError):  # it is complete now
+                if each.stat().st_mtime < time.time() - _ABANDONED_S:
+                    each.unlink()
+        elif match:
+            complete.append(each)
+    for each in complete[:-keep]:
+        each.unlink(missing_ok=True)
     return path, rows
 
 
-def _remove_old(folder: Path, keep: int) -> None:
-    complete = []
-    for path in sorted(folder.iterdir()):
-        match = _NAME.fullmatch(path.name)
-        if match and match["part"]:
-            with suppress(FileNotFoundError):  # it is complete now
-                if path.stat().st_mtime < time.time() - _ABANDONED:
-                    path.unlink()
-        elif match:
-            complete.append(path)
-    for path in complete[:-keep]:
-        path.unlink(missing_ok=True)
+def restore(store: Store, path: Path) -> int:
+    """Fill a store, which must be empty, from a backup; return the number of rows.
+
+    Raises:
+        StorageError: The store holds something, or the file is not a complete backup that this
+            version can read; nothing was changed.
+    """
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file, store.write() as connection:
+            for table in schema.metadata.sorted_tables:
+                if connection.execute(sa.select(sa.true()).select_from(table).limit(1)).first():
+                    raise StorageError(
+                        f"{store.name} holds games or settings already: restore into a new store,"
+                        " such as --database sqlite:///new.sqlite3"
+                    )
+            return _read_rows(connection, file, path)
+    except (OSError, EOFError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise StorageError(f"{path} is not a backup that can be read: {why}") from None
+    except (zlib.error, LookupError, TypeError):
+        raise StorageError(f"{path} is not a backup that can be read: it is damaged") from None
+
+
+def _write_rows(connection: Connection, file: IO[str]) -> int:
+    print(json.dumps({"py2048": "backup", "schema": schema.REVISION}), file=file)
+    rows = 0
+    for table in schema.metadata.sorted_tables:
+        found = connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(sa.select(table))
+        for row in found:
+            print(json.dumps([table.name, list(row)]), file=file)
+            rows += 1
+    print(json.dumps({"rows": rows}), file=file)
+    return rows
+
+
+def _is_of_before(file: IO[str], path: Path) -> bool:
+    """Read the head of a backup; return whether it is of the schema `BEFORE`.
+
+    Raises:
+        StorageError: It is of another schema, or the file is not a backup.
+    """
+    try:
+        head = json.loads(next(file, "null"))
+    except (gzip.BadGzipFile, ValueError):
+        head = None
+    if not isinstance(head, dict) or head.get("py2048") != "backup":
+        raise StorageError(
+            f"{path} is not a backup of py2048: give a file that py2048 backup wrote"
+        )
+    if head.get("schema") not in (BEFORE, schema.REVISION):
+        raise StorageError(
+            f"{path} holds schema {head.get('schema')}, this py2048 has {schema.REVISION}: "
+            "restore it with the version that wrote it, which a newer one then converts"
+        )
+    return bool(head["schema"] == BEFORE)
+
+
+def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
+    is_before = _is_of_before(file, path)
+    dropped = DROPPED if is_before else ()
+    rows, claimed = 0, None
+    for name, lines in itertools.groupby(map(json.loads, file), key=_table_of):
+        if name is None:
+            claimed = next(lines)["rows"]
+            continue
+        table = None if name in dropped else schema.metadata.tables[name]
+        while values := [row for _, row in itertools.islice(lines, _ROWS_AT_ONCE)]:
+            if table is not None:
+                columns = [column.name for column in table.columns]
+                if is_before:  # whose tables lack the last columns
+                    columns = columns[: len(values[0])]
+                batch = [dict(zip(columns, row, strict=True)) for row in values]
+                connection.execute(sa.insert(table), batch)
+            rows += len(values)
+    if claimed != rows:
+        raise StorageError(f"{path} is cut off: it holds {rows} rows of {claimed or 'more'}")
+    if is_before:
+        convert_rows(connection)
+    return rows
+
+
+def _table_of(line: object) -> str | None:
+    """Return the table of a line, None for the last line, which belongs to none."""
+    return str(line[0]) if isinstance(line, list) else None

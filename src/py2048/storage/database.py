@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import re
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,8 @@ def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
         if Path(url.database).is_dir():
             raise StorageError(f"{url.database} is a folder: name a file in it for the database")
         _make_folder(Path(url.database).parent)
+        with suppress(OSError):  # it is there, or SQLite says what is wrong
+            os.close(os.open(url.database, os.O_CREAT | os.O_EXCL, 0o600))
         engine = sa.create_engine(url, hide_parameters=True)
     pragmas = (
         f"PRAGMA busy_timeout = {int(patience * 1000)}",
@@ -176,6 +179,8 @@ class Database:
         self._writer = engine.execution_options(**{WRITES: True})
         self.is_closed = False
         self._shared = threading.local()
+        self._file = engine.url.database if is_sqlite(engine) else None
+        self._place = _place_of(self._file)
         if is_sqlite(engine):
             self._reader = engine
             # SQLite has one writer at a time and lets the others poll; threads of one
@@ -218,8 +223,14 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Give a connection whose work is kept as a whole, or not at all."""
+        """Give a connection whose work is kept as a whole, or not at all.
+
+        Raises:
+            StorageError: Anything fails, or the file of the store is not where it was.
+        """
         self._check_open()
+        if _place_of(self._file) != self._place:
+            raise _failure("moved", self.name)
         with explained(self.name), self._turnstile, self._writer.begin() as connection:
             yield connection
 
@@ -241,6 +252,15 @@ class Database:
     def _check_open(self) -> None:
         if self.is_closed:
             raise StorageError(f"the store {self.name} is closed; open it again", "closed")
+
+
+def _place_of(file: str | None) -> tuple[int, int] | None:
+    """Return what tells a file from another of the same path, None where there is none."""
+    with suppress(OSError):
+        if file is not None:
+            found = Path(file).stat()
+            return found.st_dev, found.st_ino
+    return None
 
 
 class Subject:
@@ -306,6 +326,8 @@ _SENTENCES = {
     " or set PY2048_HOME to a folder that is",
     "damaged": "{name} is damaged or is not a database; restore a copy of it,"
     " or move it away and py2048 starts a new one",
+    "moved": "{name} was moved away or replaced while it was open; put it back, or start py2048"
+    " again",
     "locked": "{name} is held by another program; close that program and try again",
     "disk": "the disk of {name} fails or is full ({why}); check it and try again",
     "foreign": "{name} holds tables of another program; give py2048 a database or a file of its own"
@@ -363,7 +385,10 @@ def explained(name: str) -> Iterator[None]:
 def _explained(error: Exception, name: str) -> StorageError:
     cause = getattr(error, "orig", None) or error
     why = (str(cause).strip().splitlines() or [type(cause).__name__])[0].strip()
-    kind = _kind(error, cause)
+    return _failure(_kind(error, cause), name, why)
+
+
+def _failure(kind: str, name: str, why: str = "") -> StorageError:
     sentence = _SENTENCES.get(kind) or (_REFUSED if kind == _VALUE else _OTHER)
     return StorageError(sentence.format(name=name, why=why), kind if kind in _SENTENCES else "")
 

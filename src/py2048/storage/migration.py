@@ -1,10 +1,13 @@
-"""Bring a database to the newest schema: safely, once, and at no cost when it is there."""
+"""Bring a database to the schema of this version: new tables, or those of `BEFORE` converted.
+
+The next change of the schema adds its own conversion here. All of one happens in a transaction, in
+both databases, and nothing is ever dropped that a player would miss.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -12,19 +15,25 @@ from sqlalchemy.engine import Connection, Engine
 from py2048.errors import StorageError
 from py2048.storage import PATIENCE, schema
 from py2048.storage.database import WRITES, is_sqlite
+from py2048.storage.schema import accounts, names, settings
+from py2048.storage.values import looks_of
 
-MIGRATIONS = Path(__file__).with_name("migrations")
+BEFORE = "0009"
+"""The last schema of the time before the first release; stores that have it are converted."""
+
+DROPPED = ("follows",)
+"""The tables of `BEFORE` that are no more."""
 
 _ADVISORY_LOCK = 2048_0001  # any number; every py2048 must use the same
 
 
 def bring_up_to_date(engine: Engine, name: str) -> None:
-    """Create or migrate the tables of `engine` unless they are the newest already.
+    """Create or convert the tables of `engine` unless they are of this version already.
 
     Several processes may do this at once: one works, the others wait and find it done.
 
     Raises:
-        StorageError: The database belongs to a newer py2048 or to another program.
+        StorageError: The database belongs to another version or to another program.
     """
     if is_sqlite(engine):
         _use_write_ahead_log(engine)
@@ -37,8 +46,45 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         revision = _revision(connection)
         if revision is None:
             _create(connection, name)
+        elif revision == BEFORE:
+            for table in DROPPED:
+                connection.execute(sa.text(f"DROP TABLE {table}"))
+            connection.execute(sa.text("ALTER TABLE leaders ADD COLUMN think_ms BIGINT"))
+            convert_rows(connection)
+            connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
         elif revision != schema.REVISION:
-            run_migrations(connection, revision, name)
+            is_older = revision < schema.REVISION
+            way_out = (
+                "open it once with the last py2048 before 0.1.0, or move it away"
+                if is_older
+                else "upgrade py2048 to use it"
+            )
+            raise StorageError(
+                f"{name} was written by {'an older' if is_older else 'a newer'} py2048 (schema"
+                f" {revision}, here {schema.REVISION}); it was left as it is: {way_out}"
+            )
+
+
+def convert_rows(connection: Connection) -> None:
+    """Let rows of `BEFORE` that are in the tables of this version mean what they meant there.
+
+    Names that look alike are compared by `looks_of`: of two the older account's counts, and the
+    other keeps its name, too.
+    """
+    rivals = sa.or_(settings.c.key == "rivals", settings.c.key.startswith("rival "))
+    connection.execute(sa.delete(settings).where(rivals))
+    query = sa.select(names.c.account, names.c.looks).join(
+        accounts, accounts.c.id == names.c.account
+    )
+    known = query.where(names.c.looks.is_not(None)).order_by(accounts.c.created, accounts.c.id)
+    first: dict[str, str] = {}
+    for account, looks in connection.execute(known):
+        first.setdefault(looks_of(looks), account)
+    connection.execute(sa.update(names).values(looks=None))
+    change = sa.update(names).where(names.c.account == sa.bindparam("owner"))
+    rows = [{"owner": account, "seen": looks} for looks, account in first.items()]
+    if rows:
+        connection.execute(change.values(looks=sa.bindparam("seen")), rows)
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
@@ -70,7 +116,7 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _create(connection: Connection, name: str) -> None:
-    """Make all tables of a new database at once, which spares the first start Alembic."""
+    """Make all tables of a new database."""
     if is_sqlite(connection.engine) and sa.inspect(connection).get_table_names():
         raise StorageError(
             f"{name} is a database of another program; it was left as it is:"
@@ -79,25 +125,3 @@ def _create(connection: Connection, name: str) -> None:
     schema.metadata.create_all(connection, checkfirst=False)
     schema.version.create(connection, checkfirst=False)
     connection.execute(sa.insert(schema.version), {"version_num": schema.REVISION})
-
-
-def run_migrations(connection: Connection, revision: str, name: str, target: str = "head") -> None:
-    """Migrate from `revision` to `target`, in the open transaction.
-
-    Raises:
-        StorageError: `revision` is unknown here: it comes from a newer py2048.
-    """
-    from alembic import command
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if revision not in known:
-        raise StorageError(
-            f"{name} was written by a newer py2048 (schema {revision}, here {schema.REVISION});"
-            " it was left as it is: upgrade py2048 to use it"
-        )
-    config.attributes["connection"] = connection
-    command.upgrade(config, target)

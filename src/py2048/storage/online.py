@@ -89,11 +89,6 @@ class OnlineGames(Subject):
         """
         return self._open(games.c.id.in_(ids), *_TO_WATCH, limit=limit)
 
-    def live_of(self, owners: Collection[str], since: str, *, limit: int = 20) -> list[OpenGame]:
-        """Return what accounts have played since a time and is not over, the last changed first."""
-        latest = games.c.owner.in_(owners), games.c.updated >= since
-        return self._open(*latest, *_TO_WATCH, limit=limit)
-
     def _open(self, *conditions: sa.ColumnElement[bool], limit: int) -> list[OpenGame]:
         query = (
             sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name, bot_games.c.control)

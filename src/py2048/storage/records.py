@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
@@ -58,6 +57,7 @@ class Records(Subject):
         outcome: str,
         category: str,
         counts: bool = True,
+        think_ms: int | None = None,
     ) -> None:
         """Turn a game in progress into a finished record of the same id, and note its score.
 
@@ -73,6 +73,7 @@ class Records(Subject):
             outcome: How it ended.
             category: Which board of scores it counts for.
             counts: Whether its score may be the owner's best.
+            think_ms: How long a program thought about all moves, for its leaderboard.
 
         Raises:
             StaleGameError: Another process has changed or discarded the game.
@@ -84,7 +85,7 @@ class Records(Subject):
                     connection, id=game_id, owner=game.owner, rules=game.rules,
                     player=game.player, category=category, started=game.started,
                     finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
-                    outcome=outcome, record=record_json, counts=counts,
+                    outcome=outcome, record=record_json, counts=counts, think_ms=think_ms,
                 )  # fmt: skip
             elif not connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
                 raise StaleGameError(f"game {game_id} was discarded by another window")
@@ -125,37 +126,6 @@ class Records(Subject):
         found = self._database.all(query.order_by(*_ORDERS[order]).limit(limit))
         return [RecordSummary(**row._mapping) for row in found]
 
-    def latest(
-        self, owners: Collection[str], *, each: int = 10, limit: int = 50
-    ) -> list[RecordSummary]:
-        """Return the last finished games of accounts with names, the latest first.
-
-        Args:
-            owners: The accounts.
-            each: At most so many of one account.
-            limit: At most so many in all.
-        """
-        if not owners:
-            return []
-        some = sa.union_all(*(
-            sa.select(
-                sa.select(records.c.id)
-                .where(records.c.owner == owner)
-                .order_by(records.c.finished.desc())
-                .limit(each)
-                .subquery()
-            )
-            for owner in owners
-        ))  # fmt: skip
-        query = (
-            sa.select(*_UNNAMED, accounts.c.name.label("player"))
-            .join(accounts, accounts.c.id == records.c.owner)
-            .where(records.c.id.in_(some))
-            .order_by(*_ORDERS["finished"])
-            .limit(limit)
-        )
-        return [RecordSummary(**row._mapping) for row in self._database.all(query)]
-
     def summary(self, record_id: str) -> RecordSummary | None:
         """Return the summary of a finished game, None where there is none."""
         row = self._database.one(_SUMMARY.where(records.c.id == record_id))
@@ -179,14 +149,16 @@ class Records(Subject):
         return [GameEnd(**row._mapping) for row in self._database.all(query)][::-1]
 
 
-def insert_record(connection: Connection, *, counts: bool = True, **row: object) -> None:
+def insert_record(
+    connection: Connection, *, counts: bool = True, think_ms: int | None = None, **row: object
+) -> None:
     """Add a record, note its score and enter it into the leaderboards, within a transaction.
 
     A score that does not count is noted as 0: the record has its place among the scores.
     """
     connection.execute(sa.insert(records), row)
     _note(connection, **{name: row[name] for name in _CAREER}, score=row["score"] if counts else 0)
-    enter_records(connection, records.c.id == row["id"])
+    enter_records(connection, records.c.id == row["id"], think_ms)
 
 
 class Scores(Subject):
@@ -240,7 +212,7 @@ class Leaderboards(Subject):
             limit: At most so many.
         """
         query = (
-            sa.select(*_UNNAMED, accounts.c.name.label("player"))
+            sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
             .select_from(leaders)
             .join(records, records.c.id == leaders.c.record)
             .join(accounts, accounts.c.id == leaders.c.owner)
@@ -277,7 +249,9 @@ class Leaderboards(Subject):
                 connection.execute(sa.delete(leaders).where(*past))
 
 
-def enter_records(connection: Connection, condition: sa.ColumnElement[bool]) -> None:
+def enter_records(
+    connection: Connection, condition: sa.ColumnElement[bool], think_ms: int | None = None
+) -> None:
     """Enter records into the leaderboards if their players have names, within a transaction."""
     found = connection.execute(
         sa.select(records.c.id, *(records.c[name] for name in _FACTS), rounds.c.day)
@@ -288,7 +262,10 @@ def enter_records(connection: Connection, condition: sa.ColumnElement[bool]) -> 
     )
     best: dict[tuple[str, ...], dict[str, object]] = {}
     for row in found:  # the best comes first
-        facts = {name: row._mapping[name] for name in _FACTS} | {"record": row.id}
+        facts = {name: row._mapping[name] for name in _FACTS} | {
+            "record": row.id,
+            "think_ms": think_ms,
+        }
         ended = date.fromisoformat(row.finished[:10])
         for period in filter(None, ("ever", "season", "day", "week", row.day)):
             key = _key(period, ended)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import secrets
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
 from py2048.errors import StorageError
+
+_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", " ": "", ".": "", "-": "", "_": ""})
 
 
 def utc_now() -> str:
@@ -19,6 +22,19 @@ def utc_now() -> str:
 def utc_text(moment: datetime) -> str:
     """Return a moment in UTC as the store writes it."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def name_key(name: str) -> str:
+    """Return what all spellings of one name have in common: case, width and spaces aside."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def looks_of(name: str) -> str:
+    """Return what names have in common that people take for each other, as *Al* and *A.1*.
+
+    Names are of ASCII letters; those of accounts from before that rule have looks of their own.
+    """
+    return name_key(name).translate(_ALIKE).replace("rn", "m").replace("vv", "w")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +96,7 @@ class RecordSummary:
         max_tile: The highest tile of the final board.
         plies: How many turns it took.
         outcome: How it ended, for instance ``"won"`` or ``"lost"``.
+        think_ms: How long a program thought about all its moves, on leaderboards; else None.
     """
 
     id: str
@@ -93,6 +110,7 @@ class RecordSummary:
     max_tile: int
     plies: int
     outcome: str
+    think_ms: int | None = None
 
 
 @dataclass(frozen=True)

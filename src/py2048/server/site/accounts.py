@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import unicodedata
+import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -24,7 +23,7 @@ from py2048.server.site.passwords import Passwords
 from py2048.server.site.recovery import HOW_MANY, code_hash, new_codes
 from py2048.server.site.tokens import session_of
 from py2048.storage import Account, AccountError
-from py2048.storage.look_alikes import INVISIBLE, looks_of
+from py2048.storage.values import looks_of
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -48,16 +47,7 @@ _NOTICES = {
     "bot-deleted": "The program's account is gone, with its games.",
     "deleted": "The account is gone, with all that was kept of it.",
 }
-_ASIAN = {
-    "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO",
-}  # fmt: skip
-_WITH_SIGNS = {
-    "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA",
-    "MALAYALAM", "SINHALA", "THAI", "LAO", "TIBETAN", "MYANMAR", "KHMER",
-}  # fmt: skip
-"""Scripts in which many words have signs that are no letters, as vowels or tones."""
-
-_MOST_SIGNS = 4
+_NAME = re.compile(r"[A-Za-z0-9 ._-]*[A-Za-z0-9][A-Za-z0-9 ._-]*")
 
 
 class AccountPages:
@@ -376,38 +366,14 @@ def checked_name(text: str) -> str:
     Raises:
         FormError: if it is none.
     """
-    name = " ".join(unicodedata.normalize("NFKC", text).split())
-    is_plain = _is_plain(name) and any(map(str.isalnum, name))
-    if not (1 < len(name) <= LONGEST_NAME and is_plain):
-        raise FormError(f"A name has 2 to {LONGEST_NAME} letters, digits, spaces, dots, - and _.")
+    name = " ".join(text.split())
+    if not (1 < len(name) <= LONGEST_NAME and _NAME.fullmatch(name)):
+        raise FormError(
+            f"A name has 2 to {LONGEST_NAME} letters from A to Z, digits, spaces, dots, - and _."
+        )
     if looks_of(name).startswith(looks_of("guest")):
         raise FormError("Names that begin with guest belong to guests.")
-    scripts = {_script_of(letter) for letter in name if letter.isalpha()}
-    if len(scripts) > 1 and not scripts <= _ASIAN:
-        mixed = " and ".join(sorted(script.title() for script in scripts))
-        raise FormError(f"This name mixes {mixed} letters: take letters of one alphabet.")
     return name
-
-
-def _is_plain(name: str) -> bool:
-    """Say whether a name has nothing but what can be seen and told apart."""
-    signs = 0
-    for before, letter in itertools.pairwise(f" {name}"):
-        if unicodedata.category(letter).startswith("M"):
-            signs += 1
-            script = _script_of(letter)
-            is_written_so = script in _WITH_SIGNS and script == _script_of(before)
-            if not is_written_so or letter == before or signs > _MOST_SIGNS:
-                return False
-        elif (letter.isalnum() or letter in " -_.") and letter not in INVISIBLE:
-            signs = 0
-        else:
-            return False
-    return True
-
-
-def _script_of(letter: str) -> str:
-    return unicodedata.name(letter, "?").split()[0]
 
 
 def _back(what: str) -> RedirectResponse:
