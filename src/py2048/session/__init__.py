@@ -23,7 +23,7 @@ from py2048.session.events import (
     Won,
 )
 from py2048.session.session import Session, hint_player, is_by_computer, open_session
-from py2048.session.tracked_game import HUMAN_CATEGORIES, Replay
+from py2048.session.tracked_game import HUMAN_CATEGORIES, Replay, name_of
 from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "advise",
     "hint_player",
     "is_by_computer",
+    "name_of",
     "open_session",
     "ready_judge",
     "review_game",

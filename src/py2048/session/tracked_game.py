@@ -26,8 +26,19 @@ if TYPE_CHECKING:
 HUMAN_CATEGORIES = ("plain", "assisted")
 """The categories of games that a person played alone; only these count for the best score."""
 
+MAX_NAME_LENGTH = 40
+
 Facts = tuple[int, int, bool, bool]
 """``(undos, hints, computer, offline)``: what decides the category, saved beside the turns."""
+
+
+def name_of(record: Record) -> str:
+    """Return who played a game as screens show it; records may come from strangers.
+
+    It is short, and has no sign that a terminal obeys.
+    """
+    name = " ".join("".join(each if each.isprintable() else " " for each in record.player).split())
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…"
 
 
 @dataclass
