@@ -174,10 +174,9 @@ class PerfectPlay:
                 if self._scored:
                     self._scores[0] += float(chance)
                 continue
-            images = [board] if spec.folded else sorted(set(packed.symmetries(board)))
-            keys = sorted(np.uint64(key_of(np.uint64(image), spec)) for image in images)
+            key = np.array([key_of(np.uint64(board), spec)], np.uint64)
             brought = sum(self._started[1 << rank] for rank in ranks) // self._unit
-            part = _Front(np.array(keys), np.repeat(share / len(keys), len(keys), axis=0), brought)
+            part = _Front(key, share, brought)
             found.setdefault(sum(1 << rank for rank in ranks), []).append(part)
         return found
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the ker
 LUCKY = (
     "ist:size=2x3",
     "qsan_qarut:size=2x3",
-    "classic:size=3x3,scoring=net:4,spawn=2:1+4:1+8:1",
+    "classic:size=3x3,spawn=2:1+4:1+8:1",
     "comp1127:size=3x3,target=8",
     "3x3",
 )

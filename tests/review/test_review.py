@@ -28,7 +28,6 @@ RULES = "classic:size=2x3"
 
 KINDS = (
     "classic:size=2x3",
-    "classic:size=2x2,scoring=net:4",
     "classic:size=2x2,scoring=moves:2:-3",
     "classic:size=2x2,start=1..3,spawn=2:1+4:1+8:1",
     "comp1127:size=2x3,target=32",
@@ -246,7 +245,7 @@ def test_a_judge_is_a_text_a_player_or_a_judge() -> None:
     [
         ("gredy", "did you mean 'greedy'"),
         (7, "7 is not a judge: give a player such as"),
-        (exact("classic:size=2x2,scoring=net:4"), "the judge is for classic:size=2x2"),
+        (exact("classic:size=2x2"), "the judge is for classic:size=2x2"),
     ],
 )
 def test_what_is_no_judge_is_refused(judge: Judge, reason: str) -> None:

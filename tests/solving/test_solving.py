@@ -22,7 +22,6 @@ from py2048.board import canonical
 from py2048.cli import main
 from py2048.errors import BoardError, SolvingError
 from py2048.rules import BoardSum, MergePoints, MovePoints, RandomSpawn, RandomStart, Weights
-from py2048.rules.parts import NetPoints
 from py2048.solving import Goal, Solution, solve, solver
 from py2048.solving.reference import exact_values, value_of_game
 
@@ -70,7 +69,7 @@ def test_published_count_and_value_of_3x3() -> None:
 spawns = st.dictionaries(
     st.sampled_from([2, 4, 8]), st.integers(1, 9).map(Fraction), min_size=1, max_size=2
 ).map(Weights)
-scorings = st.sampled_from([MergePoints(), NetPoints(4), MovePoints(2, -1), BoardSum()])
+scorings = st.sampled_from([MergePoints(), MovePoints(2, -1), BoardSum()])
 
 
 @st.composite
@@ -121,7 +120,6 @@ def boards_met(rules: Rules, games: int) -> Iterator[Board]:
         ("classic:size=2x2", "score"),
         ("classic:size=2x2", "tile=16"),
         ("comp1127:size=2x2,target=16", "score"),
-        ("classic:size=1x4,scoring=net:4", "score"),
         ("qsan_qarut:size=2x2", "score"),
     ],
 )
@@ -141,21 +139,17 @@ def test_moves_are_worth_their_points_and_what_follows(text: str, goal: str) -> 
 
 
 @pytest.mark.parametrize("goal", ["score", "tile=64"])
-def test_symmetric_and_reordered_solving_gives_the_same_bits(
-    goal: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither symmetries, nor threads, nor the order of boards change a bit; nor a turned board."""
+def test_reordered_solving_gives_the_same_bits(goal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither threads, nor the order of boards, nor a turned board change a bit."""
     usual = solve("classic:size=2x3", goal)
-    other = solve("classic:size=2x3", goal, symmetric=False)
-    assert other.positions == sum(layer.boards for layer in usual.layers)
     monkeypatch.setattr(solver, "FEW", 16)
     monkeypatch.setattr(solver, "PORTION", 7)
     shared = solve("classic:size=2x3", goal, threads=3)
     turned = solve("classic:size=3x2", goal)
-    assert usual.value == other.value == shared.value
+    assert usual.value == shared.value
     for board in set(boards_met(usual.rules, 40)):
         value = usual.value_of(board)
-        assert value == other.value_of(board) == shared.value_of(board)
+        assert value == shared.value_of(board)
         image = Board(list(map(list, zip(*board.rows, strict=True))))
         assert value == turned.value_of(image)
 
@@ -255,7 +249,7 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
         solve("classic:size=2x3", save=file, progress=ending_after(30))
     largest = max(file.with_name("file.unfinished").iterdir(), key=lambda path: path.stat().st_size)
     flip(largest, 9)
-    with pytest.raises(SolvingError, match=f"{largest.name} is damaged: remove it"):
+    with pytest.raises(SolvingError, match=f"{largest.name} is damaged: remove "):
         solve("classic:size=2x3", save=file)
     (largest.parent / "plan.json").write_bytes(b"\xff")
     with pytest.raises(SolvingError, match="holds what is left of solving something else"):
@@ -305,8 +299,7 @@ def test_the_command_prints_a_report(capsys: pytest.CaptureFixture[str]) -> None
     out = capsys.readouterr().out
     assert out.startswith("classic on 2x2: expected score 66.964149 (rounding changes it by at")
     assert "110 positions, 662 with their symmetric images, in 29 layers" in out
-    for part in (". 2 / 2 .", "sum of the board"):
-        assert part in out
+    assert ". 2 / 2 ." in out
 
 
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

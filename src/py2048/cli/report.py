@@ -13,7 +13,7 @@ from py2048.cli import streams
 from py2048.cli.compiling import StatusLine, telling
 from py2048.cli.options import JsonOption, check_outputs, no_device, print_json
 from py2048.cli.plots import check_plots, draw_report
-from py2048.cli.review import check_judge
+from py2048.cli.review import blame, check_judge
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import load_records
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
 """How the names of the files end that are looked for in folders."""
-MOST_GAMES = 100_000
+MAX_GAMES = 100_000
 
 Source = tuple[str, Callable[[], list[Record]]]
 """The name of some games, and what loads them."""
@@ -77,7 +77,7 @@ def report(
     if html is not None:
         check_outputs({"--html": html}, *(file for path in paths or () for file in _files(path)))
     reporter = _Reporter(judge, player, quiet=quiet)
-    found = Report.of(reporter.summaries(_sources(paths)), reporter.refused)
+    found = Report.of(reporter.summaries(paths), reporter.refused)
     if json:
         print_json(found.to_json())
     else:
@@ -96,11 +96,7 @@ def report(
 
 
 def _sources(paths: list[Path] | None) -> Iterator[Source]:
-    """Yield the games that are asked for.
-
-    Raises:
-        StorageError: if the store cannot be read.
-    """
+    """Yield the games that are asked for."""
     if not paths:
         yield from _finished_games()
         return
@@ -120,7 +116,7 @@ def _finished_games() -> Iterator[Source]:
     from py2048.session import HUMAN_CATEGORIES, open_session
 
     with closing(open_session(finalize=False)) as session:
-        for game in session.finished(limit=MOST_GAMES):
+        for game in session.finished(limit=MAX_GAMES):
             if game.category in HUMAN_CATEGORIES:
                 name = f"the game of {game.finished}"
                 yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
@@ -146,51 +142,36 @@ class _Reporter:
         self.unkept = ""
         self.status = 0
 
-    def summaries(self, sources: Iterable[Source]) -> list[GameSummary]:
+    def summaries(self, paths: list[Path] | None) -> list[GameSummary]:
         """Return the summaries of all games, after Ctrl-C those of the first ones."""
         found: list[GameSummary] = []
         line = StatusLine(quiet=self._quiet)
         try:
             with telling(quiet=self._quiet):
-                for name, load in sources:
-                    for record in self._load(name, load):
-                        found += self._summary(name, record)
-                        line.show(f"{len(found):,} games; {name}")
+                for name, load in _sources(paths):
+                    try:
+                        for record in load():
+                            if self._player in (None, record.player):
+                                found.append(self._summary(record))
+                                line.show(f"{len(found):,} games; {name}")
+                    except Py2048Error as error:
+                        self.refused.append(blame(name, error))
         except KeyboardInterrupt:
             self.status = streams.INTERRUPTED
         finally:
             line.close()
         return found
 
-    def _load(self, name: str, load: Callable[[], list[Record]]) -> list[Record]:
-        try:
-            records = load()
-        except Py2048Error as error:
-            self._refuse(name, error)
-            return []
-        return [each for each in records if self._player in (None, each.player)]
-
-    def _summary(self, name: str, record: Record) -> list[GameSummary]:
+    def _summary(self, record: Record) -> GameSummary:
         from py2048.review import review
         from py2048.review.report import GameSummary
 
-        try:
-            known = self._known.get(record, self._spec)
-            if known is None:
-                record.verify()
-                known = GameSummary.of(review(record, self._spec or None), self._spec)
-                self._keep(known)
-        except Py2048Error as error:
-            self._refuse(name, error)
-            return []
-        return [known]
-
-    def _keep(self, summary: GameSummary) -> None:
-        try:
-            self._known.add(summary)
-        except RecordError as error:
-            self.unkept = str(error)
-
-    def _refuse(self, name: str, error: Py2048Error) -> None:
-        text = str(error)
-        self.refused.append(text if name in text else f"{name}: {text}")
+        known = self._known.get(record, self._spec)
+        if known is None:
+            record.verify()
+            known = GameSummary.of(review(record, self._spec or None), self._spec)
+            try:
+                self._known.add(known)
+            except RecordError as error:
+                self.unkept = str(error)
+        return known

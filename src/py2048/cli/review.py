@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,24 +48,23 @@ def review(
     """
     check_judge(judge)
     check_outputs({"--html": html}, *files)
-    reviewer = _Reviewer(judge, quiet=quiet)
-    found: dict[Path, Review] = {}
-    for file, each in reviewer.reviews(files):
-        found[file] = each
-        if not json:
-            print(_report(file, each), flush=True)
+    found, status = _reviewed_files(files, judge, quiet=quiet, tell=not json)
+    reviews = list(found.values())
     if json:
         data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
         print_json(data[0] if len(files) == 1 else data)
     if html is not None:
-        _write_page(html, list(found.values()))
+        from py2048.review.page import page
+
+        with os_errors_as(RecordError, f"cannot write {html}"):
+            write_atomically(html, page(reviews).encode(errors="replace"))
     if keep:
-        _keep(list(found.values()), json=json)
-    return reviewer.status
+        _keep(reviews, json=json)
+    return status
 
 
 def check_judge(spec: str) -> None:
-    """Refuse a judge that is no player, before each file would be blamed for it.
+    """Refuse a judge that is not a player, before each file would be blamed for it.
 
     Raises:
         PlayerError: if there is no such player.
@@ -75,70 +73,69 @@ def check_judge(spec: str) -> None:
         make_player(spec)
 
 
-class _Reviewer:
-    """Reviews files and says how far it is.
+def _reviewed_files(
+    files: list[Path], spec: str, *, quiet: bool, tell: bool
+) -> tuple[dict[Path, Review], int]:
+    """Return the reviews of files, up to Ctrl-C, and the exit status.
 
-    Attributes:
-        status: the exit status so far.
+    Raises:
+        KeyboardInterrupt: if there is no review yet.
+        Py2048Error: if the only file has none.
     """
+    found: dict[Path, Review] = {}
+    status = 0
+    line = StatusLine(quiet=quiet)
+    for file in files:
+        try:
+            with telling(quiet=quiet):
+                found[file], is_stopped = _reviewed(file, spec, line)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            status = streams.INTERRUPTED
+            break
+        except Py2048Error as error:
+            if len(files) == 1:
+                raise
+            streams.complain(blame(file, error))
+            status = 2
+            continue
+        if tell:
+            print(_report(file, found[file]), flush=True)
+        if is_stopped:
+            status = streams.INTERRUPTED
+            break
+    return found, status
 
-    def __init__(self, spec: str, *, quiet: bool) -> None:
-        self._spec, self._quiet = spec, quiet
-        self.status = 0
 
-    def reviews(self, files: list[Path]) -> Iterator[tuple[Path, Review]]:
-        """Yield the review of each file until Ctrl-C, and complain of those that have none.
+def blame(name: object, error: Py2048Error) -> str:
+    """Return an error with the name of what it is about."""
+    return str(error) if str(name) in str(error) else f"{name}: {error}"
 
-        Raises:
-            KeyboardInterrupt: if there was none before it.
-            Py2048Error: if the only file has none.
-        """
-        is_any = False
-        for file in files:
-            try:
-                found = self.review(file)
-            except KeyboardInterrupt:
-                if not is_any:
-                    raise
-                self.status = streams.INTERRUPTED
-                return
-            except Py2048Error as error:
-                if len(files) == 1:
-                    raise
-                streams.complain(str(error) if str(file) in str(error) else f"{file}: {error}")
-                self.status = 2
-                continue
-            is_any = True
-            yield file, found
-            if self.status == streams.INTERRUPTED:
-                return
 
-    def review(self, file: Path) -> Review:
-        """Return the review of the game in a file, after Ctrl-C that of its first moves.
+def _reviewed(file: Path, spec: str, line: StatusLine) -> tuple[Review, bool]:
+    """Return the review of the game in a file, and whether Ctrl-C stopped it.
 
-        Raises:
-            KeyboardInterrupt: if there are none of these yet.
-        """
-        from py2048.review import Review, judge_for, reviewing
+    Raises:
+        KeyboardInterrupt: if there was no move yet.
+    """
+    from py2048.review import Review, judge_for, reviewing
 
-        record = load_record(file)
-        record.verify()
-        plies = record.plies
-        moves: list[MoveReview] = []
-        line = StatusLine(quiet=self._quiet)
-        with telling(quiet=self._quiet):
-            judge = judge_for(record.rules, self._spec, record.start)
-            try:
-                for move in reviewing(record, judge):
-                    moves.append(move)
-                    line.show(f"{file.name}: {len(moves):,} of {plies:,} moves reviewed")
-            except KeyboardInterrupt:
-                if not moves:
-                    raise
-                self.status = streams.INTERRUPTED
-            finally:
-                line.close()
-        return Review.of(record, judge, moves)
+    record = load_record(file)
+    record.verify()
+    plies, moves, is_stopped = record.plies, list["MoveReview"](), False
+    judge = judge_for(record.rules, spec, record.start)
+    try:
+        for move in reviewing(record, judge):
+            moves.append(move)
+            line.show(f"{file.name}: {len(moves):,} of {plies:,} moves reviewed")
+    except KeyboardInterrupt:
+        if not moves:
+            raise
+        is_stopped = True
+    finally:
+        line.close()
+    return Review.of(record, judge, moves), is_stopped
 
 
 def _keep(reviews: list[Review], *, json: bool) -> None:
@@ -149,13 +146,6 @@ def _keep(reviews: list[Review], *, json: bool) -> None:
         new = sum(Notebook(store).keep(each) for each in reviews)
     if not json:
         print(f"{new} new in your notebook of mistakes: py2048 practice")
-
-
-def _write_page(path: Path, reviews: list[Review]) -> None:
-    from py2048.review.page import page
-
-    with os_errors_as(RecordError, f"cannot write {path}"):
-        write_atomically(path, page(reviews).encode(errors="replace"))
 
 
 def _report(file: Path, found: Review) -> str:

@@ -47,7 +47,6 @@ class SolverSpec(NamedTuple):
         bits: the mask of the bits of a key.
         multiplier: spreads a board to its key.
         inverse: takes a key back.
-        folded: whether symmetric boards are one.
         stop: boards with a tile of this rank are not played on; 0 for none.
         stopped: the value of an afterstate that is not played on.
         merge_points: points of a merge for each point of its tile.
@@ -64,7 +63,6 @@ class SolverSpec(NamedTuple):
     bits: np.uint64
     multiplier: np.uint64
     inverse: np.uint64
-    folded: bool
     stop: np.uint64
     stopped: float
     merge_points: float
@@ -77,7 +75,7 @@ class SolverSpec(NamedTuple):
 @kernel(borrows=True)
 def key_of(board: Word, spec: SolverSpec) -> Word:
     """Return the key of a board."""
-    key = np.uint64(canonical(board, spec.rows, spec.columns)) if spec.folded else board
+    key = np.uint64(canonical(board, spec.rows, spec.columns))
     key ^= key >> spec.half
     key = (key * spec.multiplier) & spec.bits
     key ^= key >> spec.half
@@ -123,7 +121,7 @@ def _example_spec() -> SolverSpec:
     table.setflags(write=False)  # as that of rules is
     return SolverSpec(
         *(number, number, number, table, table, False, number, number, number, number),
-        *(True, number, 0.0, 0.0, 0.0),
+        *(number, 0.0, 0.0, 0.0),
     )
 
 
@@ -326,8 +324,6 @@ def count_images(keys: Words, spec: SolverSpec, found: Words) -> Int:
         spec: the rules.
         found: uint64 `[8]`, overwritten.
     """
-    if not spec.folded:
-        return len(keys)
     count = 0
     for key in keys:
         board = board_of(key, spec)

@@ -118,7 +118,7 @@ def read_array(path: Path) -> Array:
         int(found[1]),
         int(found[2], 16),
     ):
-        raise SolvingError(f"{path} is damaged: remove it and run the command again")
+        raise SolvingError(f"{path} is damaged: remove {path.parent} and run the command again")
     return array
 
 

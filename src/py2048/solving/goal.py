@@ -91,9 +91,7 @@ class Problem:
         SolvingError: if these rules cannot be solved; the message names the reason.
     """
 
-    def __init__(
-        self, rules: Rules, goal: Goal, *, folded: bool = True, boards: Sequence[Board] = ()
-    ) -> None:
+    def __init__(self, rules: Rules, goal: Goal, boards: Sequence[Board] = ()) -> None:
         self.rules, self.goal, self.boards = rules, goal, tuple(boards)
         self.compiled = given = CompiledRules.of(rules)
         self._stop = self._stopping_rank()
@@ -110,7 +108,7 @@ class Problem:
             for rank in [tile.bit_length() - 1]
         ]
         stopped = sum(spawn.known.chance * self._last_gain(spawn) for spawn in self.spawns)
-        self.spec = self._spec(stopped, folded)
+        self.spec = self._spec(stopped)
         self.packed = PackedBoards(rules)
 
     def _stopping_rank(self) -> int:
@@ -147,7 +145,7 @@ class Problem:
         grown = self.rules.cells + max(tiles).bit_length() - 2
         return grown if self._stop > MAX_RANK else min(self._stop - 1, grown)
 
-    def _spec(self, stopped: float, folded: bool) -> SolverSpec:
+    def _spec(self, stopped: float) -> SolverSpec:
         given, width = self.compiled, 4 * self.rules.cells
         table = np.empty(0, np.uint64)
         table.setflags(write=False)
@@ -163,7 +161,6 @@ class Problem:
             bits=np.uint64((1 << width) - 1),
             multiplier=np.uint64(MULTIPLIER & (1 << width) - 1),
             inverse=np.uint64(pow(MULTIPLIER, -1, 1 << width)),
-            folded=folded,
             stop=np.uint64(self._stop if self._stop <= MAX_RANK else 0),
             stopped=stopped,
             merge_points=float(given.merge_points * points),

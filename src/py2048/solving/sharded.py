@@ -81,7 +81,6 @@ def solve_sharded(
     save: Path | str,
     memory: int = DEFAULT_MEMORY,
     progress: Callable[[Progress], None] | None = None,
-    symmetric: bool = True,
 ) -> Solution:
     """Return the exact value of every position that play can reach, found by many processes.
 
@@ -93,14 +92,13 @@ def solve_sharded(
             beside it in a folder until it is complete: the same call continues what was stopped.
         memory: how many bytes a task uses, about.
         progress: called after each layer.
-        symmetric: whether symmetric boards are solved once.
 
     Raises:
         RulesError: if `rules` are none.
         SolvingError: if they cannot be solved, or files cannot be written or are damaged.
     """
     folder = Path(f"{save}.unfinished").absolute()
-    plan = Plan(str(get_rules(rules)), str(Goal.parse(goal)), symmetric, folder)
+    plan = Plan(str(get_rules(rules)), str(Goal.parse(goal)), folder)
     solver = _ShardedSolver(plan, workers, max(1, memory // BYTES_A_KEY), progress)
     solution = solver.run(memory // 4)
     try:
@@ -140,13 +138,11 @@ class Plan:
     Attributes:
         rules: the rules, as a text.
         goal: the goal, as a text.
-        folded: whether symmetric boards are one.
         place: the folder that all machines share.
     """
 
     rules: str
     goal: str
-    folded: bool
     place: Path
 
     @property
@@ -166,7 +162,7 @@ class Plan:
     @property
     def problem(self) -> Problem:
         """The problem, made once in each process."""
-        return _problem(self.rules, self.goal, self.folded)
+        return _problem(self.rules, self.goal)
 
     @property
     def width(self) -> int:
@@ -192,8 +188,8 @@ class Plan:
 
 
 @cache
-def _problem(rules: str, goal: str, folded: bool) -> Problem:
-    return Problem(Rules.parse(rules), Goal.parse(goal), folded=folded)
+def _problem(rules: str, goal: str) -> Problem:
+    return Problem(Rules.parse(rules), Goal.parse(goal))
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -201,7 +197,7 @@ def _problem(rules: str, goal: str, folded: bool) -> Problem:
 Name = tuple[str, int, int]
 """What a file holds, the sum of its layer, and the sum of the layer that it came from."""
 
-_FILE = re.compile(r"(before|after|values|found|answers)-(\d+)-(\d+)-(\d+)of(\d+)-(\d+)-(\w{8})")
+_FILE = re.compile(r"(before|after|values|found|answers)-(\d+)-(\d+)-(\d+)of(\d+)-(\d+)-\w{8}")
 
 
 def own(layer: Layer) -> Name:
@@ -236,18 +232,17 @@ class ShardFile:
         shard: which shard it is.
         shards: how many there are.
         length: the length of the array.
-        check: its CRC-32, in hexadecimal.
+        text: the file's name.
     """
 
     name: Name
     shard: int
     shards: int
     length: int
-    check: str
+    text: str
 
     def __str__(self) -> str:
-        kind, total, source = self.name
-        return f"{kind}-{total}-{source}-{self.shard}of{self.shards}-{self.length}-{self.check}"
+        return self.text
 
     @classmethod
     def parse(cls, text: str) -> ShardFile | None:
@@ -255,7 +250,7 @@ class ShardFile:
         if (found := _FILE.fullmatch(text)) is None:
             return None
         total, source, shard, shards, length = map(int, found.groups()[1:6])
-        return cls((found[1], total, source), shard, shards, length, found[7])
+        return cls((found[1], total, source), shard, shards, length, text)
 
     @classmethod
     def write(cls, folder: Path, name: Name, shard: int, shards: int, array: Array) -> ShardFile:
@@ -396,37 +391,20 @@ class Exchange:
 def evaluate(
     plan: Plan, keys: ShardFile, later: Sequence[Exchange], earlier: Sequence[Exchange]
 ) -> list[ShardFile]:
-    """Write the values of a shard, and before them the answers to earlier shards."""
+    """Write the answers to earlier shards, and then the values of a shard."""
     kind, total, _ = keys.name
-    shard = Shard(Layer(kind, total), keys.shard, keys.shards)
-    boards = keys.read(plan.folder)
-    values = _values(
-        plan, shard, boards, {each.edge.tile: answered(plan, shard, each) for each in later}
-    )
+    shard, boards = Shard(Layer(kind, total), keys.shard, keys.shards), keys.read(plan.folder)
+    known = {each.edge.tile: answered(plan, shard, each) for each in later}
+    values = np.empty(len(boards))
+    if kind == "after":
+        plan.problem.expect(boards, known.__getitem__, values)
+    else:
+        kernels.choose(boards, plan.problem.spec, known[0], values)
     files = [answer(plan, shard, boards, values, each) for each in earlier]
     if kind == "before":
         name = values_of(shard.layer)
         files.append(ShardFile.write(plan.folder, name, shard.index, shard.count, values))
     return files
-
-
-def answer_again(
-    plan: Plan, keys: ShardFile, values: ShardFile, earlier: Sequence[Exchange]
-) -> list[ShardFile]:
-    """Write the answers to earlier shards from values that are there."""
-    kind, total, _ = keys.name
-    shard = Shard(Layer(kind, total), keys.shard, keys.shards)
-    boards, known = keys.read(plan.folder), values.read(plan.folder)
-    return [answer(plan, shard, boards, known, each) for each in earlier]
-
-
-def _values(plan: Plan, shard: Shard, keys: Keys, known: dict[int, kernels.Known]) -> Values:
-    values = np.empty(len(keys))
-    if shard.layer.kind == "after":
-        plan.problem.expect(keys, known.__getitem__, values)
-    else:
-        kernels.choose(keys, plan.problem.spec, known[0], values)
-    return values
 
 
 def answered(plan: Plan, shard: Shard, exchange: Exchange) -> kernels.Known:
@@ -479,7 +457,7 @@ class _ShardedSolver:
         progress: Callable[[Progress], None] | None,
     ) -> None:
         _ = plan.problem  # raises
-        claim(plan.place, {"rules": plan.rules, "goal": plan.goal, "symmetric": plan.folded})
+        claim(plan.place, {"rules": plan.rules, "goal": plan.goal})
         self._plan, self._workers, self._most, self._progress = plan, workers, most, progress
         self._files = ShardFiles(plan.folder)
         self._began = time.perf_counter()
@@ -519,7 +497,6 @@ class _ShardedSolver:
         files, name = self._files, own(layer)
         edges = self._plan.edges_to(layer)
         if not files.is_complete(name):
-            self._run(self._askings(self._asking(layer)))  # if a file of an old layer was removed
             sources = [file for edge in edges for file in files.of(found_by(edge))]
             shards = files.shards(name) or self._shards(sum(file.length for file in sources))
             missing = [Shard(layer, shard, shards) for shard in files.missing(name, shards)]
@@ -555,16 +532,12 @@ class _ShardedSolver:
             self._files.drop(answers_to(edge))
 
     def _is_evaluated(self, layer: Layer) -> bool:
-        """Return whether the values of a layer are there, and told to all who need them."""
-        files = self._files
-        has_values = files.is_complete(values_of(Layer("before", layer.total)))
-        if layer.kind == "after":  # its values are there as answers only, and as long as needed
-            (slide,) = self._plan.edges_to(layer)
-            return has_values or files.is_complete(answers_to(slide))
-        return has_values and all(
-            files.is_complete(answers_to(edge)) or self._is_evaluated(edge.source)
-            for edge in self._asking(layer)
-        )
+        """Return whether the values of a layer are there, and so were the answers to all."""
+        if self._files.is_complete(values_of(Layer("before", layer.total))):
+            return True
+        # Those of afterstates are there as answers only, and as long as they are needed.
+        slides = self._plan.edges_to(layer) if layer.kind == "after" else []
+        return any(self._files.is_complete(answers_to(slide)) for slide in slides)
 
     def _asking(self, layer: Layer) -> list[Edge]:
         """Return the edges to a layer from those that are there."""
@@ -580,20 +553,28 @@ class _ShardedSolver:
         ]
 
     def _evaluations(self, layer: Layer) -> list[Task]:
-        files, later, tasks = self._files, self._plan.edges_from(layer), list[Task]()
-        earlier = [Exchange(edge, files.of(found_by(edge))) for edge in self._asking(layer)]
-        values = {file.shard: file for file in files.of(values_of(layer))}
-        for keys in files.of(own(layer)):
-            if layer.kind == "before" and keys.shard in values:
-                known = values[keys.shard]
-                tasks.append(partial(answer_again, self._plan, keys, known, earlier))
-                continue
-            given = [
-                Exchange(edge, [files.of(found_by(edge))[keys.shard]], files.of(answers_to(edge)))
-                for edge in later
-            ]
-            tasks.append(partial(evaluate, self._plan, keys, given, earlier))
-        return tasks
+        """Return what evaluates the shards of a layer that are not yet done."""
+        files, later = self._files, self._plan.edges_from(layer)
+        asking = self._asking(layer)
+        earlier = [Exchange(edge, files.of(found_by(edge))) for edge in asking]
+        last = values_of(layer) if layer.kind == "before" else answers_to(asking[-1])
+        done = {file.shard for file in files.of(last)}
+        return [
+            partial(
+                evaluate,
+                self._plan,
+                keys,
+                [
+                    Exchange(
+                        edge, [files.of(found_by(edge))[keys.shard]], files.of(answers_to(edge))
+                    )
+                    for edge in later
+                ],
+                earlier,
+            )
+            for keys in files.of(own(layer))
+            if keys.shard not in done
+        ]
 
     # --- both ------------------------------------------------------------------------------------
 

@@ -238,7 +238,6 @@ class Solution:
         return {
             "rules": str(self.rules),
             "goal": str(self.goal),
-            "symmetric": self.problem.spec.folded,
             "layers": [asdict(layer) for layer in self.layers],
             "checks": checks,
             "error": self.error,
@@ -261,9 +260,7 @@ class Solution:
             raise _damaged(file)
         try:
             layers = [LayerCount(**layer) for layer in about["layers"]]
-            problem = Problem(
-                Rules.parse(about["rules"]), Goal.parse(about["goal"]), folded=about["symmetric"]
-            )
+            problem = Problem(Rules.parse(about["rules"]), Goal.parse(about["goal"]))
             arrays = _FileArrays(file, layers, about["checks"])
             error, seconds = float(about["error"]), float(about["seconds"])
             return cls(problem, arrays, layers, error, seconds, memory)

@@ -45,7 +45,6 @@ def solve(
     threads: int | None = None,
     save: Path | str | None = None,
     progress: Callable[[Progress], None] | None = None,
-    symmetric: bool = True,
 ) -> Solution:
     """Return the exact value of every position that play can reach.
 
@@ -58,14 +57,13 @@ def solve(
         save: a file for the solution. What is done is kept beside it in a folder until it is
             complete: the same call continues what was stopped.
         progress: called after each layer.
-        symmetric: whether symmetric boards are solved once; the values are the same to the bit.
 
     Raises:
         RulesError: if `rules` are none.
         SolvingError: if they cannot be solved, or files cannot be written or are damaged.
     """
-    problem = Problem(get_rules(rules), Goal.parse(goal), folded=symmetric)
-    plan = {"rules": str(problem.rules), "goal": str(problem.goal), "symmetric": symmetric}
+    problem = Problem(get_rules(rules), Goal.parse(goal))
+    plan = {"rules": str(problem.rules), "goal": str(problem.goal)}
     folder = None if save is None else Path(f"{save}.unfinished")
     store = LayerStore(memory // 2, folder, plan)
     solver = _Solver(problem, store, threads or available_threads(), progress)
@@ -97,9 +95,8 @@ def start_keys(problem: Problem) -> dict[int, Keys]:
     for board in problem.starts():
         if problem.stopped_value(board) is None:
             total = sum(1 << rank for rank in problem.packed.ranks(board) if rank)
-            for image in {board, *problem.packed.symmetries(board)}:
-                key = kernels.key_of(np.uint64(image), problem.spec)
-                found.setdefault(total, []).append(np.uint64(key))
+            key = kernels.key_of(np.uint64(board), problem.spec)
+            found.setdefault(total, []).append(np.uint64(key))
     return {total: np.unique(np.array(keys, np.uint64)) for total, keys in found.items()}
 
 

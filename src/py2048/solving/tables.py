@@ -453,14 +453,9 @@ class _Builder:
                 self._progress(Progress("values", total, done, all_, seconds))
 
     def _left(self) -> list[int]:
-        """Return the layers that are still to be found; all if what follows them was removed."""
-        totals, store = range(self._positions.reach, -1, -2), self._store
-        left = [total for total in totals if ("sizes", total) not in store]
-        if left and left[0] <= self._positions.limit:
-            following = [("chances", left[0] + tile) for tile, _ in self._tiles]
-            if not all(name in store for name in following):
-                return list(totals)
-        return left
+        """Return the layers that are still to be found."""
+        totals = range(self._positions.reach, -1, -2)
+        return [total for total in totals if ("sizes", total) not in self._store]
 
     def _find(self, total: int) -> None:
         positions, size = self._positions, self._positions.sizes[total // 2]
