@@ -20,7 +20,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(folder)
     paths = [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
-    registry._entries.cache_clear()
+    registry.entries.cache_clear()
     yield
-    registry._entries.cache_clear()
+    registry.entries.cache_clear()
     sys.modules.pop("arena_plugin", None)

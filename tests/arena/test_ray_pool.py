@@ -48,13 +48,13 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     folder = str(installed(tmp_path / "packages"))
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setenv("PYTHONPATH", folder)
-    registry._entries.cache_clear()
+    registry.entries.cache_clear()
     head = {**NODE, "include_dashboard": False, "_system_config": SOON}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     cluster.add_node(**NODE)
     yield cluster
     cluster.shutdown()
-    registry._entries.cache_clear()
+    registry.entries.cache_clear()
     sys.modules.pop("arena_plugin", None)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -65,28 +63,6 @@ def test_mistakes_of_a_reviewed_game_are_practised(
     assert all(each["successes"] == each["tries"] > 0 for each in found)
 
 
-def test_a_killed_practice_loses_no_answer(record: Path) -> None:
-    """What was answered is in the store before the next question is asked."""
-    assert main(["review", str(record), "--keep", "--json"]) == 0
-    words = [sys.executable, "-m", "py2048", "practice", "--json"]
-    with subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        asked = json.loads(process.stdout.readline())
-        with open_store() as store:
-            (first, *_) = before = Notebook(store).due()
-        assert asked["board"] == [list(row) for row in first.board.rows]
-        print(next(iter(first.values)), file=process.stdin, flush=True)
-        assert json.loads(process.stdout.readline())["before"] == str(first.played)
-        process.stdout.readline()
-        process.kill()
-    with open_store() as store:
-        assert len(Notebook(store).due()) == len(before) - 1
-        assert sum(each.tries for each in Notebook(store).progress()) == 1
-
-
 def test_an_empty_notebook_says_how_it_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
     """In practice and in its statistics."""
     for words in (["practice"], ["practice", "--theme", "ending"], ["practice", "--statistics"]):
@@ -115,29 +91,13 @@ def test_a_puzzle_is_solved_once_for_the_rating(
     assert capsys.readouterr().out.endswith("solved 1 of 1\n")
 
 
-@pytest.mark.parametrize(("letter", "direction"), [*zip("wsad", map(str, Direction), strict=True)])
-def test_wasd_are_words_too(
-    letter: str,
-    direction: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """They mean what the keys mean, and nothing stands before the first question."""
-    puzzle = next(each for each in puzzles() if len(each.values) == len(Direction))
-    answer(monkeypatch, letter)
-    assert main(["puzzle", "--id", str(puzzle.id)]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith(f"puzzle {puzzle.id}, ")
-    assert f"\n{direction} is " in out
-
-
 def test_puzzles_follow_each_other(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until the input ends, from the range that is asked for; the daily one alone."""
     ratings = sorted(puzzle.rating for puzzle in puzzles())
     low, high = ratings[0], ratings[20]
-    answer(monkeypatch, *(["up", "left", "down", "right"] * 3))
+    answer(monkeypatch, *(["w", "left", "s", "right"] * 3))
     assert main(["puzzle", "--rating", f"{low}-{high}", "--json"]) == 0
     asked = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     numbers = [each["puzzle"] for each in asked if "puzzle" in each]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import boards, games, presets
 
@@ -26,7 +26,7 @@ from py2048.players import registry
 from py2048.players.player import PlaysGames
 from py2048.players.searching import SearchPlayer
 from py2048.rules import RandomStart, Rules
-from py2048.search.expectimax import Expectimax, outcomes, value_of_win
+from py2048.search.expectimax import Expectimax, value_of_win
 from py2048.search.searcher import Searcher
 from py2048.testing import check_player
 
@@ -126,7 +126,7 @@ def test_plugins_register_through_the_same_door(
             ("vague", "plugin:vague"),
         ]
     }
-    monkeypatch.setattr(registry, "_entries", lambda: entries)
+    monkeypatch.setattr(registry, "entries", lambda: entries)
     assert list_players() == ("broken", "hasty", "mine", "nobody", "vague")
     player = make_player("mine:favourite=up,bold=yes,ratio=0.5")
     assert (player.favourite, player.bold, player.ratio) == ("up", True, 0.5)  # type: ignore[attr-defined]
@@ -261,20 +261,6 @@ def test_expectimax_is_the_recursion_of_its_definition(
         assert worth == pytest.approx(move(board, direction, depth), rel=1e-9, abs=1e-6)
 
 
-@given(boards(), presets, st.sampled_from(list(Direction)))
-def test_chance_outcomes_are_a_distribution(
-    board: Board, rules: Rules, direction: Direction
-) -> None:
-    """Probabilities sum to one, and each outcome adds one tile."""
-    afterstate = board.slide(direction).board
-    assume(afterstate != board)
-    results = list(outcomes(rules, afterstate, direction))
-    assert sum(share for share, _ in results) == pytest.approx(1.0)
-    for _, after in results:
-        assert after.sum - afterstate.sum in rules.spawn_weights.tiles
-        assert len(after.empty_cells()) == len(afterstate.empty_cells()) - 1
-
-
 @given(boards())
 def test_the_heuristic_is_the_same_for_symmetric_boards(board: Board) -> None:
     """Rows and columns count alike, read from either end."""
@@ -373,11 +359,8 @@ def test_rules_that_the_compiled_search_does_not_take_are_played_too(text: str) 
     [
         ("expectimax:ms=0.01", "9x9", 1),
         ("expectimax:nodes=1000", "9x9", 1),
-        ("expectimax:nodes=5000", "9x9", 2),
-        ("expectimax:depth=2", "9x9", 2),
         ("expectimax", "9x9", 2),
         ("expectimax", "16x16", 1),
-        ("expectimax:depth=2", "64x64", 1),
         ("expectimax", "cits1401:size=64x64,start=9x2:1", 2),
     ],
 )
@@ -497,10 +480,9 @@ def test_the_planner_puts_off_a_target_that_ends_the_game(
 
 def test_the_planner_refuses_rules_under_which_moves_cost_points() -> None:
     """The longest game is not the best there; what can be used is named."""
-    for scoring in ("net:40", "moves:-1:-1"):
-        game = Game(get_rules(f"3x3:spawn=edge:2,start=1x2:1,scoring={scoring}"), seed=1)
-        with pytest.raises(PlayerError, match=f"scoring={scoring}.*use expectimax"):
-            make_player("beam").rate(game)
+    game = Game(get_rules("3x3:spawn=edge:2,start=1x2:1,scoring=moves:-1:-1"), seed=1)
+    with pytest.raises(PlayerError, match=r"scoring=moves:-1:-1.*use expectimax"):
+        make_player("beam").rate(game)
 
 
 def test_random_games_rate_directions() -> None:

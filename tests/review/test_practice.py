@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,10 +13,8 @@ from py2048.review import Review
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import MIN_DEVIATION, PuzzleRating, puzzles
 from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box
-from py2048.session import notebook as module
 from py2048.session.notebook import MOST_OF_A_GAME, Notebook, PuzzleBook
 from py2048.storage import Store, open_store
-from py2048.storage.values import utc_text
 
 UP, DOWN, LEFT, RIGHT = Direction
 RULES = get_rules("classic")
@@ -30,18 +27,6 @@ VALUES = {UP: 500.0, DOWN: 1000.0, RIGHT: 400.0}
 def store() -> Iterator[Store]:
     with open_store("sqlite://") as opened:
         yield opened
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[timedelta]:
-    """How far the present is moved: append to it."""
-    moved = [timedelta()]
-
-    def now(later: timedelta = timedelta()) -> str:
-        return utc_text(datetime.now(UTC) + sum(moved, later))
-
-    monkeypatch.setattr(module, "_now", now)
-    return moved
 
 
 def mistake(
@@ -61,9 +46,10 @@ def reviewed(*moves: MoveReview, rules: str = "classic") -> Review:
     return Review(record, "exact", Unit.POINTS, True, moves)
 
 
-def test_mistakes_come_back_at_growing_intervals(store: Store, clock: list[timedelta]) -> None:
+def test_mistakes_come_back_at_growing_intervals(store: Store) -> None:
     """Twice as long after each right answer, and after a day when one was wrong."""
-    notebook = Notebook(store)
+    clock = [timedelta()]  # how far the present is moved
+    notebook = Notebook(store, now=lambda: datetime.now(UTC) + sum(clock, timedelta()))
     assert notebook.keep(reviewed(mistake())) == 1
     waited = []
     for answer in (DOWN, DOWN, DOWN, UP, DOWN):
@@ -98,16 +84,6 @@ def test_an_answer_is_graded_as_the_review_grades_it(store: Store) -> None:
     (exercise,) = notebook.due()
     answer, _ = notebook.answer(exercise, RIGHT)
     assert (answer.share, answer.grade) == (move.share, move.grade)
-
-
-def test_a_mistake_under_rules_that_are_refused_now_holds_up_no_other(store: Store) -> None:
-    """An earlier version took rules that this one does not."""
-    notebook = Notebook(store)
-    kept = module._saved(reviewed(), mistake(best=2000.0))
-    store.mistakes.keep([replace(kept, rules="old:size=4x4,spawn=2:1e999")], owner="local")
-    notebook.keep(reviewed(mistake()))
-    (exercise,) = notebook.due()
-    assert exercise.rules.name == "classic"
 
 
 def test_boxes_end() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -175,16 +173,6 @@ def test_a_report_in_words_and_as_a_page(
     title = ElementTree.parse(plots / "luck.svg").find("{http://www.w3.org/2000/svg}title")
     assert title is not None
     assert title.text == "mean luck of a game, by week"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
-def test_a_file_may_have_any_name(tmp_path: Path) -> None:
-    """Bytes that are no text stand as question marks on the page."""
-    folder, page = tmp_path / "games", tmp_path / "report.html"
-    folder.mkdir()
-    (folder / os.fsdecode(b"\xff.txt")).write_text("no game")
-    assert main(["report", str(folder), "--html", str(page)]) == 2
-    assert "?.txt: no game is found" in page.read_text(encoding="utf-8")
 
 
 def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,14 +145,6 @@ def test_a_damaged_file_is_found(tmp_path: Path) -> None:
         solve_sharded(Workers(2), "classic:size=2x2", save=file)
 
 
-def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    """What another solver left is neither used nor touched."""
-    with pytest.raises(Died):
-        solve_sharded(Workers(2, 20), "classic:size=2x2", save=tmp_path / "file")
-    with pytest.raises(SolvingError, match=r"file\.unfinished holds what is left"):
-        solve_sharded(Workers(2), "classic:size=2x3", save=tmp_path / "file")
-
-
 def test_a_folder_that_a_machine_does_not_see_is_named(tmp_path: Path) -> None:
     """Shards are exchanged as files, so the folder must be shared."""
     plan = sharded.Plan("classic:size=2x2", "score", True, tmp_path / "elsewhere")

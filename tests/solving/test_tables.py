@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -189,11 +187,6 @@ def test_boards_out_of_formation_have_no_chance(corner: Table, board: str) -> No
         corner.chance_of(Board.parse(board))
 
 
-def test_a_made_target_is_certain(corner: Table) -> None:
-    """Where it counts, and whatever else is there."""
-    assert corner.chance_of(Board.parse(CORNER.replace("2 .", "16 .", 1))) == 1.0
-
-
 # Formations
 
 
@@ -280,21 +273,6 @@ def test_threads_and_memory_change_no_bit(
     needed = tables.checked_memory(Positions(tiny["loose"], 32, get_rules("classic")), 1 << 40)
     build_table(tiny["loose"], 32, files[1], threads=3, memory=needed + 1000)
     assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_a_folder_of_something_else_is_refused(tiny: dict[str, Formation], tmp_path: Path) -> None:
-    """What another table left is neither used nor touched."""
-    with pytest.raises(Killed):
-        build_table(tiny["goal"], 32, tmp_path / "file", progress=ending_after(3))
-    with pytest.raises(SolvingError, match=r"file\.unfinished holds what is left of solving"):
-        build_table(tiny["goal"], 16, tmp_path / "file")
-
-
-def test_too_little_memory_is_said_before_anything_is_done(tmp_path: Path) -> None:
-    """The error names how much it takes."""
-    with pytest.raises(SolvingError, match=r"LL-1024 has .* and needs [0-9.]+G of memory"):
-        build_table("LL", 1024, tmp_path / "file")
-    assert not any(tmp_path.iterdir())
 
 
 def test_a_flipped_byte_is_found(corner: Table) -> None:
@@ -492,26 +470,3 @@ def test_ctrl_c_says_what_is_kept(
     assert capsys.readouterr().err == kept
     assert main([*words, "--save", "file"]) == 0
     assert sorted(home.glob("file*")) == [home / "file"]
-
-
-@pytest.mark.parametrize("room", [500, 1000])
-def test_a_full_disk_loses_nothing(room: int, home: Path) -> None:
-    """The command says so with status 2, for a layer or the file, and goes on with more room."""
-    program = (
-        "import resource, sys; from py2048.cli import main; "
-        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room})); "
-        "sys.exit(main(['tables', 'build', 'goal.toml', '16', '--quiet', '--save', 'file']))"
-    )
-    result = subprocess.run(
-        [sys.executable, "-B", "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert result.returncode == 2, result.stderr
-    assert "File too large; what is solved so far is kept" in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert not Path("file").exists()
-    assert any(Path("file.unfinished").iterdir())
-    build_table("goal.toml", 16, "file").check()

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "py2048.players"
-LONGEST_SPEC = 1000
+MAX_SPEC = 1000
 """The most characters of a spec: it is kept with games and shown in messages."""
 UNSHOWN = "Cc", "Cs"
 """Characters that no screen shows and no file keeps: controls, halves of a surrogate pair."""
 
 
 @cache
-def _entries() -> Mapping[str, EntryPoint]:
+def entries() -> Mapping[str, EntryPoint]:
+    """Return where the players are, by name, read once."""
     from importlib.metadata import entry_points  # slow to import, and needed only here
 
     return {entry.name: entry for entry in entry_points(group=GROUP)}
@@ -34,7 +35,7 @@ def _entries() -> Mapping[str, EntryPoint]:
 
 def list_players() -> tuple[str, ...]:
     """Return the names of all players, built-in and from plugins, in alphabetical order."""
-    return tuple(sorted(_entries()))
+    return tuple(sorted(entries()))
 
 
 def describe_player(name: str) -> str:
@@ -101,11 +102,10 @@ def with_seed(spec: str, seed: int) -> str:
 
 def _check_text(spec: object) -> None:
     if not isinstance(spec, str):
-        raise PlayerError(f"{shown(spec)} describes no player: give a text such as 'greedy'")
-    if len(spec) > LONGEST_SPEC:
+        raise PlayerError(f"{shown(spec)} does not describe a player: give a text such as 'greedy'")
+    if len(spec) > MAX_SPEC:
         raise PlayerError(
-            f"player {shown(spec)}: a spec has at most {LONGEST_SPEC:,} characters, "
-            f"not {len(spec):,}"
+            f"player {shown(spec)}: a spec has at most {MAX_SPEC:,} characters, not {len(spec):,}"
         )
     for sign in spec.strip():
         if category(sign) in UNSHOWN:
@@ -113,14 +113,14 @@ def _check_text(spec: object) -> None:
 
 
 def _check_name(name: str) -> None:
-    if name not in _entries():
-        raise PlayerError(f"no player is called {shown(name)}{did_you_mean(name, _entries())}")
+    if name not in entries():
+        raise PlayerError(f"no player is called {shown(name)}{did_you_mean(name, entries())}")
 
 
 def _factory(name: str) -> Callable[..., Player]:
     _check_name(name)
     try:
-        factory: Callable[..., Player] = _entries()[name].load()
+        factory: Callable[..., Player] = entries()[name].load()
     except Exception as error:  # a plugin may fail in any way; say which one it was
         raise PlayerError(f"the player {name!r} cannot be loaded: {_told(error)}") from error
     return factory

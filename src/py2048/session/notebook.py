@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from py2048.board import Board, canonical
 from py2048.direction import Direction
-from py2048.errors import Py2048Error
 from py2048.game import Record
 from py2048.game.record import cell_digits
 from py2048.players import Unit
@@ -25,6 +23,11 @@ from py2048.storage.values import utc_text
 MOST_RATING = 9999
 MOST_OF_A_GAME = 20
 """The most mistakes of one game that are kept: those that lost most."""
+
+
+def present() -> datetime:
+    """Return the present, in UTC."""
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,16 @@ class Notebook:
     Args:
         store: where it is kept.
         owner: whose it is.
+        now: returns the present, in UTC.
     """
 
-    def __init__(self, store: Store, owner: str = "local") -> None:
-        self._store, self._owner = store, owner
+    def __init__(
+        self,
+        store: Store,
+        owner: str = "local",
+        now: Callable[[], datetime] = present,
+    ) -> None:
+        self._store, self._owner, self._now = store, owner, now
 
     def keep(self, review: Review) -> int:
         """Keep the worst mistakes of a game, due at once; return how many are new."""
@@ -106,11 +115,10 @@ class Notebook:
             limit: at most so many.
         """
         wanted = None if theme is None else theme.value
-        found = []
-        for saved in self._store.mistakes.due(_now(), theme=wanted, limit=limit, owner=self._owner):
-            with suppress(Py2048Error):  # kept by a version that took other rules
-                found.append(Exercise.of(saved))
-        return found
+        due = self._store.mistakes.due(
+            utc_text(self._now()), theme=wanted, limit=limit, owner=self._owner
+        )
+        return [Exercise.of(saved) for saved in due]
 
     def answer(self, exercise: Exercise, direction: Direction) -> tuple[MoveReview, timedelta]:
         """Note an answer, which is right if it loses next to nothing.
@@ -124,7 +132,7 @@ class Notebook:
         self._store.mistakes.answer(
             exercise.saved,
             box=box,
-            due=_now(interval(box)),
+            due=utc_text(self._now() + interval(box)),
             is_success=is_success,
             owner=self._owner,
         )
@@ -132,7 +140,9 @@ class Notebook:
 
     def progress(self) -> list[ThemeSummary]:
         """Return what there is of each theme, and how well it is known."""
-        return self._store.mistakes.summaries(_now(), last_box=LAST_BOX, owner=self._owner)
+        return self._store.mistakes.summaries(
+            utc_text(self._now()), last_box=LAST_BOX, owner=self._owner
+        )
 
 
 class PuzzleBook:
@@ -203,7 +213,7 @@ def _saved(review: Review, move: MoveReview) -> SavedMistake:
         source=move.source,
         theme=theme_of(rules, move.board, move.played, move.best).value,
         box=FIRST_BOX,
-        due=_now(),
+        due=utc_text(present()),
     )
 
 
@@ -215,7 +225,3 @@ def _game_to(record: Record, ply: int) -> str:
 
 def _line(board: Board) -> str:
     return "/".join(" ".join(map(str, row)) for row in board.rows)
-
-
-def _now(later: timedelta = timedelta()) -> str:
-    return utc_text(datetime.now(UTC) + later)
