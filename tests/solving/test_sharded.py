@@ -147,7 +147,7 @@ def test_a_damaged_file_is_found(tmp_path: Path) -> None:
 
 def test_a_folder_that_a_machine_does_not_see_is_named(tmp_path: Path) -> None:
     """Shards are exchanged as files, so the folder must be shared."""
-    plan = sharded.Plan("classic:size=2x2", "score", True, tmp_path / "elsewhere")
+    plan = sharded.Plan("classic:size=2x2", "score", tmp_path / "elsewhere")
     with pytest.raises(SolvingError, match=r"elsewhere is not there on .*: save to a folder that"):
         sharded.find(
             plan, sharded.Shard(sharded.Layer("before", 4), 0, 1), [], np.empty(0, np.uint64)
