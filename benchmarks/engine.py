@@ -9,18 +9,11 @@ from pathlib import Path
 
 import numpy as np
 from baselines import RowTables, build
+from measuring import Effort, Measurement, Stretch, batch_play, race, stretch
 from single_kernels import play_random
 
 from py2048 import board as reference
-from py2048.cli.bench import (
-    GAMES,
-    Effort,
-    Measurement,
-    Stretch,
-    batch_play,
-    race,
-    stretch,
-)
+from py2048.cli.bench import GAMES
 from py2048.compiled.boards import PackedBoards
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction

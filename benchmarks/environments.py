@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from baselines import Environments, build
+from measuring import Effort, Measurement, Stretch, race, stretch
 
-from py2048.cli.bench import Effort, Measurement, Stretch, race, stretch
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rules import get_rules

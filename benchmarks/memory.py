@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from py2048.cli.bench import Contestant, Effort, Measurement
+from measuring import Contestant, Effort, Measurement
+
 from py2048.compiled.batch import BatchGames
 from py2048.game import Game
 from py2048.rules import get_rules

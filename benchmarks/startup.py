@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from measuring import Contestant, Effort, Measurement, Stretch, race, show
+
 import py2048
-from py2048.cli.bench import Contestant, Effort, Measurement, Stretch, race, show
 
 FIRST_BATCH_STEP = """
 from py2048 import get_rules

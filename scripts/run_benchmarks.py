@@ -17,10 +17,13 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from py2048.cli.bench import Effort, Measurement, machine, report
+from py2048.cli.bench import machine
 from py2048.compiled.threads import available_threads
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+sys.path.insert(0, str(FOLDER))
+
+from measuring import Effort, Measurement, report  # noqa: E402  # found by the line above
 
 SUBJECTS = {
     "engine": ("engine", "random play: single boards, batches, whole games"),
@@ -45,7 +48,6 @@ def main(words: list[str]) -> int:
             print(f"{name:<14}benchmarks/{path.name}; only if asked for")
         return 0
     names: list[str] = options.names or _usual()
-    sys.path.insert(0, str(FOLDER))
     effort = Effort(options.rounds, options.seconds, options.threads, sys.stderr.isatty())
     with tempfile.TemporaryDirectory(prefix="py2048-bench-") as folder:
         subjects = {

@@ -196,7 +196,7 @@ class Board:
         4
 
         Raises:
-            BoardError: if rows differ in length, a value is no tile, or there is only one cell.
+            BoardError: if rows differ in length, a value is not a tile, or there is only one cell.
         """
         return cls(rows)
 
@@ -205,11 +205,11 @@ class Board:
         """Return a board without tiles.
 
         Raises:
-            BoardError: if the lengths are no whole numbers, or there are not two cells.
+            BoardError: if the lengths are not whole numbers, or there are not two cells.
         """
         height, width = whole_number(rows), whole_number(columns)
         if height is None or width is None:
-            raise BoardError(f"{shown(rows)} x {shown(columns)} is no size: give two whole numbers")
+            raise BoardError(f"{shown(rows)} x {shown(columns)} is not a size: give whole numbers")
         return cls([[0] * width for _ in range(height)])
 
     @classmethod
@@ -229,10 +229,10 @@ class Board:
         ((2, 0), (4, 8))
 
         Raises:
-            BoardError: if the text is no board; the message names the value.
+            BoardError: if the text is not a board; the message names the value.
         """
         if not isinstance(text, str):
-            raise BoardError(f"{shown(text)} is no text of a board, such as '2 . / 4 8'")
+            raise BoardError(f"{shown(text)} is not a text of a board, such as '2 . / 4 8'")
         rows = text.replace(";", "\n").replace("/", "\n").splitlines()
         cells = [line.replace(",", " ").replace("|", " ").split() for line in rows]
         return cls([[_parse_cell(cell) for cell in row] for row in cells if row])
@@ -278,7 +278,7 @@ class Board:
             direction = Direction.parse(direction)
         if not isinstance(merging, Merging):
             raise RulesError(
-                f"{shown(merging)} is no merging: give Merging.ONCE or Merging.CASCADE"
+                f"{shown(merging)} is not a merging: give Merging.ONCE or Merging.CASCADE"
             )
         along = tuple(zip(*self._rows)) if direction.is_vertical else self._rows  # noqa: B905 - equally long
         slid = list(map(_TABLES[merging, direction.is_forward], along))
@@ -306,7 +306,7 @@ class Board:
         """Return this board with `tile` (0 to clear) on `cell`.
 
         Raises:
-            BoardError: if the cell is outside the board or `tile` is no tile.
+            BoardError: if the cell is outside the board or `tile` is not a tile.
         """
         (row, column), (height, width) = checked_cell(cell), self.shape
         if not (0 <= row < height and 0 <= column < width):
@@ -414,7 +414,7 @@ def checked_cell(cell: Any) -> Cell:
 
 
 def _no_cell(cell: object) -> BoardError:
-    return BoardError(f"{shown(cell)} is no cell: give (row, column), counted from 0")
+    return BoardError(f"{shown(cell)} is not a cell: give (row, column), counted from 0")
 
 
 def _parse_cell(text: str) -> int:
@@ -424,7 +424,7 @@ def _parse_cell(text: str) -> int:
         return int(text)
     except ValueError:
         raise BoardError(
-            f"{shown(text)} is no cell: write a tile such as 2, or . for empty"
+            f"{shown(text)} is not a cell: write a tile such as 2, or . for empty"
         ) from None
 
 
@@ -432,7 +432,7 @@ def _checked(rows: Iterable[Iterable[int]]) -> Rows:
     try:
         checked = tuple(tuple(map(_checked_value, row)) for row in rows)
     except TypeError:
-        raise BoardError(f"{shown(rows)} is no board: give rows of values") from None
+        raise BoardError(f"{shown(rows)} is not a board: give rows of values") from None
     lengths = {len(row) for row in checked}
     if not checked or 0 in lengths:
         raise BoardError("a board needs at least one row with a cell")

@@ -33,7 +33,7 @@ class Direction(Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Direction:
-        raise DirectionError(f"{shown(value)} is no number of a direction: give 0 to 3")
+        raise DirectionError(f"{shown(value)} is not a number of a direction: give 0 to 3")
 
     @classmethod
     def parse(cls, text: str | Direction) -> Direction:
@@ -49,14 +49,14 @@ class Direction(Enum):
             return text
         if not isinstance(text, str):
             raise DirectionError(
-                f"{shown(text)} is no direction: give one, or a text such as 'left'"
+                f"{shown(text)} is not a direction: give one, or a text such as 'left'"
             )
         try:
             return _WORDS[text.strip().lower()]
         except KeyError:
             known = [direction.name.lower() for direction in cls]
             raise DirectionError(
-                f"{shown(text)} is no direction{did_you_mean(text.lower(), known)}"
+                f"{shown(text)} is not a direction{did_you_mean(text.lower(), known)}"
             ) from None
 
     @property

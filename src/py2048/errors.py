@@ -6,7 +6,7 @@
     ├── RulesError         (ValueError)   rules that make no game
     ├── BoardError         (ValueError)   a board that cannot exist
     ├── DirectionError     (ValueError)   a word that names no direction
-    ├── SeedError          (ValueError)   a seed that is no whole number
+    ├── SeedError          (ValueError)   a seed that is not a whole number
     ├── IllegalMoveError                  a direction that changes nothing
     │   └── GameOverError                 a move after the end
     ├── RecordError        (ValueError)   a record that breaks its own rules
@@ -42,7 +42,7 @@ class RulesError(Py2048Error, ValueError):
 
 
 class BoardError(Py2048Error, ValueError):
-    """A board that cannot exist: ragged rows, a value that is no tile, a single cell."""
+    """A board that cannot exist: ragged rows, a value that is not a tile, a single cell."""
 
 
 class DirectionError(Py2048Error, ValueError):

@@ -18,7 +18,7 @@ def data_folder() -> Path:
     The folder need not exist yet.
 
     Raises:
-        StorageError: if ``PY2048_HOME`` is in the home of a user whom nobody knows.
+        StorageError: if ``PY2048_HOME`` is in the home of an unknown user.
     """
     if home := os.environ.get(HOME_VARIABLE):
         folder = expanded(home)
@@ -31,7 +31,7 @@ def data_folder() -> Path:
 
 
 def expanded(path: str | PathLike[str]) -> Path:
-    """Return a path with a home for ``~`` or ``~user``; as it is where nobody knows the home."""
+    """Return a path with a home for ``~`` or ``~user``; as it is where the home is unknown."""
     try:
         return Path(path).expanduser()
     except RuntimeError:

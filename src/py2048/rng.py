@@ -95,7 +95,7 @@ def checked_seed(seed: object) -> int:
     """
     number = whole_number(seed)
     if number is None or not 0 <= number <= MASK:
-        raise SeedError(f"{shown(seed)} is no seed: give a whole number from 0 to {MASK}")
+        raise SeedError(f"{shown(seed)} is not a seed: give a whole number from 0 to {MASK}")
     return number
 
 
@@ -108,7 +108,9 @@ def parse_seed(text: str) -> int:
     try:
         return checked_seed(int(text))
     except ValueError:
-        raise SeedError(f"{shown(text)} is no seed: give a whole number from 0 to {MASK}") from None
+        raise SeedError(
+            f"{shown(text)} is not a seed: give a whole number from 0 to {MASK}"
+        ) from None
 
 
 def random_seed() -> int:

@@ -1,39 +1,43 @@
-"""The benchmarks measure what they say, and say it as table, JSON and picture."""
+"""The benchmarks measure what they say, and everything can be compiled beforehand."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import numpy as np
+import pexpect
 import pytest
 
+from py2048 import Game, make_player
 from py2048.cli import main
-from py2048.cli.bench import (
-    Contestant,
-    Effort,
-    Measurement,
-    data_of,
-    draw,
-    race,
-    stretch,
-    text_of,
-)
+from py2048.cli.bench import warmup_tasks
+from py2048.compiled import jit
 from py2048.compiled.batch import behaviour_signature
+from py2048.compiled.jit.progress import ready_only
 from py2048.compiled.rules import CompiledRules
 from py2048.rules import get_rules
+from py2048.training.trainer import Trainer, TrainingConfig
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-EFFORT = Effort(rounds=3, seconds=0.001, threads=1)
+BENCHMARKS = str(ROOT / "benchmarks")
+
+
+@pytest.fixture(autouse=True)
+def benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the modules of the benchmarks be imported, as their scripts do."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
 
 
 def test_contestants_take_turns_and_the_first_does_not_count() -> None:
-    """Each plays once a round, in order; the warm-up is left out."""
+    """Each plays once a round, in order; the warm-up is left out; text and data show the best."""
+    from measuring import Effort, data_of, race, text_of
+
     played: list[str] = []
 
     def contestant(name: str) -> float:
@@ -41,60 +45,19 @@ def test_contestants_take_turns_and_the_first_does_not_count() -> None:
         return float(len(played))
 
     runners = {name: lambda name=name: contestant(name) for name in "ab"}  # type: ignore[misc]
-    table = race("title", runners, EFFORT, unit="x/s", base="a")
+    table = race("title", runners, Effort(3, 0.001, 1), unit="x/s", base="a")
     assert "".join(played) == "abababab"
     assert [row.values for row in table.rows] == [(3, 5, 7), (4, 6, 8)]
-    assert [row.median for row in table.rows] == [5, 6]
+    assert [line.split() for line in text_of(table).splitlines()] == [
+        ["title", "x/s", "best", "ratio"],
+        ["a", "5", "7", "1.00"],
+        ["b", "6", "8", "1.14"],
+    ]
+    assert data_of(table)["rows"][1]["median"] == 6
 
 
-@pytest.mark.parametrize(("is_less_better", "best", "ratio"), [(False, 8, 2), (True, 4, 0.5)])
-def test_ratio_compares_the_best(is_less_better: bool, best: float, ratio: float) -> None:
-    """The best is the largest speed or the shortest time; a ratio above 1 is better."""
-    rows = Contestant("own", (4, 8)), Contestant("base", (2, 4))
-    table = Measurement("title", "x", rows, "base", is_less_better)
-    assert table.best(rows[0]) == best
-    assert table.ratio(rows[0]) == ratio
-    assert Measurement("title", "x", rows).ratio(rows[0]) is None
-
-
-def test_a_stretch_is_what_was_done_in_its_time() -> None:
-    """It lasts at least as long as asked for, and counts what was done."""
-    done: list[int] = []
-    speed = stretch(lambda: done.append(1) or 100, 0.01)()  # type: ignore[func-returns-value]
-    assert 0 < speed <= 100 * len(done) / 0.01
-
-
-def test_table_as_text_and_data() -> None:
-    """Both have every contestant, median, best and ratio."""
-    table = Measurement(
-        "play", "moves/s", (Contestant("ours", (3e6, 2e6, 9e6)), Contestant("C", (1.5, 1, 2))), "C"
-    )
-    lines = text_of(table).splitlines()
-    assert lines[0].split() == ["play", "moves/s", "best", "ratio"]
-    assert lines[1].split() == ["ours", "3,000,000", "9,000,000", "4,500,000.00"]
-    assert lines[2].split() == ["C", "1.5", "2", "1.00"]
-    assert data_of(table)["rows"][1]["values"] == [1.5, 1, 2]
-
-
-def test_picture_is_drawn(tmp_path: Path) -> None:
-    """One file with all tables."""
-    path = tmp_path / "bench.png"
-    draw([Measurement("play", "moves/s", (Contestant("ours", (1.0,)),))], path)
-    assert path.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.fixture
-def baselines(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module with the programs in C."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import baselines
-
-    return baselines
-
-
-def test_single_boards_play_whole_random_games(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_single_boards_play_whole_random_games() -> None:
     """The games that the single-board benchmark plays have the scores of random play."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     from single_kernels import play_random
 
     rules = get_rules("classic")
@@ -105,8 +68,10 @@ def test_single_boards_play_whole_random_games(monkeypatch: pytest.MonkeyPatch) 
     assert 1_000_000 / games == pytest.approx(118.4, abs=2)
 
 
-def test_c_baseline_plays_the_same_game(tmp_path: Path, baselines: ModuleType) -> None:
+def test_c_baseline_plays_the_same_game(tmp_path: Path) -> None:
     """The C program does as much as we do: its games score as random play scores."""
+    import baselines
+
     program = baselines.build("baseline.c", tmp_path)
     if program is None:
         pytest.skip("no C compiler")
@@ -116,8 +81,10 @@ def test_c_baseline_plays_the_same_game(tmp_path: Path, baselines: ModuleType) -
     assert 2_000_000 / games == pytest.approx(118.4, abs=2)
 
 
-def test_c_environments_do_the_same(tmp_path: Path, baselines: ModuleType) -> None:
+def test_c_environments_do_the_same(tmp_path: Path) -> None:
     """The C environments mask, score and end as ours do: random legal play scores the same."""
+    import baselines
+
     library = baselines.build("environment_core.c", tmp_path, "-shared", "-fPIC")
     if library is None:
         pytest.skip("no C compiler")
@@ -131,24 +98,20 @@ def test_c_environments_do_the_same(tmp_path: Path, baselines: ModuleType) -> No
     assert total / ends == pytest.approx(1095 * 1.04, rel=0.05)  # games in progress count too
 
 
-def test_command_measures_and_prints_json(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """``py2048 bench --json`` gives machine, signature and speeds; --plot a picture."""
-    path, quick = tmp_path / "speeds.svg", ["--rounds", "1", "--seconds", "0.001", "-j", "1"]
-    assert main(["bench", "--json", "--plot", str(path), *quick]) == 0
+def test_command_measures_and_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """``py2048 bench`` gives machine, signature and speeds, as a table or as JSON."""
+    quick = ["bench", "--rounds", "1", "--seconds", "0.001", "-j", "1"]
+    assert main([*quick, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert str(behaviour_signature()) in data["machine"]["signature"]
-    rows = {row["name"]: row["best"] for row in data["tables"][0]["rows"]}
-    assert rows["batch, 1 core"] > 0 < rows["rollouts, 1 core"]
-    assert path.read_text(encoding="utf-8").startswith("<?xml")
-    assert main(["bench", "memory"]) == 2
-    assert "make bench" in capsys.readouterr().err
+    assert [row["name"] for row in data["rows"]] == ["batch, 1 core"]
+    assert data["rows"][0]["best"] > 0
+    assert main(quick) == 0
+    assert "batch, 1 core" in capsys.readouterr().out
 
 
 def repository_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     """Run ``make bench`` with arguments."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     monkeypatch.setattr(sys, "argv", ["run_benchmarks.py", *words])
     with pytest.raises(SystemExit) as caught:
         runpy.run_path(str(ROOT / "scripts" / "run_benchmarks.py"), run_name="__main__")
@@ -172,17 +135,57 @@ def test_the_repository_measures_more(
     assert 40 < rows["batch of 65,536"] < 200
 
 
-def test_without_gymnasium_the_rest_is_measured(
+@pytest.mark.timeout(900)  # the first on a machine compiles everything
+@pytest.mark.parametrize("only", ["3x3", pytest.param("", marks=pytest.mark.slow, id="all")])
+def test_warm_up_prints_a_line_for_each_form(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, only: str
+) -> None:
+    """Without a terminal there is a plain line for each, and the folder at the end.
+
+    Afterwards a search and a training find all their kernels.
+    """
+    wanted = [use for use in warmup_tasks() if only in use[0]]
+    monkeypatch.setattr("py2048.cli.bench.warmup_tasks", lambda: wanted)
+    assert main(["warm-up"]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    forms = len(wanted) + sum(len(item.warm_forms) for item in jit.kernels().values())
+    assert [line.split()[0] for line in lines] == [f"{n}/{forms}" for n in range(1, forms + 1)]
+    assert any("compiled._batch_kernels.advance" in line for line in lines)
+    assert any("expectimax under 3x3" in line for line in lines)
+    assert last.startswith(f"{forms} compiled forms ready after ")
+    folder = jit.cache_directory()
+    assert folder is not None
+    assert str(folder) in last
+    rules = only or "classic"
+    with ready_only():  # which other tests that compile something meanwhile do not disturb
+        make_player("expectimax").rate(Game(get_rules(rules), seed=1))
+        Trainer(TrainingConfig(rules)).prepare()
+
+
+@pytest.mark.timeout(600)
+def test_warm_up_can_be_quiet(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Alone, the command leaves out what cannot be measured here, and says so."""
-    measured: list[str] = []
+    """With --quiet nothing is printed."""
+    monkeypatch.setattr("py2048.cli.bench.warmup_tasks", list)
+    assert main(["warm-up", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
 
-    def noted(_: Effort, subjects: dict[str, Any], **_rest: object) -> None:
-        measured.extend(subjects)
 
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    monkeypatch.setattr("py2048.cli.bench.report", noted)
-    repository_command(monkeypatch)
-    assert measured == ["engine", "startup", "memory"]
-    assert "pip install 'py2048[rl]'" in capsys.readouterr().err
+@pytest.mark.timeout(600)
+def test_warm_up_has_a_bar_in_a_terminal() -> None:
+    """In a terminal a bar tells how far it is, and is gone at the end."""
+    code = "import sys; from py2048.cli import bench; bench.warmup_tasks = list; "
+    child = pexpect.spawn(
+        sys.executable,
+        ["-c", code + "from py2048.cli import main; sys.exit(main(['warm-up']))"],
+        env=os.environ | {"TERM": "xterm-256color"},
+        encoding="utf-8",
+        timeout=550,
+    )
+    child.expect(re.compile(r"\d+/\d+"))
+    child.expect("━")
+    child.expect("compiled forms ready after")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0

@@ -101,7 +101,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
         ("greedy --records nowhere/records", "cannot make the folder nowhere/records"),
         ("greedy --log nowhere/games.log", "cannot write nowhere/games.log"),
         ("greedy --cluster auto --jobs 2", "leave it out with --cluster"),
-        ("greedy --seed x", "'x' is no seed"),
+        ("greedy --seed x", "'x' is not a seed"),
         ("greedy --rules clasic", "did you mean 'classic'"),
     ],
 )

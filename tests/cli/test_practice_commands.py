@@ -52,7 +52,7 @@ def test_mistakes_of_a_reviewed_game_are_practised(
     answer(monkeypatch, "nonsense", *best)
     assert main(["practice"]) == 0
     out = capsys.readouterr().out
-    assert "'nonsense' is no direction" in out
+    assert "'nonsense' is not a direction" in out
     assert out.count("is best") == out.count("again in 2 days") == kept
     assert main(["review", str(record), "--keep", "--quiet"]) == 0
     assert main(["practice"]) == 0

@@ -10,13 +10,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from perft import compiled_perft
 
 from py2048.board import Board
 from py2048.compiled._board_kernels import slide_cells
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import PackedBoards
 from py2048.compiled.jit import IS_PLAIN
-from py2048.compiled.perft import compiled_perft
 from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
 from py2048.rules import RandomStart, Rules, Weights, get_rules

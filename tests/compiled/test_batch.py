@@ -308,7 +308,7 @@ def test_a_start_that_ends_the_game_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("directions", "message"),
-    [([0, 1, 4], "4 is no direction"), ([0, 1], r"\[2\]"), ([0.0, 1.0, 2.0], "float64")],
+    [([0, 1, 4], "4 is not a direction"), ([0, 1], r"\[2\]"), ([0.0, 1.0, 2.0], "float64")],
 )
 def test_wrong_directions_are_refused(directions: list, message: str) -> None:
     """Directions are checked before anything moves."""

@@ -284,7 +284,7 @@ def test_directions_have_several_names(word: str, direction: Direction) -> None:
 
 def test_an_unknown_direction_suggests_one() -> None:
     """The error names the word."""
-    with pytest.raises(DirectionError, match="'lft' is no direction; did you mean 'left'"):
+    with pytest.raises(DirectionError, match="'lft' is not a direction; did you mean 'left'"):
         Direction.parse("lft")
 
 

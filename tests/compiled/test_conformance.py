@@ -9,15 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.compiled.perft import GOLDEN, compiled_perft, perft
 
 from py2048.compiled.batch import BatchGames, behaviour_signature
 from py2048.compiled.boards import tiles_of
-from py2048.compiled.perft import GOLDEN, compiled_perft, perft
-from py2048.compiled.rollouts import random_games
+from py2048.compiled.rollouts import rollouts
 from py2048.rules import get_rules
-
-SMALL = [task for task in GOLDEN if GOLDEN[task] < 10**6]
-LARGE = [task for task in GOLDEN if GOLDEN[task] >= 10**6]
 
 
 def exercise(*options: str, **environment: str) -> str:
@@ -48,21 +45,26 @@ def test_kernels_stay_in_their_arrays() -> None:
     assert exercise(NUMBA_BOUNDSCHECK="1") == exercise(NUMBA_OPT="3")
 
 
-@pytest.mark.parametrize(("side", "target"), SMALL)
-def test_compiled_perft_gives_the_published_counts(side: int, target: int) -> None:
-    """The compiled engine reaches as many boards as were published."""
-    assert compiled_perft(side, side, target) == GOLDEN[side, target]
+@pytest.mark.parametrize(("side", "target"), [(2, 8), (2, 16), (2, 32), (2, 64), (3, 8)])
+def test_reachable_boards_are_as_published(side: int, target: int) -> None:
+    """The reference engine reaches exactly the published number of boards."""
+    assert perft(side, side, target) == GOLDEN[side, target]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize(("side", "target"), LARGE)
-def test_compiled_perft_gives_the_large_published_counts(side: int, target: int) -> None:
-    """The compiled engine reaches as many boards as were published, 25 million of them."""
+@pytest.mark.parametrize(
+    ("side", "target"),
+    [
+        pytest.param(*task, marks=pytest.mark.slow if GOLDEN[task] > 10**5 else ())
+        for task in GOLDEN
+    ],
+)
+def test_compiled_perft_gives_the_published_counts(side: int, target: int) -> None:
+    """The compiled engine reaches as many boards as were published, up to 25 million."""
     assert compiled_perft(side, side, target) == GOLDEN[side, target]
 
 
-@pytest.mark.parametrize(("rows", "columns", "target"), [(2, 3, 16), (3, 2, 16), (1, 4, 32)])
+@pytest.mark.parametrize(("rows", "columns", "target"), [(2, 3, 16), (3, 2, 32), (1, 4, 32)])
 def test_compiled_perft_is_the_plain_one_on_other_shapes(
     rows: int, columns: int, target: int
 ) -> None:
@@ -111,22 +113,14 @@ def test_random_directions_are_uniform() -> None:
     assert chi_squared(counts, np.full(4, 25_000)) < 21.0  # 3 degrees of freedom, 1 in 9,000
 
 
-def assert_random_statistics(scores: np.ndarray, plies: np.ndarray, tolerance: float) -> None:
-    assert scores.mean() == pytest.approx(1095.0, abs=tolerance)
-    assert plies.mean() == pytest.approx(118.4, abs=tolerance / 10)
-
-
-def test_random_play_scores_as_published() -> None:
+@pytest.mark.parametrize("games", [40_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_random_play_scores_as_published(games: int) -> None:
     """The mean of random play on 4x4 is 1,095 points in 118.4 moves, within four errors."""
-    scores, plies = random_games(get_rules("classic"), 40_000, seed=1)
-    assert_random_statistics(scores, plies, tolerance=4 * scores.std() / 200 + 0.5)
-
-
-@pytest.mark.slow
-def test_random_play_scores_as_published_over_a_million_games() -> None:
-    """1,095 ± 1 points and 118.4 ± 0.1 moves over a million games."""
-    played = random_games(get_rules("classic"), 1_000_000, seed=1)
-    assert_random_statistics(*played, tolerance=1.0)
+    rules = get_rules("classic")
+    played = rollouts(rules, BatchGames(rules, games, seed=1).observe(), 1, seed=1)
+    error = played.scores.std() / games**0.5
+    assert played.scores.mean() == pytest.approx(1095.0, abs=4 * error + 0.5)
+    assert played.plies.mean() == pytest.approx(118.4, abs=(4 * error + 0.5) / 10)
 
 
 def test_score_of_random_play_is_the_potential_of_the_board() -> None:

@@ -133,5 +133,5 @@ def test_nonsense_is_refused() -> None:
         checked_boards(np.zeros((3, 4), int), rules)
     with pytest.raises(BoardError, match="from 0"):
         checked_boards(np.full((4, 4), -1), rules)
-    with pytest.raises(DirectionError, match="-1 is no direction"):
+    with pytest.raises(DirectionError, match="-1 is not a direction"):
         checked_directions([-1], 1)

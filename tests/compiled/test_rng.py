@@ -72,6 +72,6 @@ def test_a_seed_that_is_none_is_refused(seed: object) -> None:
 def test_seeds_are_read_from_text() -> None:
     """Command lines give seeds as text."""
     assert rng.parse_seed("42") == 42
-    with pytest.raises(SeedError, match="'abc' is no seed"):
+    with pytest.raises(SeedError, match="'abc' is not a seed"):
         rng.parse_seed("abc")
     assert all(rng.random_seed() < 2**53 for _ in range(100))

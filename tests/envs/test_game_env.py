@@ -107,7 +107,7 @@ def test_what_is_no_seed_is_refused(seed: Any) -> None:
     env = GameEnv()
     env.reset(seed=3)
     before = env.state()
-    with pytest.raises(SeedError, match="is no seed"):
+    with pytest.raises(SeedError, match="is not a seed"):
         env.reset(seed=seed)
     assert env.state() == before
 

@@ -1,4 +1,4 @@
-"""Games as other programs write them, written from their public definitions, and published ones."""
+"""Games as other programs write them, from their public definitions."""
 
 from __future__ import annotations
 
@@ -14,27 +14,6 @@ NEW = (
 CLOCKWISE = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 
 Entry = tuple[Direction, int, tuple[int, int]]
-
-# Published in github.com/hallabois/twothousand-forty-eight: games/v2/Ni4FIRM.txt, where
-# src/v2/replay.rs gives its score as 604, and games/v1/GAME3X3B.txt, whose score is 208.
-NI4FIRM = "::2:4:4:3146440594:Ni4FIRMjDBcVCwQTPiwdPys7CyAZNwsoMAQ6Izo1EzI"
-NI4FIRM_WITH_BREAK = (
-    "::2:4:4:3486564360:GC8nKDcPJioANCcaCyApEj0GPyk7ER8IGRUvIgcAIDYBMBkEITsDEwswByoVAg"
-)
-GAME3X3B = (
-    "3x3S2.0.0.0.0.4.0.0.0+1,0.2;3:2.2.0.4.0.0.0.0.0+1,2.2;3:4.0.0.4.0.0.0.2.0+0,1.2;1:"
-    "0.0.4.2.0.4.0.0.2+0,0.2;2:2.0.0.0.0.8.2.0.2+1,1.2;3:2.0.0.8.2.0.4.0.0+2,1.2;0:"
-    "2.2.0.8.0.2.4.0.0+2,0.2;2:2.0.2.8.0.0.4.2.2+1,0.2;3:4.2.0.8.0.0.4.4.0+1,0.2;2:"
-    "4.2.0.8.2.0.4.4.0+2,1.2;3:4.2.0.8.2.2.8.0.0+1,2.2;1:0.4.2.0.8.4.0.2.8+2,0.2;3:"
-    "4.2.2.8.4.0.2.8.0+2,1.2;3:4.4.0.8.4.2.2.8.0+0,2.2;1:0.0.8.8.4.2.2.2.8+1,2.2;0:"
-    "8.4.8.2.2.2.0.2.8+2,1.2;3:8.4.8.4.2.2.2.8.0+0,1.2;1:8.4.8.2.4.4.0.2.8+1,2.2;0:"
-    "8.8.8.2.2.4.0.2.8+1,0.2;2:0.2.8.8.8.4.2.4.8+2,1.2;3:2.8.0.16.4.2.2.4.8+0,0.2;1:"
-    "2.2.8.16.4.2.2.4.8+1,2.2;0:2.2.8.16.8.2.2.2.8+2,0.2;3:4.8.2.16.8.2.4.8.0+0,2.2;1:"
-    "4.8.2.16.8.2.2.4.8+2,2.2;0:4.16.4.16.4.8.2.0.2+1,2.2;3:4.16.4.16.4.8.4.2.0+2,0.2;2:"
-    "4.16.2.16.4.4.4.2.8+0,1.2;1:4.16.2.2.16.8.4.2.8+2,2.2;0:4.32.2.2.2.16.4.0.2+1,0.2;2:"
-    "4.2.2.2.32.16.4.2.2+2,0.4;3:4.4.4.2.32.16.4.4.0+0,2.2;1:0.4.8.2.32.16.2.0.8+0,0.2;2:"
-    "2.0.8.0.4.16.4.32.8+0,2.2;0:2.4.8.4.32.16.2.0.8+2,2.2;f"
-)
 
 
 def played(name: str, seed: int, moves: int) -> Game:
@@ -82,31 +61,6 @@ def new_digits(game: Game, time: int = 0) -> str:
 def new_text(game: Game, time: int = 0) -> str:
     """The newer form."""
     return f"{game.rules.rows}x{game.rules.columns}-any thing_{new_digits(game, time)}"
-
-
-def episode(game: Game) -> str:
-    """A line of 2048-Framework."""
-    text = ""
-    for index, (direction, tile, (row, column)) in enumerate(entries(game)):
-        if index > 1:
-            turn = game.turns[index - 2]
-            text += f"#{direction.letter}" + f"[{turn.slide.points}]" * bool(turn.slide.points)
-            text += "(7)"
-        text += f"{row * 4 + column:X}{tile // 2}"
-    return f"slider:placer@1700000000000|{text}|placer@1700000099000\n"
-
-
-def positions(game: Game) -> str:
-    """The first form of twothousand-forty-eight."""
-    texts = []
-    for position, turn in zip(game.positions(), game.turns, strict=False):
-        tiles = ".".join(str(tile) for row in position.board.rows for tile in row)
-        row, column = turn.spawn.cell
-        number = CLOCKWISE.index(turn.direction)
-        texts.append(f"{tiles}+{column},{row}.{turn.spawn.tile};{number}")
-    tiles = ".".join(str(tile) for row in game.board.rows for tile in row)
-    rows, columns = game.rules.shape
-    return f"{columns}x{rows}S" + ":".join([*texts, f"{tiles}+;f"])
 
 
 CODES = (Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN)

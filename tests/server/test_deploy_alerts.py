@@ -12,7 +12,7 @@ import pytest
 from web_server import Browser, WebServer
 
 from py2048.cli.serving import _OPTIONS
-from py2048.rules.parts import MOST_POINTS
+from py2048.rules.parts import MAX_POINTS
 from py2048.server import run, schema, services
 from py2048.server.api import api, hints
 from py2048.server.http import connections, limits, middleware
@@ -67,7 +67,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "actions in a game": (games.MOST_ACTIONS,),
         "boards": (games.LARGEST_SIDE, games.LARGEST_SIDE),
         "rules": (
-            games._LONGEST_TEXT, games.LARGEST_TILE, games.LARGEST_TARGET, MOST_POINTS,
+            games._LONGEST_TEXT, games.LARGEST_TILE, games.LARGEST_TARGET, MAX_POINTS,
         ),
         "hints": (rate._hints.rate, rate._hints.burst, hints._LONGEST_QUEUE),
         "games that a computer player plays": (SETTINGS.autoplays, hints._AUTOPLAYS_EACH),

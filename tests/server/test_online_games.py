@@ -17,7 +17,7 @@ from inside import create_game, record_of
 from py2048 import Board, Direction, Game, Record, get_rules, list_rules, make_player
 from py2048.errors import RecordError
 from py2048.game.turn import Spawn
-from py2048.rules.parts import MOST_POINTS
+from py2048.rules.parts import MAX_POINTS
 from py2048.server.play import games as games_module
 from py2048.server.play.fairness import check_fair, commitment_of, draws_of
 from py2048.server.play.games import (
@@ -336,7 +336,7 @@ def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: st
 @given(
     st.sampled_from([2, 2**10, LARGEST_TILE]),
     st.sampled_from([2, 2**10, LARGEST_TILE]),
-    st.sampled_from(["merges", "sum", f"moves:{MOST_POINTS}:{-MOST_POINTS}"]),
+    st.sampled_from(["merges", "sum", f"moves:{MAX_POINTS}:{-MAX_POINTS}"]),
     st.sampled_from(["once", "cascade"]),
     st.randoms(use_true_random=False),
 )
@@ -351,9 +351,9 @@ def test_no_accepted_rules_can_outgrow_the_store(
         game.play(chance.choice(legal))
     tiles = (game.turn_count + 4) * LARGEST_TILE
     assert game.board.sum <= tiles
-    assert abs(game.score) <= max(tiles * log2(tiles), MOST_POINTS * game.turn_count)
+    assert abs(game.score) <= max(tiles * log2(tiles), MAX_POINTS * game.turn_count)
     longest = (MOST_ACTIONS + LARGEST_SIDE**2) * LARGEST_TILE
-    assert max(longest * log2(longest), MOST_POINTS * MOST_ACTIONS) < 2**53
+    assert max(longest * log2(longest), MAX_POINTS * MOST_ACTIONS) < 2**53
     assert longest < LARGEST_TARGET
 
 

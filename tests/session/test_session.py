@@ -499,7 +499,7 @@ def test_a_record_replaces_records_alone(tmp_path: Path) -> None:
     path.touch()
     with closing(open_session()) as session:
         session.start(seed=4)
-        with pytest.raises(RecordError, match="no record: choose another name"):
+        with pytest.raises(RecordError, match="not a record: choose another name"):
             session.save_record(notes)
         for moves in (3, 4):
             play(session, moves)

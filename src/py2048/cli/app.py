@@ -10,7 +10,6 @@ from py2048.cli import (
     bench,
     bot,
     course,
-    engine,
     evaluate,
     information,
     play,
@@ -24,7 +23,7 @@ from py2048.cli import (
     train,
 )
 from py2048.cli.options import NearCommands, option_names, unknown_option
-from py2048.rules.presets import PRESETS
+from py2048.rules.rules import PRESETS
 
 
 class Commands(NearCommands):
@@ -114,8 +113,6 @@ app.command()(train.train)
 app.command()(train.weights)
 app.command()(solve.solve)
 app.command()(bench.bench)
-app.command("warm-up")(engine.warm_up)
-app.command()(engine.perft)
-app.command()(engine.rollouts)
+app.command("warm-up")(bench.warm_up)
 app.add_typer(tables.app, name="tables")
 app.add_typer(course.app, name="course")

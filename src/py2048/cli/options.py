@@ -16,11 +16,10 @@ from typer.models import OptionInfo
 
 from py2048.board import Board
 from py2048.errors import BoardError, did_you_mean, shown
-from py2048.game.record import is_same_file
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
-from py2048.rules.text import parse_changes
+from py2048.rules.rules import parse_changes
 
 if TYPE_CHECKING:
     from click import ClickException as ClickException
@@ -180,7 +179,7 @@ def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path | None) -> N
     for name, path in outputs.items():
         if path is None:
             continue
-        if any(is_same_file(path, other) for other in taken):
+        if any(path.resolve() == other.resolve() for other in taken):
             raise UsageError(
                 f"{name} {path} would replace a file that is read or written here: name another"
             )
@@ -201,7 +200,7 @@ def check_folder(name: str, folder: Path, *outputs: Path | None) -> None:
         UsageError: if it cannot be made, or is one of the files.
     """
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if any(path is not None and is_same_file(path, folder) for path in outputs):
+    if any(path is not None and path.resolve() == folder.resolve() for path in outputs):
         raise UsageError(f"{name} {folder} is written as a file here, too: name another folder")
     if not nearest.is_dir():
         raise UsageError(f"{name} {folder}: {nearest} is a file; name a folder")

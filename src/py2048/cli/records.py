@@ -14,7 +14,6 @@ from py2048.cli.options import (
     DelayOption,
     JsonOption,
     RulesOption,
-    check_outputs,
     chosen_rules,
     print_json,
 )
@@ -33,9 +32,9 @@ FileArgument = Annotated[
 
 def replay(
     file: FileArgument,
-    start: Annotated[int, typer.Option("--from", min=0, help="Begin after so many turns.")] = 0,
+    start: Annotated[int, typer.Option("--from", min=0, help="Begin after this many turns.")] = 0,
     end: Annotated[
-        int | None, typer.Option("--to", min=0, help="Stop after so many turns.")
+        int | None, typer.Option("--to", min=0, help="Stop after this many turns.")
     ] = None,
     delay: DelayOption = 0.0,
     boards: Annotated[bool, typer.Option(help="Print the board after each turn.")] = True,
@@ -170,7 +169,6 @@ def import_replay(
         )
     targets = _targets(folder, file, len(records))
     for each in targets:
-        check_outputs({"the record": each}, file)
         if each.exists() and not force:
             raise RecordError(f"{each} exists: choose another name, or give --force to replace it")
     for each, record in zip(targets, records, strict=True):

@@ -68,7 +68,7 @@ class Tally(NamedTuple):
 
 
 class BatchState(NamedTuple):
-    """Everything that decides how a batch of `n` games goes on.
+    """Everything that decides how a batch of `n` games continues.
 
     Attributes:
         cells: the ranks, uint8 `[cells, padded]`, with `n` padded to whole blocks.
@@ -88,7 +88,7 @@ class BatchState(NamedTuple):
 
     @classmethod
     def empty(cls, blocks: int, cells: int) -> BatchState:
-        """Return the state of so many blocks of boards of so many cells, all zero."""
+        """Return the state of `blocks` blocks of boards of `cells` cells, all zero."""
         padded = blocks * LANES
         return cls(
             np.zeros((cells, padded), np.uint8),

@@ -54,7 +54,7 @@ class BatchGames:
 
     The array properties `boards`, `scores`, `rewards`, `dones`, `illegal` and `legal_bits` are
     read-only views of the batch's own memory: the next step changes them. Copy what you keep, or
-    ask `observe` for an array of your own.
+    ask `observe` for an array to keep.
 
     Args:
         rules: the rules; the board has at most 254 cells.
@@ -71,7 +71,7 @@ class BatchGames:
         BoardError: if the board is too big.
         RulesError: if a tile that appears is too large, or ends the game at its start.
         ValueError: if `n`, `threads` or `reset` make no sense.
-        SeedError: if `seed` is no seed.
+        SeedError: if `seed` is not a seed.
     """
 
     def __init__(
@@ -353,7 +353,7 @@ class BatchGames:
     # --- states and records ----------------------------------------------------------------------
 
     def get_state(self) -> BatchState:
-        """Return a copy of the state; `set_state` goes on from there."""
+        """Return a copy of the state; `set_state` continues from there."""
         return self._state.copy()
 
     @property

@@ -266,7 +266,7 @@ def checked_directions(directions: ArrayLike, n: int) -> NDArray[np.integer]:
     if numbers.min() < 0 or numbers.max() > 3:
         wrong = numbers[(numbers < 0) | (numbers > 3)][0]
         names = ", ".join(f"{way.value} {way}" for way in Direction)
-        raise DirectionError(f"{wrong} is no direction: {names}")
+        raise DirectionError(f"{wrong} is not a direction: {names}")
     return numbers
 
 

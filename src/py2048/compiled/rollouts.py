@@ -40,7 +40,6 @@ from py2048.compiled._simd_kernels import (
     turn_any,
     turn_classic,
 )
-from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import checked_boards, checked_directions
 from py2048.compiled.jit import kernel, select
 from py2048.compiled.rules import SHORT_RANK, CompiledRules, RuleArrays
@@ -50,8 +49,6 @@ from py2048.rules import Merging, Rules
 
 JOBS_PER_THREAD = 2 * LANES
 """Another thread pays from about this many games on."""
-
-GAMES_AT_ONCE = 65_536
 
 FORCED = OVER
 """The row of flags that holds one more than the direction that a game must begin with, or 0."""
@@ -103,7 +100,7 @@ def rollouts(
     Raises:
         BoardError: if the boards do not fit the rules.
         RulesError: if a tile that appears is too large.
-        DirectionError: if `directions` are no directions.
+        DirectionError: if `directions` are not directions.
         ValueError: if `count` is negative, or `moves` less than 1.
     """
     exponents = checked_boards(boards, rules)
@@ -140,41 +137,6 @@ def _play(rules: Rules, series: Series, jobs: int, threads: int) -> None:
         for part in shares(jobs, workers)
     ]
     together(kernel, given)
-
-
-def random_games(
-    rules: Rules, count: int, *, seed: int = 0, threads: int | None = None
-) -> Rollouts:
-    """Play `count` whole random games, each from a start of its own.
-
-    Args:
-        rules: the rules; the board has at most 254 cells.
-        count: how many games, at least 1.
-        seed: a whole number from 0 to 2**64 - 1; starts and games follow from it.
-        threads: how many threads may work; by default one for each processor.
-
-    Returns:
-        The points and the turns of the games, each `[count, 1]`.
-
-    Raises:
-        BoardError: if the board is too big.
-        RulesError: if a tile that appears is too large, or ends the game at its start.
-        ValueError: if `count` is less than 1.
-    """
-    if count < 1:
-        raise ValueError(f"count must be 1 or more, not {count}")
-    parts = [
-        _games_from_starts(
-            rules, min(GAMES_AT_ONCE, count - first), rng.derive_seed(seed, first), threads
-        )
-        for first in range(0, count, GAMES_AT_ONCE)
-    ]
-    return Rollouts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def _games_from_starts(rules: Rules, count: int, seed: int, threads: int | None) -> Rollouts:
-    starts = BatchGames(rules, count, seed=seed, threads=threads).observe()
-    return rollouts(rules, starts, 1, seed=seed, threads=threads)
 
 
 # --- kernels --------------------------------------------------------------------------------------

@@ -29,7 +29,6 @@ from py2048.rules import (
     Rules,
     Weights,
 )
-from py2048.rules.parts import CornerSpawn, NetPoints
 
 (
     ROWS,
@@ -49,10 +48,10 @@ in `CompiledRules`; the rank that ends the game, or 0; whether the cell of the s
 follows from the move; the bounds of the number of start tiles."""
 
 MAX_PACKED_CELLS = 16
-"""A word holds so many cells."""
+"""How many cells a word holds."""
 
 GROWTH = 24
-"""A tile larger by so many ranks than all that appear takes 16 million moves: no game has them."""
+"""A tile that is larger by this many ranks than all that appear takes 16 million moves."""
 
 SHORT_RANK, LONG_RANK = 29, 56
 """The largest ranks for points in 32 bits, those of a turn, and for scores in 64 bits.
@@ -205,8 +204,6 @@ class CompiledRules:
         match self.rules.scoring:
             case MergePoints():
                 self.merge_points = 1
-            case NetPoints(cost):
-                self.merge_points, self.legal_points = 1, -cost
             case MovePoints(legal, illegal):
                 self.legal_points, self.illegal_points = legal, illegal
             case BoardSum():
@@ -220,8 +217,6 @@ class CompiledRules:
                 self.landing = np.full((4, 1), -1, np.int64)
             case EdgeSpawn():
                 self.landing = edge_table(self.rows, self.columns)
-            case CornerSpawn():
-                self.landing = np.tile(corners_first(self.rows, self.columns), (4, 1))
             case other:
                 assert_never(other)
 
@@ -331,12 +326,6 @@ def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
     for direction, edge in edges.items():
         table[direction.value, : len(edge)] = edge
     return table
-
-
-def corners_first(rows: int, columns: int) -> NDArray[np.int64]:
-    """Return all cells in the order of a `CornerSpawn`: int64 `[cells]`."""
-    corners = [0, columns - 1, rows * columns - 1, (rows - 1) * columns]
-    return np.array(list(dict.fromkeys([*corners, *range(rows * columns)])), np.int64)
 
 
 def neighbour_table(rows: int, columns: int) -> NDArray[np.int64]:

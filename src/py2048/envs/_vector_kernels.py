@@ -47,7 +47,7 @@ class Target(NamedTuple):
     boards: Bytes
     """The boards, uint8 `[padded, cells]`."""
     quads: Halves
-    """The same memory as words of four cells; without rows if `cells` is no multiple of four."""
+    """The same memory as words of four cells; without rows if `cells` is not a multiple of four."""
     masks: Halves
     """The legal actions, a byte for each."""
     scores: NDArray[np.int64]
@@ -95,7 +95,7 @@ def show(
         is_log: whether the reward is the logarithm of the points.
         is_terminal: whether an illegal action ends the episode.
         target: receives the step.
-        final: receives the last positions of games that ended; empty if nobody asks for them.
+        final: receives the last positions of games that ended; empty if they are not asked for.
         scratch: uint32 `[4 * LANES]`.
 
     Returns:

@@ -62,7 +62,7 @@ Info = dict[str, Any]
 
 
 class Transition(NamedTuple):
-    """What a reward of your own is computed from.
+    """What a user's reward is computed from.
 
     In a `GameEnv` each field describes one step. In a `GameVectorEnv` each is an array with a
     first axis of `num_envs`, so that a function which only does arithmetic serves both.

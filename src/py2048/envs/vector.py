@@ -252,7 +252,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         penalty: what is added to the reward of an illegal action.
         autoreset_mode: when an episode that is over begins anew: ``NextStep``, ``SameStep`` or
             ``Disabled``, or Gymnasium's `AutoresetMode`.
-        max_episode_steps: after so many steps an episode is truncated; by default never.
+        max_episode_steps: the steps after which an episode is truncated; by default never.
         threads: how many threads may work; by default one for each processor.
         render_mode: ``ansi``, ``rgb_array`` or None.
 

@@ -60,13 +60,13 @@ class Game:
         board: a position to start from instead of one drawn by the rules.
         player: who plays, for the record, which leaves control characters out.
         draws: where the draws come from instead of the seed's generator, for games whose tiles
-            nobody may foresee; their records have no seed.
+            must not be foreseen; their records have no seed.
 
     Raises:
         RulesError: if `rules` are none.
-        SeedError: if `seed` is no seed.
+        SeedError: if `seed` is not a seed.
         BoardError: if `board` is none, or does not have the size that the rules ask for.
-        PlayerError: if `player` is no text.
+        PlayerError: if `player` is not a text.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Game:
         if isinstance(board, str):
             board = Board.parse(board)
         if not isinstance(board, Board | None):
-            raise BoardError(f"{shown(board)} is no board: give a Board, or its text")
+            raise BoardError(f"{shown(board)} is not a board: give a Board, or its text")
         if not isinstance(player, str):
-            raise PlayerError(f"{shown(player)} is no name: say who plays in a text")
+            raise PlayerError(f"{shown(player)} is not a name: say who plays in a text")
         if board is not None and board.shape != self._rules.shape:
             raise BoardError(
                 f"the rules {self._rules.name} play on {self._rules.rows}x{self._rules.columns}, "
@@ -278,10 +278,10 @@ class Game:
         """Return the game of `record` with every turn played, ready to be continued or undone.
 
         Raises:
-            RecordError: if it is no record, or a turn breaks the rules.
+            RecordError: if it is not a record, or a turn breaks the rules.
         """
         if not isinstance(record, Record):
-            raise RecordError(f"{shown(record)} is no record: Record.load reads one from a file")
+            raise RecordError(f"{shown(record)} is not a record: Record.load reads one from a file")
         game = cls(record.rules, seed=record.seed, board=record.start, player=record.player)
         for _, turn, _ in record.replay():
             game._step(turn)
@@ -312,7 +312,7 @@ class Game:
         if wanted is None:
             return self._draw_spawn(slide)
         if not isinstance(wanted, Spawn):
-            raise IllegalMoveError(f"{shown(wanted)} is no spawn: give Spawn(tile, cell)")
+            raise IllegalMoveError(f"{shown(wanted)} is not a spawn: give Spawn(tile, cell)")
         fault = spawn_fault(self._rules, slide.board, slide.direction, wanted)
         if fault:
             raise IllegalMoveError(f"{fault} (ply {self.ply + 1}, after {slide.direction})")

@@ -1,35 +1,16 @@
-"""The one door for games from outside: our records, and the replays of other programs.
-
-- py2048: records (`record`);
-- 2048verse: replay texts, old and new (`import_2048verse`);
-- 2048EndgameTablebase: ``.rpl`` and ``.vrs`` (`import_endgame_tablebase`);
-- twothousand-forty-eight: texts with every board, or with a seed (`import_hallabois`);
-- 2048-Framework: episodes (`import_2048_framework`).
-"""
+"""The one door for games from outside: our records, and the replays of other programs."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from py2048.errors import RecordError, os_errors_as
-from py2048.game.foreign_text import Reading, TextError, readings
-from py2048.game.import_2048_framework import framework_records
-from py2048.game.import_2048verse import verse_records
-from py2048.game.import_endgame_tablebase import is_tablebase, tablebase_record
-from py2048.game.import_hallabois import hallabois_records
-from py2048.game.record import FORMAT, LARGEST, Record, check_ordinary
+from py2048.game.foreign import TextError, is_tablebase, tablebase_record, verse_records
+from py2048.game.record import FORMAT, MAX_BYTES, Record, check_replaceable
 
 STDIN = Path("-")
 """Stands for what is typed or piped in."""
-
-_READERS: tuple[Callable[[str], list[Record]], ...] = (
-    framework_records,
-    hallabois_records,
-    verse_records,
-)
-_KNOWN = "a record of py2048, or a replay of 2048verse or of another program that py2048 knows"
 
 
 class NoGameError(RecordError):
@@ -59,17 +40,22 @@ def load_record_file(path: Path) -> Record:
     """
     path = path.absolute()  # so that ``-`` is a file of this name
     with os_errors_as(RecordError, f"cannot read {path}"):
-        check_ordinary(path)
+        check_replaceable(path)
     return load_record(path)
 
 
 def load_records(path: Path) -> list[Record]:
-    """Return all games in a file (``-`` for standard input), one at least.
+    """Return all games in a file (``-`` for standard input), at least one.
 
     Raises:
         RecordError: if the file holds none, or one is damaged; the message names the place.
     """
-    data = read_bytes(path)
+    with os_errors_as(RecordError, f"cannot read {path}"):
+        if path == STDIN:
+            data = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            with path.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
     try:
         return parse_records(data)
     except RecordError as error:
@@ -77,51 +63,35 @@ def load_records(path: Path) -> list[Record]:
 
 
 def parse_records(data: bytes | str) -> list[Record]:
-    """Return all games in the bytes of a file or in a pasted text, one at least.
+    """Return all games in the bytes of a file or in a pasted text, at least one.
+
+    A text is UTF-8.
 
     Raises:
-        RecordError: if it holds none, or one is damaged; the message names the place.
+        NoGameError: if there is none.
+        RecordError: if one is damaged; the message names the place.
     """
-    if isinstance(data, bytes) and is_tablebase(data):
-        return [tablebase_record(data)]
-    worst: tuple[int, str] | None = None
-    for reading in readings(data):
-        if f'"{FORMAT}"' in reading.text[:200]:
-            return [Record.from_json(_exactly(data, reading))]
-        for read in _READERS:
-            try:
-                if records := read(reading.text):
-                    return records
-            except TextError as fault:
-                if worst is None or fault.ply > worst[0]:
-                    worst = fault.ply, fault.shown_in(reading)
-    if worst is None:
-        raise NoGameError(f"no game is found: it is not {_KNOWN}")
-    raise RecordError(worst[1])
-
-
-def _exactly(data: bytes | str, reading: Reading) -> str:
-    """Return the text of one of our records as it stands: its reader is strict."""
-    if isinstance(data, str):
-        return data
+    if len(data) > MAX_BYTES:
+        raise RecordError(f"it has more than {MAX_BYTES:,} bytes")
+    if isinstance(data, bytes):
+        if is_tablebase(data):
+            return [tablebase_record(data)]
+        try:
+            data = data.decode()
+        except UnicodeDecodeError as error:
+            raise NoGameError(f"it is not UTF-8 text: see byte {error.start + 1}") from None
+    if f'"{FORMAT}"' in data[:200]:
+        return [Record.from_json(data)]
+    text = data.removeprefix("\ufeff").replace("\r\n", "\n")
     try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return reading.text
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return what a file, which another program may still write, or standard input holds.
-
-    Raises:
-        RecordError: if it cannot be read, or has no end in sight.
-    """
-    with os_errors_as(RecordError, f"cannot read {path}"):
-        if path == STDIN:
-            data = sys.stdin.buffer.read(LARGEST + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise RecordError(f"{path} is no record: it has more than {LARGEST:,} bytes")
-    return data
+        records = verse_records(text)
+    except TextError as fault:
+        before = text[: fault.place]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise RecordError(f"line {line}, character {column}: {fault}") from None
+    if not records:
+        raise NoGameError(
+            "no game is found: it is not a record of py2048, nor a replay of 2048verse or of "
+            "2048EndgameTablebase"
+        )
+    return records

@@ -89,12 +89,17 @@ class Record:
         """Read a record from a file.
 
         Raises:
-            RecordError: if the file cannot be read, is no record, or is not byte for byte what
+            RecordError: if the file cannot be read, is not a record, or is not byte for byte what
                 `save` wrote; the message names the file and the reason.
         """
-        text = read_text(path)
+        with os_errors_as(RecordError, f"cannot read {path}"), Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
         try:
-            return cls.from_json(text)
+            if len(data) > MAX_BYTES:
+                raise RecordError(f"this is not a record: it has more than {MAX_BYTES:,} bytes")
+            return cls.from_json(data.decode())
+        except UnicodeDecodeError:
+            raise RecordError(f"{path}: this is not a record: it is not UTF-8 text") from None
         except RecordError as error:
             raise RecordError(f"{path}: {error}") from None
 
@@ -115,13 +120,19 @@ class Record:
         return record
 
     def save(self, path: str | Path) -> None:
-        """Write the record to a file, replacing it in one step.
+        """Write the record to a file, replacing a record that is there in one step.
 
         Raises:
-            RecordError: if the file cannot be written; an existing one is then untouched.
+            RecordError: if the file cannot be written, or holds something else than a record; it
+                is then untouched.
         """
-        target, text = _path_of(path), self.to_json()
+        target, text = Path(path), self.to_json()
         with os_errors_as(RecordError, f"cannot write {path}"):
+            if target.is_file():
+                with target.open("rb") as file:
+                    if (head := file.read(200)) and f'"{FORMAT}"'.encode() not in head:
+                        what = "it is there and not a record: choose another name"
+                        raise OSError(errno.EEXIST, what, str(path))
             write_atomically(target, text.encode())
 
     def to_json(self) -> str:
@@ -319,7 +330,7 @@ def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
         spawn = _decode_spawn(text[index + 1 : index + width], shape)
         if letter not in _LEGAL or spawn is None:
             raise RecordError(
-                f"turn text {text[index : index + width]!r} at character {index + 1} is no turn"
+                f"turn text {text[index : index + width]!r} at character {index + 1} is not a turn"
             )
         yield _LEGAL[letter], spawn
         index += width
@@ -339,8 +350,8 @@ def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
 
 FORMAT = "py2048 record"
 VERSION = 1
-LARGEST = 1 << 26
-"""More bytes than any record has: a million turns take five or six million."""
+MAX_BYTES = 1 << 26
+"""More than any record has: a million turns take five or six million bytes."""
 
 
 def _dump(values: Mapping[str, object]) -> str:
@@ -354,7 +365,7 @@ def _parse(text: str) -> dict[str, Any]:
     """Return the plain field values that `text` holds, each of the right type.
 
     Raises:
-        RecordError: if it is no record, from a newer version, damaged, or has wrong fields.
+        RecordError: if it is not a record, from a newer version, damaged, or has wrong fields.
     """
     data = _parse_json(text)
     claimed = data.pop("checksum", None)
@@ -381,73 +392,14 @@ def _check(values: Mapping[str, object]) -> None:
             raise RecordError(f"{name} is {shown(values[name])}, but must be {meaning}")
 
 
-def _path_of(path: str | Path) -> Path:
-    """Return `path` as one.
-
-    Raises:
-        RecordError: if it is none.
-    """
-    try:
-        found = Path(path)
-        if b"\0" in os.fsencode(found):
-            raise ValueError
-    except (TypeError, ValueError):
-        name = str(path) if isinstance(path, Path) else path
-        raise RecordError(f"{shown(name)} names no file") from None
-    return found
-
-
-def read_text(path: str | Path) -> str:
-    """Return the text of a file, which may be one that another program still writes.
-
-    Raises:
-        RecordError: if it cannot be read, is no text, or has no end in sight.
-    """
-    source = _path_of(path)
-    with os_errors_as(RecordError, f"cannot read {path}"), source.open("rb") as file:
-        data = file.read(LARGEST + 1)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise RecordError(f"{path} is no record: it is not text") from None
-    if len(data) > LARGEST:
-        raise RecordError(f"{path} is no record: it has more than {LARGEST:,} bytes")
-    return text
-
-
-def is_same_file(one: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, by links too; it need not be there yet."""
-    if one.exists() and other.exists():
-        return one.samefile(other)
-    return os.path.realpath(one) == os.path.realpath(other)
-
-
-def check_ordinary(path: Path) -> None:
-    """Check that `path` leads to an ordinary file or to nothing: a device may have no end.
+def check_replaceable(path: Path) -> None:
+    """Check that `path` leads to an ordinary file or to nothing, so that it may be replaced.
 
     Raises:
         OSError: if a device, a pipe or a folder is there.
     """
     if path.exists() and not path.is_file():
-        raise OSError(errno.EEXIST, "it is there and no ordinary file", str(path))
-
-
-def check_replaceable(path: Path, *, by_record: bool = False) -> None:
-    """Check that a new file may take the place of `path`: of a file or of nothing.
-
-    Args:
-        path: where the file is to be.
-        by_record: it is a record, for which nothing but another record may go.
-
-    Raises:
-        OSError: if what is there would be lost, such as a device or a folder.
-    """
-    check_ordinary(path)
-    if by_record and path.exists():
-        with path.open("rb") as file:
-            if (head := file.read(200)) and f'"{FORMAT}"'.encode() not in head:
-                why = "it is there and no record: choose another name"
-                raise OSError(errno.EEXIST, why, str(path))
+        raise OSError(errno.EEXIST, "it is there and not an ordinary file", str(path))
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -479,12 +431,12 @@ def _parse_json(text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        raise RecordError(f"this is no record: {error}") from None
+        raise RecordError(f"this is not a record: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise RecordError(f'this is no record: "format" must be "{FORMAT}"')
+        raise RecordError(f'this is not a record: "format" must be "{FORMAT}"')
     version = data.get("version")
     if type(version) is not int or version < 1:
-        raise RecordError(f"version {shown(version)} is no version of the record format")
+        raise RecordError(f"version {shown(version)} is not a version of the record format")
     if version > VERSION:
         raise RecordError(
             f"the record has version {version}, this py2048 reads up to {VERSION}: update py2048"

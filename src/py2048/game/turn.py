@@ -24,7 +24,6 @@ from py2048.rules import (
     Weights,
     is_tile,
 )
-from py2048.rules.parts import CornerSpawn, NetPoints
 
 Draws = Callable[[int, Board], int]
 """Gives the 64-bit draw of a counter (the plies of a game, and `rng.START` and on for its start)
@@ -100,8 +99,6 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
     match rules.scoring:
         case MergePoints():
             return score + turn.slide.points
-        case NetPoints(cost):
-            return score + (turn.slide.points - cost if turn.legal else 0)
         case MovePoints(legal, illegal):
             return score + (legal if turn.legal else illegal)
         case BoardSum():
@@ -168,11 +165,6 @@ def possible_cells(rules: Rules, afterstate: Board, direction: Direction) -> lis
         case EdgeSpawn():
             cell = edge_cell(afterstate, direction)
             return [] if cell is None else [cell]
-        case CornerSpawn():
-            rows, columns = afterstate.shape
-            corners = [(0, 0), (0, columns - 1), (rows - 1, columns - 1), (rows - 1, 0)]
-            free = [cell for cell in corners if not afterstate[cell]] or afterstate.empty_cells()
-            return free[:1]
         case other:
             assert_never(other)
 

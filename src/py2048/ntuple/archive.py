@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.errors import Py2048Error, WeightsError, shown
-from py2048.game.record import check_ordinary, check_replaceable
+from py2048.game.record import check_replaceable
 
 HEADER = "header.json"
 VERSION = 1
@@ -374,7 +374,7 @@ def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
     """
     path = path_of(path)
     with errors_of(path, kind):
-        check_ordinary(path)
+        check_replaceable(path)
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             yield Archive(path, kind, file, archive)
 

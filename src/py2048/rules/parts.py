@@ -9,14 +9,13 @@ from fractions import Fraction
 from functools import cache
 from math import lcm
 from operator import index
-from typing import ClassVar
 
 from py2048.errors import RulesError, shown
 
-MOST_POINTS = 1_000_000
+MAX_POINTS = 1_000_000
 """The most points that the rules may give or take for a move by itself."""
 
-LARGEST_RANK = 63
+MAX_RANK = 63
 """That of the largest tile that rules may name: a record writes ranks as digits of base 64.
 
 `py2048.compiled.rules` says how large tiles may grow in compiled code.
@@ -70,7 +69,7 @@ class Weights:
         integers: the smallest whole-number weights in the same ratio, in the order of `tiles`.
 
     Raises:
-        RulesError: no tile, a value that is no tile, or a weight that is not positive.
+        RulesError: no tile, a value that is not a tile, or a weight that is not positive.
     """
 
     pairs: tuple[tuple[int, Fraction], ...]
@@ -86,7 +85,7 @@ class Weights:
             weighted = [(tile, weight) for tile, weight in items]
         except (TypeError, ValueError):
             raise RulesError(
-                f"{shown(weights)} are no weights: give a dict such as {{2: 9, 4: 1}}"
+                f"{shown(weights)} are not weights: give a dict such as {{2: 9, 4: 1}}"
             ) from None
         pairs = sorted((checked_tile(tile), _weight(tile, weight)) for tile, weight in weighted)
         if not pairs:
@@ -118,14 +117,14 @@ def checked_tile(value: object, what: str = "") -> int:
     """Return a tile as an int.
 
     Raises:
-        RulesError: if it is none, or too large for rules; the message names it, after `what`.
+        RulesError: if it is not one, or too large for rules; the message names it, after `what`.
     """
     tile = whole_number(value)
     if tile is None or not is_tile(tile):
         raise RulesError(f"{what}{shown(value)} is not a tile: a tile is a power of two, 2 or more")
     rank = tile.bit_length() - 1
-    if rank > LARGEST_RANK:
-        raise RulesError(f"{what}2**{rank} is too large: rules have tiles up to 2**{LARGEST_RANK}")
+    if rank > MAX_RANK:
+        raise RulesError(f"{what}2**{rank} is too large: rules have tiles up to 2**{MAX_RANK}")
     return tile
 
 
@@ -197,11 +196,15 @@ class RandomSpawn:
 
 
 @dataclass(frozen=True, slots=True)
-class FixedSpawn:
-    """After each legal move a fixed tile on a fixed cell; chance has no part."""
+class EdgeSpawn:
+    """After each legal move a fixed tile on a fixed cell of the edge that was left behind.
+
+    Up: the rightmost empty cell of the bottom row. Down: the leftmost of the top row.
+    Left: the highest of the right column. Right: the lowest of the left column (cits1401).
+    After a legal move such a cell always exists. Chance has no part.
+    """
 
     tile: int = 2
-    kind: ClassVar[str]
 
     def __post_init__(self) -> None:
         checked_tile(self.tile)
@@ -212,30 +215,7 @@ class FixedSpawn:
         return _certain(self.tile)
 
     def __str__(self) -> str:
-        return f"{self.kind}:{self.tile}"
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeSpawn(FixedSpawn):
-    """After each legal move a fixed tile on a fixed cell of the edge that was left behind.
-
-    Up: the rightmost empty cell of the bottom row. Down: the leftmost of the top row.
-    Left: the highest of the right column. Right: the lowest of the left column (cits1401).
-    After a legal move such a cell always exists.
-    """
-
-    kind = "edge"
-
-
-@dataclass(frozen=True, slots=True)
-class CornerSpawn(FixedSpawn):
-    """After each legal move a fixed tile on the first empty corner.
-
-    The corners come clockwise from the upper left one. Where all are taken, the tile lands on the
-    first empty cell in row-major order. Chance has no part, so every game is a puzzle.
-    """
-
-    kind = "corners"
+        return f"edge:{self.tile}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,21 +224,6 @@ class MergePoints:
 
     def __str__(self) -> str:
         return "merges"
-
-
-@dataclass(frozen=True, slots=True)
-class NetPoints:
-    """As `MergePoints`, but each legal move costs `cost` points: haste pays."""
-
-    cost: int = 4
-
-    def __post_init__(self) -> None:
-        cost = whole_number(self.cost)
-        if cost is None or not 1 <= cost <= MOST_POINTS:
-            raise RulesError(f"a move costs 1 to {MOST_POINTS} points, not {shown(self.cost)}")
-
-    def __str__(self) -> str:
-        return f"net:{self.cost}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +238,9 @@ class MovePoints:
             number = whole_number(points)
             if number is None:
                 raise RulesError(f"points of a move must be whole numbers, not {shown(points)}")
-            if abs(number) > MOST_POINTS:
+            if abs(number) > MAX_POINTS:
                 raise RulesError(
-                    f"{shown(points)} points of a move are too many: at most {MOST_POINTS}"
+                    f"{shown(points)} points of a move are too many: at most {MAX_POINTS}"
                 )
 
     def __str__(self) -> str:
@@ -290,6 +255,5 @@ class BoardSum:
         return "sum"
 
 
-Start = RandomStart
-Spawning = RandomSpawn | EdgeSpawn | CornerSpawn
-Scoring = MergePoints | NetPoints | MovePoints | BoardSum
+Spawning = RandomSpawn | EdgeSpawn
+Scoring = MergePoints | MovePoints | BoardSum

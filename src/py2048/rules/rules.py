@@ -1,16 +1,36 @@
-"""`Rules`: everything that makes one game of 2048 differ from another, as one frozen value."""
+"""`Rules`: everything that makes one game of 2048 differ from another, as one frozen value.
+
+Rules are written as text on the command line, in records and in URLs:
+
+::
+
+    rules   = name [":" change *("," change)]
+    change  = "size=" ROWS "x" COLUMNS        size=4x4      (also rows=, columns=)
+            | "start=" COUNT ["x" weights]    start=2       start=1..25x2:1
+            | "spawn=" (weights | "edge:" TILE)  spawn=2:9+4:1   spawn=edge:2
+            | "merging=" ("once" | "cascade")
+            | "scoring=" ("merges" | "moves:1:-1" | "sum")
+            | "target=" (TILE | "none")
+            | "end=" ("stuck" | "target")
+    weights = TILE ":" NUMBER *("+" TILE ":" NUMBER)        numbers may be 9, 0.9 or 9/10
+
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, get_args
 
 from py2048.errors import RulesError, did_you_mean, shown
 from py2048.rules.parts import (
+    BoardSum,
+    EdgeSpawn,
     MergePoints,
     Merging,
+    MovePoints,
     RandomSpawn,
     RandomStart,
     Scoring,
@@ -19,8 +39,29 @@ from py2048.rules.parts import (
     checked_tile,
     whole_number,
 )
-from py2048.rules.presets import PRESETS
-from py2048.rules.text import parse_changes
+
+PRESETS = {
+    "classic": "size=4x4,start=2,spawn=2:9+4:1,merging=once,scoring=merges,target=2048,end=stuck",
+    "comp1127": "spawn=2:96+4:5,merging=cascade,end=target",
+    "cmput175": "start=2x2:1,spawn=2:3+4:1",
+    "cits1401": "size=5x5,start=1..25x2:1,spawn=edge:2,scoring=moves:1:-1,target=none",
+    "ist": "spawn=2:4+4:1",
+    "qsan_qarut": "start=1,spawn=2:1+4:1,scoring=sum",
+    "2x4": "size=2x4,target=256",
+    "3x3": "size=3x3,target=512",
+    "3x4": "size=3x4,target=1024",
+    "5x5": "size=5x5",
+    "6x6": "size=6x6",
+    "7x7": "size=7x7",
+    "8x8": "size=8x8",
+}
+"""The presets: every rule set that py2048 knows by name, in the grammar above.
+
+What a line leaves out is as in ``classic``. Menus, documentation and tests read this table through
+`list_rules`; nothing else knows a preset by name. The five course presets follow ``docs/courses``;
+below them are the community's boards, whose target is a tile that a good player reaches. All but
+comp1127 play on past it.
+"""
 
 MAX_SIDE = 64
 """The longest side a board may have."""
@@ -81,7 +122,7 @@ class Rules:
             c in ":,=" or c.isspace() or not c.isprintable() for c in self.name
         ):
             raise RulesError(
-                f"{shown(self.name)} is no name for rules: use visible characters, "
+                f"{shown(self.name)} is not a name for rules: use visible characters, "
                 "without spaces, ':', ',' and '='"
             )
 
@@ -166,9 +207,9 @@ class Rules:
         """Return the rules that `text` describes; the inverse of ``str``.
 
         A text is a name with or without changes: a preset's name (``classic:size=5x5``), a size
-        (``2x3``: ``classic`` of that size), or, with changes of ``classic``, a name of your own.
+        (``2x3``: ``classic`` of that size), or, with changes of ``classic``, a new name.
         ``str`` writes every field, so its text keeps its meaning should a preset ever change.
-        `py2048.rules.text` has the grammar.
+        The head of this module has the grammar.
 
         Raises:
             RulesError: if the text describes no rules; the message names the part and the fix.
@@ -231,3 +272,122 @@ def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
     for change in changes.keys() - known:
         raise RulesError(f"rules have no field {shown(change)}{did_you_mean(change, known)}")
     return replace(chosen, **changes) if changes else chosen
+
+
+# --- rules as text -------------------------------------------------------------------------------
+
+
+def parse_changes(text: str) -> dict[str, Any]:
+    """Return the fields of `Rules` that ``key=value,…`` sets.
+
+    Raises:
+        RulesError: if a part cannot be read; the message names the part and what would be right.
+    """
+    changes: dict[str, Any] = {}
+    for part in text.split(","):
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if key not in _READERS:
+            raise RulesError(f"{shown(part)} is not a change of rules{did_you_mean(key, _READERS)}")
+        if not equals or not value:
+            raise RulesError(f"{shown(part)} lacks a value: write {key}=…")
+        field, read = _READERS[key]
+        change = read(value) if key == "size" else {field: read(value)}
+        if change.keys() & changes.keys():
+            raise RulesError(f"{shown(part)} gives {key} a second time: leave one out")
+        changes |= change
+    return changes
+
+
+def _int(text: str) -> int:
+    """Return the number that digits name; `int` takes signs, underlines and other digits, too.
+
+    Raises:
+        ValueError: if there is anything else.
+    """
+    if not re.fullmatch(r"\s*-?[0-9]+\s*", text):
+        raise ValueError
+    return int(text)
+
+
+def _whole(key: str, text: str) -> int:
+    try:
+        return _int(text)
+    except ValueError:
+        raise RulesError(f"{key}={shown(text)} is not a whole number") from None
+
+
+def _size(text: str) -> dict[str, int]:
+    rows, _, columns = text.lower().partition("x")
+    try:
+        return {"rows": _int(rows), "columns": _int(columns)}
+    except ValueError:
+        raise RulesError(f"size={shown(text)}: write rows x columns, such as size=4x4") from None
+
+
+def _start(text: str) -> RandomStart:
+    count, _, weights = text.partition("x")
+    low, _, high = count.partition("..")
+    first, last = _whole("start", low), _whole("start", high or low)
+    return RandomStart(first, last, _weights(weights) if weights else None)
+
+
+def _weights(text: str) -> Weights:
+    pairs = []
+    for pair in text.split("+"):
+        tile, colon, weight = pair.partition(":")
+        if not colon:
+            raise RulesError(
+                f"{shown(pair)} is not a weight of a tile: write tile:weight, such as 2:9+4:1"
+            )
+        pairs.append((_whole("spawn", tile), weight.strip()))
+    return Weights(pairs)
+
+
+def _spawn(text: str) -> Spawning:
+    kind, _, tile = text.partition(":")
+    return (
+        EdgeSpawn(_whole("spawn", tile or "2")) if kind == "edge" else RandomSpawn(_weights(text))
+    )
+
+
+def _merging(text: str) -> Merging:
+    try:
+        return Merging(text.lower())
+    except ValueError:
+        raise RulesError(f"merging={shown(text)}: write once or cascade") from None
+
+
+def _scoring(text: str) -> Scoring:
+    match text.split(":"):
+        case ["merges"]:
+            return MergePoints()
+        case ["sum"]:
+            return BoardSum()
+        case ["moves"]:
+            return MovePoints()
+        case ["moves", legal, illegal]:
+            return MovePoints(_whole("scoring", legal), _whole("scoring", illegal))
+    raise RulesError(f"scoring={shown(text)}: write merges, moves:1:-1 or sum")
+
+
+def _target(text: str) -> int | None:
+    return None if text.lower() == "none" else _whole("target", text)
+
+
+def _end(text: str) -> bool:
+    if text not in ("stuck", "target"):
+        raise RulesError(f"end={shown(text)}: write stuck or target")
+    return text == "target"
+
+
+_READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "size": ("", _size),
+    "rows": ("rows", partial(_whole, "rows")),
+    "columns": ("columns", partial(_whole, "columns")),
+    "start": ("start", _start),
+    "spawn": ("spawn", _spawn),
+    "merging": ("merging", _merging),
+    "scoring": ("scoring", _scoring),
+    "target": ("target", _target),
+    "end": ("ends_at_target", _end),
+}

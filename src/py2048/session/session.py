@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import RecordError, StorageError, os_errors_as
+from py2048.errors import StorageError
 from py2048.game import Game, Record, Turn
-from py2048.game.record import Step, check_replaceable
+from py2048.game.record import Step
 from py2048.game.turn import Draws
 from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
@@ -453,8 +453,6 @@ class Session:
         Raises:
             RecordError: if it cannot be written, or a file is there that is no record.
         """
-        with os_errors_as(RecordError, f"cannot write {path}"):
-            check_replaceable(Path(path), by_record=True)
         self.record().save(path)
 
     def saved_games(self) -> list[SavedGame]:

@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.errors import StorageError
-from py2048.game.record import check_replaceable, is_same_file
+from py2048.game.record import check_replaceable
 from py2048.storage import schema
 from py2048.storage.database import is_sqlite
 from py2048.storage.migration import BEFORE, DROPPED, convert_rows

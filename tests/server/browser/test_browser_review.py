@@ -171,7 +171,7 @@ async def test_a_review_without_scripts(arrive: Arrive, store: Store) -> None:
     await guest.page.goto(f"{guest.url}/game/{damaged}")
     await guest.page.get_by_role("button", name="Review this game").press("Enter")
     await guest.page.wait_for_selector(
-        "text=There is no review: this is no record"
+        "text=There is no review: this is not a record"
     )  # the page loads itself anew
 
 

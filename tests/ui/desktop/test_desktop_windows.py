@@ -203,7 +203,7 @@ def test_a_window_may_close_while_the_clipboard_is_read(
 
 
 def test_the_board_goes_through_the_clipboard(desk: Any) -> None:
-    """Copy writes the board as text, paste plays on from it; what is no board is explained."""
+    """Copy writes the board as text, paste plays on from it; what is not a board is explained."""
     desk.put("2 4 8 16/. . . ./. . . ./32 . . 64")
     board = desk.session.game.board
     desk.key("Control-c")

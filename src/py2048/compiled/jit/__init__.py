@@ -116,7 +116,7 @@ def kernel(
         inline: dissolve the kernel in its callers, which lets loops around it become vector code.
         expand: write the kernel out in its callers before anything is compiled. Each layer of
             kernels is optimised again with all that it calls, so one that is large and has a
-            single caller makes them compile a fifth faster if it is no layer of its own.
+            single caller makes them compile a fifth faster if it is not a layer of its own.
         parallel: run `numba.prange` loops on several threads.
         fastmath: allow floating-point sums to be reordered.
         borrows: promise that the kernel creates no array and keeps none. References to arrays are

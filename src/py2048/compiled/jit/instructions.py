@@ -67,7 +67,7 @@ def _teach_prefetch() -> None:
 
     @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
     def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        with contextlib.suppress(*PRIVATE_CHANGED):  # nobody has to be asked ahead
+        with contextlib.suppress(*PRIVATE_CHANGED):  # a hint may be left out
             _emit_prefetch(context, builder, signature.args[0], *arguments)
         return context.get_dummy_value()
 

@@ -18,7 +18,6 @@ from py2048.players import Chance, Unit
 from py2048.review import Grade, MoveReview
 from py2048.review.words import amount, number
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
-from py2048.rules.parts import CornerSpawn, NetPoints
 from py2048.session import Event, Hint, events
 
 FEW_TILES = 4
@@ -258,8 +257,6 @@ def describe_rules(rules: Rules) -> str:
     match rules.scoring:
         case MergePoints():
             pass
-        case NetPoints(cost):
-            parts.append(f"{_signed(-cost)} a move")
         case MovePoints(legal, illegal):
             parts.append(f"{_signed(legal)} a move, {_signed(illegal)} if illegal")
         case BoardSum():
@@ -280,8 +277,6 @@ def _spawn(rules: Rules) -> str:
             return f"new {new}"
         case EdgeSpawn():
             return f"a new {new} at the edge"
-        case CornerSpawn():
-            return f"a new {new} in the first empty corner"
         case other:
             assert_never(other)
 

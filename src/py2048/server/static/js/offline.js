@@ -48,9 +48,7 @@ function possibleCells(kind, board, direction) {
     };
     return edges[direction].filter(isFree).slice(0, 1);
   }
-  if (kind !== "corners") return all;
-  const corners = [[0, 0], [0, columns - 1], [rows - 1, columns - 1], [rows - 1, 0]];
-  return [...corners.filter(isFree), ...all].slice(0, 1);
+  return all;
 }
 
 /** A turn in the notation of records; without a tile an attempt that cost points. */

@@ -67,8 +67,6 @@ export function scoreOf({ kind, numbers }, { points, changed }) {
   switch (kind) {
     case "merges":
       return points;
-    case "net":
-      return changed ? points - numbers[0] : 0;
     case "moves":
       return numbers[changed ? 0 : 1];
     default:

@@ -1,0 +1,242 @@
+"""What the benchmarks measure with: contestants that take turns, and their figures.
+
+A machine that is shared, or changes its clock, makes everything slower at times and nothing faster.
+So contestants take turns in short stretches: a disturbance affects all, the fastest stretch shows
+what a program can do, and ratios are formed within one measurement.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from py2048.cli.bench import GAMES, WARM_UP_STEPS
+from py2048.cli.compiling import telling
+from py2048.cli.options import print_json
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.rollouts import rollouts
+from py2048.rules import get_rules
+
+Stretch = Callable[[], float]
+"""Runs for a while and returns a figure: a speed, or the seconds it took."""
+
+WIDTH = 46
+
+
+def report(
+    effort: Effort,
+    subjects: Mapping[str, Callable[[Effort], list[Measurement]]],
+    found: dict[str, str],
+    *,
+    json: bool,
+    plot: Path | None,
+) -> None:
+    """Measure subjects, and print what was `found` out about the machine, and the figures."""
+    found["turns"] = f"{effort.rounds} of {effort.seconds} s each; median and best of them"
+    if not json:
+        width = max(map(len, found))
+        print("\n".join(f"{name:<{width}}  {value}" for name, value in found.items()), flush=True)
+    measured: list[Measurement] = []
+    for measure in subjects.values():
+        with telling(quiet=json):
+            more = measure(effort)
+        if not json:
+            for each in more:
+                print(f"\n{text_of(each)}", flush=True)
+        measured += more
+    if json:
+        print_json({"machine": found, "tables": [data_of(each) for each in measured]})
+    if plot:
+        draw(measured, plot)
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly to measure.
+
+    Attributes:
+        rounds: the number of turns of each contestant.
+        seconds: about how long a turn is.
+        threads: how many threads "all cores" are.
+        shows: whether to show on stderr what is being measured.
+    """
+
+    rounds: int
+    seconds: float
+    threads: int
+    shows: bool = False
+
+
+class Contestant(NamedTuple):
+    """The figures of one contestant, one for each turn."""
+
+    name: str
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The median of the figures."""
+        return statistics.median(self.values)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Contestants that took turns.
+
+    Attributes:
+        title: what they did.
+        unit: the unit of the figures, such as ``moves/s``.
+        rows: the contestants.
+        base: the name of the contestant that others are compared with.
+        is_less_better: whether the smallest figure is the best, as with seconds.
+        note: a remark.
+    """
+
+    title: str
+    unit: str
+    rows: tuple[Contestant, ...]
+    base: str | None = None
+    is_less_better: bool = False
+    note: str = ""
+
+    def best(self, row: Contestant) -> float:
+        """Return the best figure of a contestant."""
+        return min(row.values) if self.is_less_better else max(row.values)
+
+    def ratio(self, row: Contestant) -> float | None:
+        """Return how many times better a contestant is than the base; None without a base."""
+        based = next((each for each in self.rows if each.name == self.base), None)
+        if based is None:
+            return None
+        own, other = self.best(row), self.best(based)
+        return other / own if self.is_less_better else own / other
+
+
+def race(
+    title: str,
+    contestants: dict[str, Stretch],
+    effort: Effort,
+    *,
+    unit: str,
+    base: str | None = None,
+    is_less_better: bool = False,
+    note: str = "",
+) -> Measurement:
+    """Let the contestants take turns; the first turn of each is a warm-up and does not count."""
+    values: dict[str, list[float]] = {name: [] for name in contestants}
+    for turn in range(effort.rounds + 1):
+        for name, play in contestants.items():
+            show(f"{title}: round {turn} of {effort.rounds}, {name}", effort)
+            value = play()
+            if turn:
+                values[name].append(value)
+    show("", effort)
+    rows = tuple(Contestant(name, tuple(found)) for name, found in values.items())
+    known = base if base in contestants else None
+    return Measurement(title, unit, rows, known, is_less_better, note)
+
+
+def show(text: str, effort: Effort) -> None:
+    """Show on a terminal what is being measured, in place of the last such text."""
+    if effort.shows:
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def stretch(some: Callable[[], int], seconds: float) -> Stretch:
+    """Return a stretch that calls `some` for about so long, and returns its count a second."""
+
+    def play() -> float:
+        done, start, now = 0, time.perf_counter(), 0.0
+        while now < seconds:
+            done += some()
+            now = time.perf_counter() - start
+        return done / now
+
+    return play
+
+
+# --- random play ---------------------------------------------------------------------------------
+
+
+def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
+    """Return the ways in which the engine plays many games, on so many threads."""
+    classic = get_rules("classic")
+    batch = BatchGames(classic, GAMES, seed=1, threads=threads)
+    batch.play_random(WARM_UP_STEPS)
+    directions = np.random.default_rng(1).integers(0, 4, (8, GAMES))
+    starts = BatchGames(classic, 4096, seed=1).observe()
+    turn = iter(range(1 << 62))
+
+    def whole_games() -> int:
+        return int(rollouts(classic, starts, 1, seed=next(turn), threads=threads).plies.sum())
+
+    def given() -> int:
+        batch.step(directions[next(turn) % 8])
+        return GAMES
+
+    cores = f"{threads} core{'s' * (threads > 1)}"
+    named: dict[str, Callable[[], int]] = {
+        f"batch, {cores}": lambda: batch.play_random(50).steps,
+        f"batch, a call each step, {cores}": lambda: batch.play_random(1).steps,
+        f"batch, given directions, {cores}": given,
+        f"rollouts, {cores}": whole_games,
+    }
+    return {name: stretch(some, effort.seconds) for name, some in named.items()}
+
+
+# --- output --------------------------------------------------------------------------------------
+
+
+def text_of(each: Measurement) -> str:
+    """Return a measurement as lines: the median of the turns, the best, the ratio to the base."""
+    ratio = "ratio" if each.base else ""
+    lines = [f"{each.title:<{WIDTH}}{each.unit:>14}{'best':>14}{ratio:>9}".rstrip()]
+    for row in each.rows:
+        line = f"  {row.name:<{WIDTH - 2}}{figure(row.median):>14}{figure(each.best(row)):>14}"
+        value = each.ratio(row)
+        lines.append(line + (f" {value:>8,.2f}" if value is not None else ""))
+    return "\n".join([*lines, f"  {each.note}"] if each.note else lines)
+
+
+def figure(value: float) -> str:
+    """Return a number with about four digits: speeds without a fraction, seconds with one."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def data_of(each: Measurement) -> dict[str, object]:
+    """Return a measurement as plain values for JSON."""
+    rows = [
+        {"name": row.name, "median": row.median, "values": list(row.values)}
+        | {"best": each.best(row), "ratio": each.ratio(row)}
+        for row in each.rows
+    ]
+    head = {"title": each.title, "unit": each.unit, "base": each.base, "note": each.note}
+    return head | {"rows": rows}
+
+
+def draw(measured: list[Measurement], path: Path) -> None:
+    """Draw the best figure of each contestant of a benchmark as a bar."""
+    from matplotlib.figure import Figure
+
+    heights = [len(each.rows) + 2.5 for each in measured]
+    picture = Figure(figsize=(9, 0.32 * sum(heights)), layout="constrained")
+    axes = picture.subplots(len(measured), squeeze=False, height_ratios=heights)[:, 0]
+    for place, each in zip(axes, measured, strict=True):
+        values = [each.best(row) for row in each.rows]
+        bars = place.barh([row.name for row in each.rows], values, color="#4477aa")
+        place.bar_label(bars, [figure(value) for value in values], padding=3, fontsize=8)
+        place.set(title=f"{each.title}: {each.unit}")
+        place.margins(x=0.25)
+        place.invert_yaxis()
+        place.tick_params(labelsize=8)
+    picture.savefig(path, dpi=120)
