@@ -135,14 +135,14 @@ def shown(value: object) -> str:
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
     """Raise the operating system's errors as `kind`, with `what` was not possible and why.
 
-    So also Python's, of a path that holds a NUL and cannot be handed to the system.
+    So also Python's, of a path that cannot be handed to the system: with a NUL or a surrogate.
     """
     try:
         yield
     except OSError as error:
         raise kind(f"{what}: {error.strerror or error}") from None
     except ValueError as error:
-        if "embedded null" not in str(error):
+        if "embedded null" not in str(error) and not isinstance(error, UnicodeEncodeError):
             raise
         raise kind(f"{what}: {error}") from None
 

@@ -230,8 +230,6 @@ def test_only_a_file_is_replaced(
         ["review", "in", "--judge", "greedy", "--html", "in"],
         ["report", "folder", "--judge", "greedy", "--html", "in"],
         ["report", "in", "--judge", "greedy", "--html", "link"],
-        ["import", "--force", "in", "in"],
-        ["import", "--force", "in", "link"],
         ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--log", "./new", "--csv", "new"],
         ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--csv", "new", "--json", "new"],
         ["weights", "in", "--pack", "in"],
@@ -566,7 +564,7 @@ def test_what_an_encoding_lacks_is_written_otherwise() -> None:
     assert (status, text.splitlines()[-1]) == (0, "+ 3 +/- 1 ?")
     assert (refused, message) == (
         2,
-        "py2048: '?' is no cell: write a tile such as 2, or . for empty\n",
+        "py2048: '?' is not a cell: write a tile such as 2, or . for empty\n",
     )
 
 

@@ -179,7 +179,7 @@ def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path | None) -> N
     for name, path in outputs.items():
         if path is None:
             continue
-        if any(path.resolve() == other.resolve() for other in taken):
+        if any(_is_same_file(path, other) for other in taken):
             raise UsageError(
                 f"{name} {path} would replace a file that is read or written here: name another"
             )
@@ -200,12 +200,19 @@ def check_folder(name: str, folder: Path, *outputs: Path | None) -> None:
         UsageError: if it cannot be made, or is one of the files.
     """
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if any(path is not None and path.resolve() == folder.resolve() for path in outputs):
+    if any(path is not None and _is_same_file(path, folder) for path in outputs):
         raise UsageError(f"{name} {folder} is written as a file here, too: name another folder")
     if not nearest.is_dir():
         raise UsageError(f"{name} {folder}: {nearest} is a file; name a folder")
     if not os.access(nearest, os.W_OK):
         raise UsageError(f"{name} {folder}: permission denied in {nearest}")
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, by links too; it need not be there yet."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
 
 
 def _why_unwritable(path: Path) -> str:

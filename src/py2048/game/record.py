@@ -92,7 +92,8 @@ class Record:
             RecordError: if the file cannot be read, is not a record, or is not byte for byte what
                 `save` wrote; the message names the file and the reason.
         """
-        with os_errors_as(RecordError, f"cannot read {path}"), Path(path).open("rb") as file:
+        source = _path_of(path)
+        with os_errors_as(RecordError, f"cannot read {path}"), source.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         try:
             if len(data) > MAX_BYTES:
@@ -126,7 +127,7 @@ class Record:
             RecordError: if the file cannot be written, or holds something else than a record; it
                 is then untouched.
         """
-        target, text = Path(path), self.to_json()
+        target, text = _path_of(path), self.to_json()
         with os_errors_as(RecordError, f"cannot write {path}"):
             if target.is_file():
                 with target.open("rb") as file:
@@ -390,6 +391,13 @@ def _check(values: Mapping[str, object]) -> None:
     for name, (is_right, meaning) in _CHECKS.items():
         if not is_right(values[name]):
             raise RecordError(f"{name} is {shown(values[name])}, but must be {meaning}")
+
+
+def _path_of(path: str | Path) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise RecordError(f"{shown(path)} is not the name of a file") from None
 
 
 def check_replaceable(path: Path) -> None:
