@@ -55,7 +55,8 @@ def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
         StorageError: The store cannot be read or the file not be written.
     """
     database = store.engine.url.database if is_sqlite(store.engine) else None
-    if database and any(is_same_file(path, Path(f"{database}{end}")) for end in SQLITE_ENDINGS):
+    own = [Path(f"{database}{end}").resolve() for end in SQLITE_ENDINGS] if database else []
+    if path.resolve() in own:
         raise StorageError(f"{path} is the store itself: name another file for the backup")
     # The name is used by nothing else. It does without `with_name`, which some paths do not have.
     partial = path.parent / f"{path.name}.{secrets.token_hex(4)}.part"
