@@ -49,11 +49,7 @@ for (const line of readFileSync(0, "utf8").split("\\n")) {
 }
 """
 SIDES = (Direction.UP, Direction.DOWN, Direction.LEFT, Direction.RIGHT)
-OWN = (
-    "net:size=3x5,scoring=net:7",
-    "row:size=1x6,merging=cascade",
-    "corners:size=4x3,start=2x2:1,spawn=corners:4",
-)
+OWN = ("row:size=1x6,merging=cascade",)
 """Rules of one's own, with what no preset has."""
 
 
