@@ -153,7 +153,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     """A results file is not confused with another file, and that is not spoiled."""
     path = tmp_path / "essay.txt"
     path.write_text("It was a dark\nand stormy\nnight.\n")
-    with pytest.raises(CourseError, match=r"is no results file of this command \(line 1\)"):
+    with pytest.raises(CourseError, match=r"is not a results file of this command \(line 1\)"):
         ResultsFile(path)
     assert path.read_text().startswith("It was")
 

@@ -310,7 +310,7 @@ BAD = {
     ),
     "a results file of something else": (
         ("check", "toy", "{class}", "--resume", "{class}/ann.py"),
-        "is no results file",
+        "is not a results file",
     ),
     "a broken ZIP": (("check", "toy", "{tmp}/broken.zip"), "is no readable ZIP file"),
 }

@@ -52,7 +52,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
 def test_reports_can_be_written_down_and_read_back(name, earned, problem):
     """What the results file keeps is the whole report, marks exactly."""
     report = _report(name, earned, problem)
-    assert Report.from_data(json.loads(json.dumps(report.to_data()))) == report
+    assert Report.from_json(report.to_json()) == report
 
 
 def test_json_has_everything():

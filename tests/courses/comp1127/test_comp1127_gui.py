@@ -11,14 +11,12 @@ from collections import Counter
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from comp1127_stand_ins import NotedBoard, NotedFrame, fresh, lay
+from comp1127_stand_ins import NotedBoard, NotedFrame, lay
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageColor
 
-from py2048.board import Board
 from py2048.courses.comp1127 import gui, tiles
-from py2048.direction import Direction
 
 SIGNATURES = {
     "setup": [],
@@ -203,7 +201,7 @@ def test_importing_needs_no_display_and_no_tkinter() -> None:
     """Only setup opens a window; the program too can be imported anywhere."""
     done = run(
         "import sys; sys.modules['tkinter'] = None\n"
-        "from py2048.courses.comp1127 import bonus, gui, main\n"
+        "from py2048.courses.comp1127 import gui, main\n"
         "print(gui.find_number(8).value, gui.random_number().value in (2, 4))\n"
         "print(main.empty_slots()[5])"
     )
@@ -230,39 +228,3 @@ def test_without_a_display_the_game_says_so_in_one_line() -> None:
     assert done.stderr.startswith("no window can be opened")
     assert "DISPLAY" in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-@given(
-    st.lists(
-        st.lists(st.sampled_from([0, 2, 2, 4, 4, 8]), min_size=4, max_size=4),
-        min_size=4,
-        max_size=4,
-    ),
-    st.sampled_from(["Up", "Down", "Right", "Left"]),
-)
-def test_the_challenge_merges_a_tile_once(rows: list[list[int]], key: str) -> None:
-    """With the bonus file the program's move is the engine's slide of the usual rules."""
-    from py2048.courses.comp1127 import bonus, main
-
-    board = NotedBoard()
-    bonus.install()
-    try:
-        lay(main, board, rows)
-        main.move_all(board, SimpleNamespace(keysym=key))
-    finally:
-        bonus.remove()
-    slide = Board.from_rows(rows).slide(Direction.parse(key.lower()))
-    assert tuple(map(tuple, main.grid)) == slide.board.rows
-    assert board.score == slide.points
-    assert board.seen() == main.grid
-
-
-def test_the_challenge_leaves_the_document_s_program_alone() -> None:
-    """Importing the bonus file changes no rule; only `install` does."""
-    from py2048.courses.comp1127 import bonus, main
-
-    assert main.update_grid is not bonus.update_grid
-    program, board = fresh("main"), NotedBoard()
-    lay(program, board, [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4])
-    program.move_all_left(board)
-    assert program.grid[0] == [16, 0, 0, 0]

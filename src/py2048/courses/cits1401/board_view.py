@@ -25,8 +25,6 @@ WHITE = "#ffffff"
 DARK = "#1d2433"
 
 Corners = tuple[tuple[float, float], ...]
-HALF: Corners = ((0.5, 0.25), (0.75, 0.54), (0.6, 0.54), (0.6, 0.75))
-ARROW: Corners = (*HALF, *((1 - x, y) for x, y in reversed(HALF[1:])))
 HEAD: Corners = ((0.5, 0.25), (0.9, 0.75), (0.1, 0.75))
 Tile = tuple[int, int]  # the items of a picture and a number
 
@@ -63,13 +61,6 @@ def draw_tile(face: str, side: int, mark: Mark = Mark.NONE) -> Image.Image:
     """Return a tile of `side` pixels square on the board, without its number."""
     ring = 0 if mark is Mark.NONE else max(SCALE, side * SCALE // 16)
     return rounded(side, side, side / 9, face, BOARD, ring=mark.value, thick=ring)
-
-
-def draw_hover(side: int, direction: Direction, strong: bool) -> Image.Image:
-    """Return the overlay of a square that can be clicked: a tint, and an arrow if `strong`."""
-    tint = rounded(side, side, side / 9, f"{GOLD}{'78' if strong else '2d'}")
-    arrow = draw_shape(side, direction, f"{DARK}eb", ARROW)
-    return Image.alpha_composite(tint, arrow) if strong else tint
 
 
 def draw_shape(side: int, direction: Direction, colour: str, corners: Corners) -> Image.Image:
@@ -247,7 +238,6 @@ class BoardCanvas(tk.Canvas):
             tile = self._draw_tile(value, source)
             if source != target:
                 moving.append((tile, self.corner(source), self.corner(target)))
-        self._raise_hover()
 
         def shift(share: float) -> None:
             eased, half = 1 - (1 - share) ** 3, self.tile // 2
@@ -311,7 +301,6 @@ class BoardCanvas(tk.Canvas):
             else:
                 look = Mark.MOVED, 1.12 - 0.12 * grown
             self._draw_tile(state.board[cell], cell, *look, "growing")
-        self._raise_hover()
 
     def _draw_end(self, state: ViewState) -> None:
         width, height = self._size
@@ -354,22 +343,13 @@ class BoardCanvas(tk.Canvas):
     def _point(self, place: Direction | Cell | None) -> None:
         """Show what a click at `place` would do."""
         self._pointed = place
-        self.delete("hover")
-        listens = self.state is not None and self.state.listens
-        direction = self._direction(place) if listens else None
-        if direction is not None:
-            rows, columns = self.shape
-            for cell in product(range(rows), range(columns)):
-                if border_direction(cell, self.shape) is direction:
-                    options = self.tile, direction, cell == place
-                    self._picture(self.corner(cell), "hover", draw_hover, *options)
-        self._draw_arrows(direction)
-        self.configure(cursor="" if direction is None else "hand2")
-
-    def _direction(self, place: Direction | Cell | None) -> Direction | None:
-        if place is None or isinstance(place, Direction):
-            return place
-        return border_direction(place, self.shape)
+        lit = place if isinstance(place, Direction) else None
+        if isinstance(place, tuple):
+            lit = border_direction(place, self.shape)
+        if self.state is None or not self.state.listens:
+            lit = None
+        self._draw_arrows(lit)
+        self.configure(cursor="" if lit is None else "hand2")
 
     def _draw_arrows(self, lit: Direction | None) -> None:
         """Draw the arrows on the frame, the one of `lit` in gold."""
@@ -385,7 +365,3 @@ class BoardCanvas(tk.Canvas):
         }.items():
             colour = GOLD if direction is lit else "#5d6f92"
             self._picture((x, y), "arrow", draw_shape, side, direction, colour, HEAD)
-
-    def _raise_hover(self) -> None:
-        if self.find_withtag("hover"):
-            self.tag_raise("hover")

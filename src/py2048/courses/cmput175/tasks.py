@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from py2048.board import Board, slide_line
 from py2048.courses.cmput175 import game
@@ -19,11 +20,11 @@ from py2048.courses.grading import (
     Satisfies,
     SubmissionSession,
     Task,
+    calling,
     right_versions,
 )
+from py2048.courses.grading.boards import EMPTY, Rows, random_rows, slid, tiles_of, with_tiles
 from py2048.direction import Direction
-
-Rows = list[list[int]]
 
 TILES = (0, 0, 2, 2, 4, 8)
 
@@ -38,18 +39,6 @@ def grid_of(rows: Rows) -> str:
     )
 
 
-def tiles_of(rows: Rows) -> int:
-    """How many tiles a grid has: a student understands what happens to few of them first."""
-    return sum(tile > 0 for row in rows for tile in row)
-
-
-def random_rows(seed: int, rows: int, columns: int) -> Rows:
-    """A grid of small tiles, the same for the same seed."""
-    draw = random.Random(seed)
-    return [[draw.choice(TILES) for _ in range(columns)] for _ in range(rows)]
-
-
-EMPTY: Rows = [[0] * 4 for _ in range(4)]
 FULL: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
 
 CREATED = (Example("Grid(4, 4, 0).createGrid(4, 4)", EMPTY),)
@@ -69,11 +58,14 @@ APART = (
 
 def put(cell: int, val: int, rows: Rows) -> Example:
     """One call of `setCell`."""
-    columns = len(rows[0])
-    after = [list(row) for row in rows]
-    after[cell // columns][cell % columns] = val
+    after = with_tiles({divmod(cell, len(rows[0])): val}, rows)
     code = f"grid.setCell({cell}, {val})\ngrid._grid"
-    return Example(code, after, given=grid_of(rows), rank=tiles_of(rows))
+    return Example(code, after, given=grid_of(rows), rank=rank_of(rows))
+
+
+def rank_of(rows: Rows) -> int:
+    """How many tiles a grid has: a student understands what happens to few of them first."""
+    return len(tiles_of(rows))
 
 
 def got(rows: Rows) -> Iterator[Example]:
@@ -120,19 +112,45 @@ OTHER_HOLES: tuple[Rows, ...] = (
     [[0, 2], [0, 2], [2, 0]],
     [[0, 2, 0, 0, 0]] * 5,
 )
-SPY = """
-Grid.collapsible = lambda self: True
-seen = []
-original = Grid.assignRandCell
-def spy(self, init=False):
-    before = [tile for row in self._grid for tile in row]
-    original(self, init)
-    after = [tile for row in self._grid for tile in row]
-    if not init:
-        seen.append([before, after])
-Grid.assignRandCell = spy
-"""
 KEYS = (*("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", "a", "s") * 4, "p")
+
+
+def note_new_tiles(grid_class: Any) -> list[Any]:
+    """Let every move of a game be followed by a new tile, and note the grids around it."""
+    seen: list[Any] = []
+    original = grid_class.assignRandCell
+
+    def spy(self: Any, init: bool = False) -> None:
+        before = [tile for row in self._grid for tile in row]
+        original(self, init)
+        if not init:
+            seen.append([before, [tile for row in self._grid for tile in row]])
+
+    grid_class.assignRandCell = spy
+    grid_class.collapsible = lambda self: True
+    return seen
+
+
+def prepare_a_row(grid_class: Any) -> list[Any]:
+    """Let the game begin with a full first row, and note when a tile is to come."""
+    made: list[Any] = []
+    spawned: list[Any] = []
+    original = grid_class.__init__
+
+    def prepared(self: Any, *args: Any, **named: Any) -> None:
+        original(self, *args, **named)
+        if not made:
+            self._grid = [[2, 4, 8, 16], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+            self.emptiesSet = list(range(4, 16))
+        made.append(self)
+
+    def noted(self: Any, init: bool = False) -> None:
+        if not init:
+            spawned.append(self)
+
+    grid_class.__init__ = prepared
+    grid_class.assignRandCell = noted
+    return spawned
 
 
 def emptied(boards: tuple[Rows, ...]) -> Iterator[Example]:
@@ -150,7 +168,7 @@ def plays_on(session: SubmissionSession) -> None:
     """In a game each new tile goes into a cell that is empty then."""
     for seed in range(6):
         session.begin()
-        session.expect(f"{SPY}random.seed({seed})")
+        session.expect(calling(note_new_tiles, "Grid", result="seen") + f"random.seed({seed})")
         ended = session.run("Game()", typed=KEYS)
         steps = session.value("seen", show=False)
         if not steps:
@@ -161,20 +179,6 @@ def plays_on(session: SubmissionSession) -> None:
             if len(filled) != (0 if full else 1) or any(before[cell] for cell in filled):
                 session.shown.append(f"seen[{step}][1]")
                 session.fail(f"a new tile in an empty cell of {before}", str(after))
-
-
-STILL = """
-made, spawned = [], []
-Grid.assignRandCell = lambda self, init=False: init or spawned.append(self)
-original = Grid.__init__
-def prepared(self, *args, **named):
-    original(self, *args, **named)
-    if not made:
-        self._grid = [[2, 4, 8, 16], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
-        self.emptiesSet = list(range(4, 16))
-    made.append(self)
-Grid.__init__ = prepared
-"""
 
 
 def stays_still(session: SubmissionSession) -> None:
@@ -188,7 +192,7 @@ def stays_still(session: SubmissionSession) -> None:
     session.expect("0 in grid.emptiesSet", False)
     for keys, tiles in ((["a"], 0), (["w"], 0), (["s"], 1), (["a", "d", "s"], 1)):
         session.begin()
-        session.expect(STILL)
+        session.expect(calling(prepare_a_row, "Grid", result="spawned"))
         ended = session.run("Game()", typed=[*keys, "p"])
         spawned = session.value("len(spawned)")
         if spawned != tiles:
@@ -357,7 +361,7 @@ BOARDS: tuple[Rows, ...] = (
     [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
     [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
     STUCK[0],
-    *(random_rows(seed, 4, 4) for seed in range(20)),
+    *(random_rows(seed, TILES) for seed in range(20)),
 )
 OTHER_BOARDS: tuple[Rows, ...] = (
     [[2, 2], [0, 0]],
@@ -367,16 +371,15 @@ OTHER_BOARDS: tuple[Rows, ...] = (
     [[0, 2], [0, 2], [0, 2]],
     [[2, 2, 2], [2, 2, 2]],
     [[2, 2, 4], [2, 2, 4]],
-    *(random_rows(seed, 2 + seed % 3, 2 + seed % 4) for seed in range(12)),
-    *(random_rows(seed, 5, 5) for seed in range(2)),
+    *(random_rows(seed, TILES, 2 + seed % 3, 2 + seed % 4) for seed in range(12)),
+    *(random_rows(seed, TILES, 5, 5) for seed in range(2)),
 )
 
 
 def slide(rows: Rows, direction: Direction) -> Example:
     """What one direction makes of one board."""
-    after = [list(row) for row in Board.from_rows(rows).slide(direction).board.rows]
     code = f"grid.collapse{direction.name.capitalize()}()\ngrid._grid"
-    return Example(code, after, given=grid_of(rows), rank=tiles_of(rows))
+    return Example(code, slid(rows, direction), given=grid_of(rows), rank=rank_of(rows))
 
 
 def slides(direction: Direction) -> Callable[[], Iterator[Example]]:
@@ -397,7 +400,7 @@ def flags() -> Iterator[Example]:
                 f"grid.collapse{direction.name.capitalize()}()",
                 Board.from_rows(rows).slide(direction).changed,
                 given=grid_of(rows),
-                rank=tiles_of(rows),
+                rank=rank_of(rows),
             )
 
 
@@ -409,54 +412,74 @@ def points() -> Iterator[Example]:
                 f"grid.collapse{direction.name.capitalize()}()\ngrid.score",
                 100 + Board.from_rows(rows).slide(direction).points,
                 given=f"{grid_of(rows)}\ngrid.score = 100",
-                rank=tiles_of(rows),
+                rank=rank_of(rows),
             )
 
 
 # --- right versions of what other tasks ask for ---
 
-# Not ours, which brings the list of empty cells up to date by itself: whether methods of the grid
-# do that or the game does is the student's choice, and stays as it is.
-_MOVE = """
-_codes = [getattr(method, '__code__', None) for method in vars(Grid).values()]
-_updates = any('updateEmptiesSet' in code.co_names for code in _codes if code)
-def _move(turned, backwards):
-    def move(self):
-        lines = [list(line) for line in (zip(*self._grid) if turned else self._grid)]
-        found = [self.collapseRow(line[::-1] if backwards else line) for line in lines]
-        lines = [line[::-1] if backwards else line for line, _ in found]
-        self._grid = [list(line) for line in (zip(*lines) if turned else lines)]
-        if _updates:
-            self.updateEmptiesSet()
-        return any(changed for _, changed in found)
-    return move
-"""
+
+def lend_moves(grid_class: Any, moves: Any, uses: Any) -> None:
+    """Put right directions in place of the submission's: `moves` says of which lines, and how.
+
+    Not ours, which bring the list of empty cells up to date by themselves: whether methods of the
+    grid do that or the game does is the student's choice, and stays as it is.
+    """
+    codes = [getattr(method, "__code__", None) for method in vars(grid_class).values()]
+    updates = any("updateEmptiesSet" in code.co_names for code in codes if code)
+
+    def columns(rows: Any) -> Any:
+        return [list(column) for column in zip(*rows, strict=False)]
+
+    def made(turned: bool, backwards: bool) -> Any:
+        def move(self: Any) -> bool:
+            lines = columns(self._grid) if turned else self._grid
+            found = [self.collapseRow(line[::-1] if backwards else line) for line in lines]
+            lines = [line[::-1] if backwards else line for line, _ in found]
+            self._grid = columns(lines) if turned else [list(line) for line in lines]
+            if updates:
+                self.updateEmptiesSet()
+            return any(changed for _, changed in found)
+
+        return move
+
+    for name, (turned, backwards) in moves.items():
+        if not uses(name):
+            setattr(grid_class, name, made(turned, backwards))
+
+
 DIRECTIONS = {
-    "collapseLeft": "_move(False, False)",
-    "collapseRight": "_move(False, True)",
-    "collapseUp": "_move(True, False)",
-    "collapseDown": "_move(True, True)",
+    "collapseLeft": (False, False),
+    "collapseRight": (False, True),
+    "collapseUp": (True, False),
+    "collapseDown": (True, True),
 }
-# For a program whose directions count the points themselves, and whose collapseRow does not.
-_DO_ROWS_COUNT = """
-_counter = Grid(4, 4, 0)
-_counter.score = 0
-try:
-    _counter.collapseRow([2, 2, 0, 0])
-except Exception:
-    pass
-_rows_count = _counter.score != 0
-"""
-_ROWS_WITHOUT_POINTS = """
-_row = Grid.collapseRow
-def _without_points(self, lst):
-    score = self.score
-    found = _row(self, lst)
-    self.score = score
-    return found
-if not _rows_count:
-    Grid.collapseRow = _without_points
-"""
+
+
+def rows_count(grid_class: Any) -> bool:
+    """Whether collapseRow counts the points, or the directions do."""
+    counter = grid_class(4, 4, 0)
+    counter.score = 0
+    try:
+        counter.collapseRow([2, 2, 0, 0])
+    except Exception:  # noqa: BLE001 - another check is about that
+        return bool(counter.score)
+    return bool(counter.score)
+
+
+def leave_points_to_moves(grid_class: Any) -> None:
+    """Let collapseRow count nothing, for a program whose directions count the points."""
+    row = grid_class.collapseRow
+
+    def without_points(self: Any, lst: Any) -> Any:
+        score = self.score
+        found = row(self, lst)
+        self.score = score
+        return found
+
+    grid_class.collapseRow = without_points
+
+
 METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet", "collapsible")
 
 
@@ -468,13 +491,22 @@ def all_but(*about: str) -> tuple[str, ...]:
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]
-    moves = "".join(
-        f"if _uses({name!r}, vars(game) | vars(Grid)).isdisjoint({asked}):\n"
-        f"    Grid.{name} = {move}\n"
-        for name, move in DIRECTIONS.items()
-        if name not in about
-    )
-    return (right_versions(game, names, "game", place="game.Grid") + _MOVE + moves,)
+    moves = {name: how for name, how in DIRECTIONS.items() if name not in about}
+    uses = f"lambda name: not _uses(name, vars(game) | vars(Grid)).isdisjoint({asked})"
+    lent = right_versions(game, names, "game", place="game.Grid")
+    return (lent + calling(lend_moves, "Grid", repr(moves), uses),)
+
+
+def all_but_points() -> tuple[str, ...]:
+    """Code that puts right versions of all but the directions, and leaves the points to those.
+
+    It does so for a program whose directions count the points themselves.
+    """
+    before = calling(rows_count, "Grid", result="_rows_count")
+    after = calling(leave_points_to_moves, "Grid")
+    lines = after.rstrip().split("\n")
+    lines[-1] = f"if not _rows_count: {lines[-1]}"
+    return tuple(before + patch + "\n".join([*lines, ""]) for patch in all_but(*DIRECTIONS))
 
 
 MARKS = 10
@@ -561,13 +593,7 @@ TASKS = (
             Check(
                 "each adds its merges to the score, once",
                 points,
-                reference_patches=(
-                    *all_but(*DIRECTIONS),
-                    *(
-                        _DO_ROWS_COUNT + patch + _ROWS_WITHOUT_POINTS
-                        for patch in all_but(*DIRECTIONS)
-                    ),
-                ),
+                reference_patches=(*all_but(*DIRECTIONS), *all_but_points()),
             ),
             Check(OTHER_SIZES, other_slides),
         ),

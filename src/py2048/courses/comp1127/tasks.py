@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from py2048.board import Board
+from py2048.board import Cell
 from py2048.courses.comp1127 import main
 from py2048.courses.grading import (
     Check,
@@ -17,20 +18,18 @@ from py2048.courses.grading import (
     Satisfies,
     SubmissionSession,
     Task,
+    calling,
     right_versions,
 )
+from py2048.courses.grading.boards import EMPTY, Rows, random_rows, slid, tiles_of, with_tiles
 from py2048.direction import Direction
 from py2048.rules import Merging
 
-Rows = list[list[int]]
-Cell = tuple[int, int]
-
-EMPTY: Rows = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
 STUCK: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
 CHECKERED: Rows = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "RIGHT": (0, 1), "LEFT": (0, -1)}
 SEQUENCES = ["<Down>", "<Left>", "<Right>", "<Up>"]
-MOST_PUTS = 4  # tiles that are put on a board one by one
+MAX_PUTS = 4  # tiles that are put on a board one by one
 PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
     "n // 4, n % 4) for n in range(16)]"
@@ -59,31 +58,12 @@ CELLS = [(row, column) for row in range(4) for column in range(4)]
 # --- boards, as rows and as code ---
 
 
-def with_tiles(tiles: dict[Cell, int], rows: Rows = EMPTY) -> Rows:
-    """`rows` with some cells replaced."""
-    rows = [list(row) for row in rows]
-    for (row, column), value in tiles.items():
-        rows[row][column] = value
-    return rows
-
-
-def random_rows(seed: int, values: tuple[int, ...]) -> Rows:
-    """A grid of these values, the same for the same seed."""
-    draw = random.Random(seed)
-    return [[draw.choice(values) for _ in range(4)] for _ in range(4)]
-
-
 def unequal_rows(seed: int) -> Rows:
     """A grid in which no two numbers are equal, so that nothing can merge."""
     draw = random.Random(seed)
     values = [2**rank for rank in range(1, 12)] + [0] * 5
     draw.shuffle(values)
     return [values[at : at + 4] for at in (0, 4, 8, 12)]
-
-
-def tiles_of(rows: Rows) -> list[Cell]:
-    """The cells that hold a number."""
-    return [cell for cell in CELLS if rows[cell[0]][cell[1]]]
 
 
 def letter(cell: Cell) -> str:
@@ -103,7 +83,7 @@ def laid(rows: Rows, *notes: str) -> str:
         f"{row}, {column})"
         for row, column in tiles_of(rows)
     ]
-    if len(puts) > MOST_PUTS:
+    if len(puts) > MAX_PUTS:
         puts = [PUT_ALL]
     return "\n".join([grid(rows), "frame, board = gui.setup()", *puts, *notes])
 
@@ -113,10 +93,9 @@ def event(direction: str) -> str:
     return f"SimpleNamespace(keysym={direction.title()!r})"
 
 
-def slid(rows: Rows, direction: str) -> Rows:
+def moved_all(rows: Rows, direction: str) -> Rows:
     """The grid after a whole move, from the shared engine."""
-    slide = Board.from_rows(rows).slide(Direction[direction], Merging.CASCADE)
-    return [list(row) for row in slide.board.rows]
+    return slid(rows, Direction[direction], Merging.CASCADE)
 
 
 def stepped(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
@@ -299,7 +278,7 @@ def moved(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
 
 def whole_move(rows: Rows, direction: str, call: str) -> Example:
     """One move of the whole board."""
-    after = slid(rows, direction)
+    after = moved_all(rows, direction)
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=laid(rows), then=then)
 
@@ -357,7 +336,7 @@ def turn(rows: Rows, direction: str, then: dict[str, object], *notes: str) -> Ex
 
 def moved_and_added(rows: Rows, direction: str) -> Example:
     """A turn that moves: all tiles where they belong, and one more."""
-    after = tiles_of(slid(rows, direction))
+    after = tiles_of(moved_all(rows, direction))
     stand = f"all(main.grid[r][c] for r, c in {after})"
     count = "sum(number > 0 for row in main.grid for number in row)"
     number = len(after) + 1
@@ -388,33 +367,37 @@ def key_plays(direction: str) -> Example:
 
 # --- problem 17 ---
 
-# The statements of the main section, wherever it stands, run in the module as it is.
-_MAIN_SECTION = """
-import ast
-done = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.AnnAssign)
-with open(main.__file__, encoding='utf-8') as file:
-    section = [
-        node for node in ast.parse(file.read()).body
-        if not isinstance(node, done)
-        and (not isinstance(node, ast.Assign) or isinstance(node.value, ast.Call))
-    ]
-main.grid = [[0, 0, 0, 0] for _ in range(4)]
-name, main.__name__ = main.__name__, '__main__'
-try:
-    exec(compile(ast.Module(section, []), main.__file__, 'exec'), vars(main))
-finally:
-    main.__name__ = name
-"""
+# The two functions that follow run beside a submission, whose program is the module `main`.
 
 
-# Lines that start the game have put two numbers on it when the file was loaded.
-_GRID_AS_IT_BEGINS = """
-import ast
-with open(main.__file__, encoding='utf-8') as file:
-    for node in ast.parse(file.read()).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], 'id', '') == 'grid':
-            exec(compile(ast.Module([node], []), main.__file__, 'exec'), vars(main))
-"""
+def run_main_section(main: Any) -> None:
+    """Run the statements of the main section, wherever it stands, in the module as it is."""
+    import ast
+
+    done = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.AnnAssign)
+    with open(main.__file__, encoding="utf-8") as file:  # noqa: PTH123 - pathlib loads slowly
+        section = [
+            node
+            for node in ast.parse(file.read()).body
+            if not isinstance(node, done)
+            and (not isinstance(node, ast.Assign) or isinstance(node.value, ast.Call))
+        ]
+    main.grid = [[0, 0, 0, 0] for _ in range(4)]
+    name, main.__name__ = main.__name__, "__main__"
+    try:
+        exec(compile(ast.Module(section, []), main.__file__, "exec"), vars(main))
+    finally:
+        main.__name__ = name
+
+
+def set_grid_as_it_begins(main: Any) -> None:
+    """Undo what lines that start the game have put on the grid when the file was loaded."""
+    import ast
+
+    with open(main.__file__, encoding="utf-8") as file:  # noqa: PTH123 - pathlib loads slowly
+        for node in ast.parse(file.read()).body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "grid":
+                exec(compile(ast.Module([node], []), main.__file__, "exec"), vars(main))
 
 
 def starts_with(code: str, expected: object, words: str) -> Callable[[SubmissionSession], None]:
@@ -422,7 +405,7 @@ def starts_with(code: str, expected: object, words: str) -> Callable[[Submission
 
     def check(session: SubmissionSession) -> None:
         session.begin()
-        outcome = session.run(_MAIN_SECTION)
+        outcome = session.run(calling(run_main_section, "main"))
         # What a person can try; the lines that look are the checker's own.
         session.shown[:] = [f"$ python {session.submission.file}"]
         if outcome.error is not None and outcome.error.type != "LeftAlone":
@@ -524,29 +507,39 @@ def all_but(*asked: str) -> str:
     return f"{defaults}\n{lent}"
 
 
-# The other names that the document's examples use, and what the checker's examples use. What
-# an example has put in place of gui's functions is put back; a program that has taken them by
-# ``from gui import *`` finds them in gui when it runs.
-PRELUDE = """
+def put_back_what_was_given(main: Any, gui: Any, frames: Any) -> None:
+    """Undo what an example has put in place of gui's functions, and of the frames' methods.
+
+    A program that has taken them by ``from gui import *`` finds them in gui when it runs.
+    """
+    given = vars(gui).setdefault("_given", {name: vars(gui)[name] for name in gui.__all__})
+    vars(gui).update(given)
+
+    def looked_up(name: str) -> Any:
+        return lambda *args, **named: getattr(gui, name)(*args, **named)  # noqa: PLW0108
+
+    for name, function in given.items():
+        if vars(main).get(name) is function:
+            setattr(main, name, looked_up(name))
+    for frame, _ in frames:
+        for name in ("bind", "unbind"):
+            vars(frame).pop(name, None)
+    main.transition_value = 20
+    if hasattr(main, "gui"):
+        main.gui = gui
+
+
+PRELUDE = f"""
 import gui, gui_window
 from types import SimpleNamespace
 UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
-main.transition_value = 20
-if hasattr(main, 'gui'):
-    main.gui = gui
-_given = vars(gui).setdefault('_given', {name: vars(gui)[name] for name in gui.__all__})
-vars(gui).update(_given)
-for _name, _function in _given.items():
-    if vars(main).get(_name) is _function:
-        setattr(main, _name, lambda *a, _name=_name, **named: getattr(gui, _name)(*a, **named))
-for _frame, _ in gui_window.opened:
-    for _name in ('bind', 'unbind'):
-        vars(_frame).pop(_name, None)
+{calling(put_back_what_was_given, "main", "gui", "gui_window.opened")}
 if hasattr(main, 'random_slot') and not hasattr(main, 'random_position'):
     random_position = main.random_position = main.random_slot
 if hasattr(main, 'find_key') and not hasattr(main, 'find_identifier'):
     find_identifier = main.find_identifier = main.find_key
 """
+"""The other names that the document's examples use, and what the checker's examples use."""
 
 
 def _problem(
@@ -559,7 +552,7 @@ def _problem(
 ) -> Task:
     """A problem of the document, patched with right versions of all but what it is `about`."""
     about = title if about is None else about
-    patches = (_GRID_AS_IT_BEGINS,) if about == "grid" else (all_but(about),)
+    patches = (calling(set_grid_as_it_begins, "main"),) if about == "grid" else (all_but(about),)
     return Task(str(number), title, asked, marks, checks, patches)
 
 

@@ -5,7 +5,7 @@ A course author needs the names below; ``docs/how-to/write-a-graded-task.md`` sh
 
 from __future__ import annotations
 
-from py2048.courses.grading.patches import right_versions
+from py2048.courses.grading.patches import calling, right_versions
 from py2048.courses.grading.session import RunResult, SubmissionSession
 from py2048.courses.grading.tasks import (
     Array,
@@ -41,5 +41,6 @@ __all__ = [
     "SubmissionCrash",
     "SubmissionSession",
     "Task",
+    "calling",
     "right_versions",
 ]

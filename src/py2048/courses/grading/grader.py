@@ -7,7 +7,6 @@ so that an interrupted run continues.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tempfile
 import time
@@ -274,18 +273,17 @@ class ResultsFile:
 
     def _read(self, path: Path) -> None:
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
+            lines = path.read_bytes().split(b"\n")
+        except OSError as error:
             raise CourseError(f"{str(path)!r} cannot be read: {error}") from None
         for number, line in enumerate(lines, 1):
-            last = number >= len(lines) - 1
             try:
-                report = Report.from_data(json.loads(line)) if line.strip() else None
-            except (ValueError, KeyError, TypeError, AttributeError):
-                if last:  # the line that a killed run was writing
+                report = Report.from_json(line) if line.strip() else None
+            except ValueError:
+                if number >= len(lines) - 1:  # the line that a killed run was writing
                     continue
                 raise CourseError(
-                    f"{str(path)!r} is no results file of this command (line {number}): "
+                    f"{str(path)!r} is not a results file of this command (line {number}): "
                     "name another file"
                 ) from None
             if report is not None and report.key:
@@ -296,7 +294,7 @@ class ResultsFile:
         if self.path is None:
             return
         with _opened(self.path) as file:
-            file.write((json.dumps(report.to_data()) + "\n").encode())
+            file.write(report.to_json() + b"\n")
             file.flush()
             os.fsync(file.fileno())
 

@@ -12,7 +12,7 @@ import ast
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import CodeType, ModuleType
 
 from py2048 import board, direction, errors
@@ -181,3 +181,25 @@ def _only(definition: ast.stmt, names: Collection[str]) -> ast.ClassDef:
     methods = [part for part in kept.body if isinstance(part, ast.FunctionDef)]
     kept.body = [method for method in methods if method.name in names]
     return kept
+
+
+def calling(
+    function: Callable[..., object],
+    *arguments: str,
+    result: str = "",
+    using: Sequence[Callable[..., object]] = (),
+) -> str:
+    """Code that defines a function and those it is `using`, and calls it with `arguments`.
+
+    It runs beside a submission, so it can use nothing but the names that are there, and its
+    arguments are code, too. It goes there without types and docstrings.
+    """
+    definitions = []
+    for part in (*using, function):
+        (definition,) = _Bare().visit(ast.parse(inspect.getsource(part))).body
+        if ast.get_docstring(definition) is not None:
+            del definition.body[0]
+        lines = ast.unparse(definition).split("\n")
+        definitions += filter(None, lines)  # Python's prompt ends a block at an empty line
+    call = f"{function.__name__}({', '.join(arguments)})"
+    return "\n".join([*definitions, f"{result and f'{result} = '}{call}", ""])

@@ -12,12 +12,13 @@ import json
 import re
 from collections.abc import Sequence
 from csv import writer as csv_writer
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -131,33 +132,24 @@ class Report:
             lines.append(f"To try an example in Python, type first: {self.opening}")
         return lines
 
-    def to_data(self) -> dict[str, Any]:
-        """Plain data for JSON; marks are texts such as ``8/3``."""
-        data = asdict(self)
-        for task in data["tasks"]:
-            task.update(marks=str(task["marks"]), earned=str(task["earned"]))
-        return data
+    def to_json(self) -> bytes:
+        """Everything as one line of JSON; marks are texts such as ``8/3``."""
+        return msgspec.json.encode(self, enc_hook=str)
+
+    @classmethod
+    def from_json(cls, line: bytes) -> Report:
+        """The report that `to_json` wrote; raise `ValueError` if `line` is not one."""
+        return msgspec.json.decode(line, type=cls, dec_hook=_made)
 
     def printable(self) -> Report:
         """The same report in texts that can be written anywhere, whatever a submission printed."""
-        return self.from_data(_printable(self.to_data()))
+        plain = _printable(msgspec.to_builtins(self, enc_hook=str))
+        return msgspec.convert(plain, Report, dec_hook=_made)
 
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Report:
-        """The report that `to_data` wrote."""
-        tasks = tuple(
-            TaskResult(
-                **{
-                    **task,
-                    "marks": Fraction(task["marks"]),
-                    "earned": Fraction(task["earned"]),
-                    "checks": tuple(CheckResult(**check) for check in task["checks"]),
-                }
-            )
-            for task in data["tasks"]
-        )
-        plain = {**data, "files": tuple(data["files"]), "notes": tuple(data["notes"])}
-        return cls(**{**plain, "tasks": tasks})
+
+def _made(kind: type, text: str) -> Any:
+    """A value of a kind that JSON lacks, which is a fraction, from its text."""
+    return kind(text)
 
 
 def _printable(data: Any) -> Any:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from py2048.board import Board, Cell, Slide
 from py2048.courses.grading import (
@@ -18,8 +18,10 @@ from py2048.courses.grading import (
     Raises,
     SubmissionSession,
     Task,
+    calling,
     right_versions,
 )
+from py2048.courses.grading.boards import as_lists, with_tiles
 from py2048.courses.grading.python2 import places
 from py2048.courses.ist import adt
 from py2048.courses.ist.language import ENGLISH, PORTUGUESE, Language
@@ -46,12 +48,17 @@ def _right(*names: str) -> str:
 
 COORDINATE, BOARD, REQUEST_MOVE = _right(*_COORDINATES), _right(*_BOARDS), _right("request_move")
 
-OTHER_COORDINATE = """
-def _other_coordinates(module):
-    def create_coordinate(row, column):
+# The functions that follow run beside a submission, whose module is `module`. As it chooses how a
+# board is represented, its operations are patched by means of its other operations.
+
+
+def other_coordinates(module: Any) -> None:
+    """Coordinates as texts, which a program that keeps to the operations does not notice."""
+
+    def create_coordinate(row: object, column: object) -> str:
         if row not in (1, 2, 3, 4) or column not in (1, 2, 3, 4):
             raise ValueError("create_coordinate: invalid arguments")
-        return "r%dc%d" % (row, column)
+        return f"r{row}c{column}"
 
     module.create_coordinate = create_coordinate
     module.coordinate_row = lambda c: int(c[1])
@@ -59,13 +66,11 @@ def _other_coordinates(module):
     module.is_coordinate = lambda c: isinstance(c, str) and len(c) == 4 and c[0::2] == "rc"
     module.coordinates_equal = lambda c1, c2: c1 == c2
 
-_other_coordinates(project)
-"""
-"""Coordinates as texts, which a program that keeps to the operations does not notice."""
 
-_STEADY = """
-def _steady(module, names):
-    def become(b, new):
+def make_steady(module: Any, names: Any) -> None:
+    """Let the submission's own modifiers change their board and return it."""
+
+    def become(b: Any, new: Any) -> None:
         if isinstance(b, list):
             b[:] = new
         elif isinstance(b, dict):
@@ -73,99 +78,102 @@ def _steady(module, names):
         else:
             vars(b).update(vars(new))
 
-    def steady(theirs):
-        def modifier(b, *rest):
+    def steady(theirs: Any) -> Any:
+        def modifier(b: Any, *rest: Any) -> Any:
             new = theirs(b, *rest)
             if new is not None and new is not b:
                 become(b, new)
             return b
+
         return modifier
 
     for name in names:
         if hasattr(module, name):
             setattr(module, name, steady(getattr(module, name)))
 
-_steady(project, {names!r})
-"""
-"""The submission's own modifiers, which then change their board and return it."""
 
-_SCORED = """
-def _scored(module):
-    def board_update_score(b, v):
+def earn_points(module: Any) -> None:
+    """Points for an empty board, earned as in a game: by a merge of the submission's own."""
+
+    def board_update_score(b: Any, v: int) -> Any:
         first, second = module.create_coordinate(1, 1), module.create_coordinate(1, 2)
         if v:
             module.board_fill_position(b, first, v // 2)
             module.board_fill_position(b, second, v // 2)
-            module.board_reduce(b, 'W')
+            module.board_reduce(b, "W")
             module.board_fill_position(b, first, 0)
         return b
 
     module.board_update_score = board_update_score
 
-_scored(project)
-"""
-"""Points for an empty board, earned as in a game: by a merge of the submission's own."""
 
-_READ = """
-def _read(module):
-    import contextlib, io, re
+def read_what_is_printed(module: Any, names: Any) -> None:
+    """Accessors that read what the submission prints."""
+    import contextlib
+    import io
+    import re
 
-    def seen(b):
+    def seen(b: Any) -> list[int]:
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
             module.print_board(b)
         return [int(number) for number in re.findall("-?[0-9]+", text.getvalue())]
 
-    def board_position(b, c):
+    def board_position(b: Any, c: Any) -> Any:
         return seen(b)[(module.coordinate_row(c) - 1) * 4 + module.coordinate_col(c) - 1]
 
-    def board_score(b):
+    def board_score(b: Any) -> int:
         return seen(b)[16]
 
-    replaced = {{"board_position": board_position, "board_score": board_score}}
-    for name in {names!r}:
+    replaced = {"board_position": board_position, "board_score": board_score}
+    for name in names:
         setattr(module, name, replaced[name])
 
-_read(project)
-"""
-"""Accessors that read what the submission prints."""
 
-_CREATED = """
-def _created(module):
-    def apart(b):
+def create_apart(module: Any) -> None:
+    """The submission's own constructor, without an argument, and with rows of their own."""
+    theirs = module.create_board
+
+    def apart(b: Any) -> Any:
         if type(b) is list:
             return [apart(part) for part in b]
         if hasattr(b, "__dict__"):
             vars(b).update(apart(vars(b)))
         return {key: apart(part) for key, part in b.items()} if type(b) is dict else b
 
-    def create_board(*ignored):
+    def create_board(*ignored: object) -> Any:
         try:
             return apart(theirs())
         except TypeError:
             return apart(theirs(0))
 
-    theirs = module.create_board
     module.create_board = create_board
 
-_created(project)
-"""
-"""The submission's own constructor, without an argument, and with rows that are not shared."""
+
+def start_rich(module: Any) -> None:
+    """Let every board begin with two tiles of 1024."""
+    empty_board = module.create_board
+
+    def create_board(*ignored: object) -> Any:
+        b = empty_board()
+        b = module.board_fill_position(b, module.create_coordinate(1, 1), 1024)
+        return module.board_fill_position(b, module.create_coordinate(1, 2), 1024)
+
+    module.create_board = create_board
+
+
+OTHER_COORDINATE = calling(other_coordinates, "project")
 
 
 def board_patches(*about: str) -> tuple[str, ...]:
-    """Patches of single operations of a board, but never of those that a check is `about`.
-
-    The submission chooses how a board is represented, so its operations are patched by means of its
-    other operations.
-    """
+    """Patches of single operations of a board, but never of those that a check is `about`."""
     modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
     accessors = {"board_position", "board_score"} - {*about}
-    steady = _STEADY.format(names=sorted(modifiers))
+    steady = calling(make_steady, "project", repr(sorted(modifiers)))
     if "create_board" not in about:
-        steady = _CREATED + steady
-    scored = "" if "board_update_score" in about else _SCORED
-    read = _READ.format(names=sorted(accessors))
+        steady = calling(create_apart, "project") + steady
+    scored = "" if "board_update_score" in about else calling(earn_points, "project")
+    read = calling(read_what_is_printed, "project", repr(sorted(accessors)))
     return (COORDINATE, steady, steady + scored, read, COORDINATE + steady + scored + read)
 
 
@@ -271,11 +279,6 @@ def build(rows: Rows = EMPTY, score: int = 0) -> str:
     return "\n".join(["b = create_board()", *points, *fills])
 
 
-def nested(rows: Rows) -> list[list[int]]:
-    """Return `rows` as `ROWS_OF_B` gives them."""
-    return [list(row) for row in rows]
-
-
 def shown(rows: Rows, score: int) -> Lines:
     """Return what `print_board` prints; blanks at the ends of lines make no difference."""
     lines = [" ".join(f"[ {value} ]" for value in row) for row in rows]
@@ -323,7 +326,7 @@ def _reductions() -> Iterator[tuple[Rows, str, Rows, int]]:
 def _reduced_values() -> Iterator[Example]:
     for rows, letter, after, _ in _reductions():
         yield Example(
-            f"board_reduce(b, '{letter}')", given=build(rows), then={ROWS_OF_B: nested(after)}
+            f"board_reduce(b, '{letter}')", given=build(rows), then={ROWS_OF_B: as_lists(after)}
         )
 
 
@@ -341,11 +344,8 @@ def _finished() -> Iterator[Example]:
     """Boards with what `board_finished` says of them; asking leaves the board as it is."""
     # One merge is left, in a column or in a row; in a corner; one cell is empty.
     column = ((2, 8, 2, 4), (8, 4, 8, 2), (2, 4, 2, 4), (4, 2, 4, 2))
-    almost = [[list(row) for row in STUCK] for _ in range(4)]
-    almost[0][0][0] = 4
-    almost[1][3][3] = 4
-    almost[2][1][1] = 0
-    almost[3][2][3] = 2
+    changes = ((0, 0), 4), ((3, 3), 4), ((1, 1), 0), ((2, 3), 2)
+    almost = [with_tiles({cell: value}, STUCK) for cell, value in changes]
     full = [rows for rows in _boards() if all(map(all, rows))]
     for rows in (
         EMPTY,
@@ -359,7 +359,7 @@ def _finished() -> Iterator[Example]:
     ):
         filled = all(map(all, rows))
         finished = filled and not Board.from_rows(rows).legal_directions()
-        unchanged = {ROWS_OF_B: nested(rows), "board_score(b)": 4}
+        unchanged = {ROWS_OF_B: as_lists(rows), "board_score(b)": 4}
         yield Example("board_finished(b)", finished, given=build(rows, 4), then=unchanged)
 
 
@@ -406,17 +406,17 @@ def _empty_cells(rows: Rows) -> list[tuple[int, int]]:
 _CREATE = Check(
     "create_board makes an empty board with score 0, a new one each time",
     [
-        Example(ROWS_OF_B, nested(EMPTY), given=build()),
+        Example(ROWS_OF_B, as_lists(EMPTY), given=build()),
         Example("board_score(create_board())", 0),
         Example(_FILL_ONE, given=_TWO_BOARDS, then={_OTHERS: 0}),
-        Example(_FILL_ONE, given=build(), then={ROWS_OF_B: nested(_row(2, 0, 0, 0))}),
+        Example(_FILL_ONE, given=build(), then={ROWS_OF_B: as_lists(_row(2, 0, 0, 0))}),
     ],
     reference_patches=board_patches("create_board"),
 )
 _POSITION = Check(
     "board_position reads a value and refuses what is no coordinate",
     [
-        Example(ROWS_OF_B, nested(_MIXED), given=build(_MIXED)),
+        Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
         Example("board_position(create_board(), create_coordinate(2, 4))", 0),
         *refused("board_position", [f"board_position(b, {c})" for c in _NO_COORDINATES]),
     ],
@@ -818,25 +818,10 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
             _fail(session, words, "to go on while a move is left", f"the end at\n{last}")
 
 
-_RICH = """
-def _start_with_two_tiles_of_1024(module):
-    empty_board = module.create_board
-
-    def create_board(*ignored):
-        b = empty_board()
-        b = module.board_fill_position(b, module.create_coordinate(1, 1), 1024)
-        return module.board_fill_position(b, module.create_coordinate(1, 2), 1024)
-
-    module.create_board = create_board
-
-_start_with_two_tiles_of_1024(project)
-"""
-
-
 def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
     """Give the game a board with two tiles of 1024."""
     letters = ["W", *_letters(1, 12)]
-    with replacing(session, words(_RICH)):
+    with replacing(session, words(calling(start_rich, "project"))):
         setting = "# create_board has put 1024 at (1, 1) and at (1, 2)"
         played = play(session, letters, 1, words, setting)
     if played.scenes[0].board.max_tile < 1024:

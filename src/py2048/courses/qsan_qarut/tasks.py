@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from py2048.board import slide
 from py2048.courses.grading import (
     Check,
     CheckFailed,
@@ -17,20 +15,20 @@ from py2048.courses.grading import (
     Satisfies,
     SubmissionSession,
     Task,
+    calling,
     right_versions,
 )
+from py2048.courses.grading.boards import Rows, as_lists, random_rows, slid
 from py2048.courses.qsan_qarut import model
 from py2048.courses.qsan_qarut.model import DIRECTIONS
 
 PRELUDE = "import numpy as np"
 """What every example of the model can use."""
 
-Board = list[list[int]]
-
 ARROWS = {"l": "left", "r": "right", "u": "up", "b": "down"}
 NOTHING_ADDED = "game.add_num = lambda: None"
 
-TINY: tuple[Board, ...] = (
+TINY: tuple[Rows, ...] = (
     [[0, 2], [0, 0]],
     [[2, 2], [0, 0]],
     [[2, 2], [2, 2]],
@@ -44,22 +42,17 @@ TINY: tuple[Board, ...] = (
 )
 
 
-def laid(rows: Board) -> str:
+def laid(rows: Rows) -> str:
     """Return the lines that make a `game` with these rows."""
     return f"game = Model({len(rows)}).game\ngame.board = np.array({rows})"
 
 
-def slid(rows: Board, move: str) -> Board:
-    """Return the rows after a move, from the shared engine."""
-    return list(map(list, slide(tuple(map(tuple, rows)), DIRECTIONS[move])[0]))
-
-
-def turned(rows: Board) -> Board:
+def turned(rows: Rows) -> Rows:
     """Return the rows as columns."""
-    return list(map(list, zip(*rows, strict=True)))
+    return as_lists(zip(*rows, strict=True))
 
 
-def with_one_more_at_most(wanted: Board) -> Satisfies:
+def with_one_more_at_most(wanted: Rows) -> Satisfies:
     """Expect the numbers of `wanted`; one further 2 or 4 on an empty cell does no harm."""
 
     def holds(actual: Any) -> bool:
@@ -77,17 +70,15 @@ def with_one_more_at_most(wanted: Board) -> Satisfies:
 
 def stacked(move: str) -> list[Example]:
     """Boards of all kinds, and what `stack` makes of them."""
-    chance = random.Random(move)
     boards = [*TINY, *map(turned, TINY)]
-    for size in (2, 3, 4, 4, 4, 5, 6):
+    for number, size in enumerate((2, 3, 4, 4, 4, 5, 6)):
         for values in ((0, 0, 2, 4), (0, 2, 2, 4, 8), (2, 4), (0, 2, 512, 131072)):
-            line = range(size)
-            boards.append([[chance.choice(values) for _ in line] for _ in line])
+            boards += [random_rows(f"{move}{number}", values, size, size)]
     return [
         Example(
             f"game.stack({move!r})",
             given=f"{laid(rows)}\n{NOTHING_ADDED}",
-            then={"game.board.tolist()": with_one_more_at_most(slid(rows, move))},
+            then={"game.board.tolist()": with_one_more_at_most(slid(rows, DIRECTIONS[move]))},
         )
         for rows in boards
     ]
@@ -158,7 +149,7 @@ FULL_STAYS = tuple(
 )
 
 
-def grows(rows: Board, move: str) -> str:
+def grows(rows: Rows, move: str) -> str:
     """Return code for how much the sum of the board grows by a move."""
     return f"{laid(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {sum(map(sum, rows))}"
 
@@ -231,7 +222,7 @@ def alone(move: str, code: str) -> Example:
     return Example(
         code,
         given=f"{laid(LONELY)}\n{NOTHING_ADDED}",
-        then={"game.board.tolist()": with_one_more_at_most(slid(LONELY, move))},
+        then={"game.board.tolist()": with_one_more_at_most(slid(LONELY, DIRECTIONS[move]))},
     )
 
 
@@ -251,7 +242,7 @@ def writes_score_and_board(session: SubmissionSession) -> None:
             session.fail(f"the score {score} on the command line ({move})", repr(output))
 
 
-def flag(rows: Board, name: str, expected: bool, arrow: str = "left") -> Example:
+def flag(rows: Rows, name: str, expected: bool, arrow: str = "left") -> Example:
     """One arrow, and whether the game is won or finished afterwards."""
     then = {f"bool(game.{name})": expected}
     return Example(f"game.{arrow}_arrow(None)", given=laid(rows), then=then)
@@ -294,7 +285,7 @@ PLAYS_ON = (
 )
 
 
-def _announced(session: SubmissionSession, rows: Board, words: str, what: str) -> str:
+def _announced(session: SubmissionSession, rows: Rows, words: str, what: str) -> str:
     session.begin()
     session.run(laid(rows))
     output = session.run("game.left_arrow(None)").output
@@ -336,55 +327,91 @@ def _keeps_quiet(session: SubmissionSession) -> None:
             session.fail("no announcement yet", repr(output))
 
 
-OPEN = """
-typed, names = [], {}
-def type_line(line):
-    typed.append(line)
-    exec(line, names)
+# The functions that follow run beside the submission, where `screen` is the person before it. By
+# `type_line` they type what a student would type, too.
 
-def open_window(n=4):
-    import inspect
-    # A controller made when the file is imported, as in the document, must not wait for a player.
-    type_line('import tkinter')
-    type_line('tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None')
+
+def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> Any:
+    """Import the module with the controller.
+
+    One made when the file is imported, as in the document, must not wait for a player.
+    """
+    type_line("import tkinter")
+    type_line("tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None")
     try:
-        type_line('import controller')
+        type_line("import controller")
     except ModuleNotFoundError as error:
-        if error.name != 'controller':
+        if error.name != "controller":
             raise
         typed.pop()
-        type_line('import game as controller')  # the document calls the controller so, too
-    module = names['controller']
-    found = [k for k, v in vars(module).items() if type(v).__name__ == 'Controller']
-    asks = bool(found) and not hasattr(getattr(module, found[-1]), 'model')
-    if found and (n == 4 or asks):
-        type_line('made = controller.' + found[-1])
-    else:
-        # A size that the constructor takes, mostly as N=N, is as good as the module's; so is
-        # one of another name.
-        usual = getattr(module, 'N', 4)
-        constants = [k for k, v in vars(module).items() if type(v) is int and v == usual]
-        taken = inspect.signature(module.Controller).parameters.values()
-        sizes = [f'{p.name}={n}' for p in taken if p.kind < p.VAR_POSITIONAL
-                 and (p.default is p.empty or p.default == usual)]
-        if n != usual:
-            for name in ['N'] if hasattr(module, 'N') else constants:
-                type_line(f'controller.{name} = {n}')
-        type_line(f"made = controller.Controller({', '.join(sizes)})")
-    if not hasattr(names['made'], 'model'):
-        give_size(n)
-    return names['made']
+        type_line("import game as controller")  # the document calls the controller so, too
+    return names["controller"]
 
-def give_size(n):
-    # The window asks for the size first, and a button begins.
-    for field in screen.widgets('Spinbox') + screen.widgets('Entry') + screen.widgets('Combobox'):
-        field.call('insert', 0, str(n))
-        field.call('delete', len(str(n)), 'end')
-    button = [str(b.cget('text')) for b in screen.widgets('Button')][-1]
-    typed.append(f'# in the window: {n}, and the button {button!r}')
+
+def construct_controller(type_line: Any, module: Any, n: int) -> None:
+    """Make a controller of a size.
+
+    A size that the constructor takes, mostly as N=N, is as good as the module's; so is one of
+    another name.
+    """
+    import inspect
+
+    usual = getattr(module, "N", 4)
+    constants = [k for k, v in vars(module).items() if type(v) is int and v == usual]
+    taken = inspect.signature(module.Controller).parameters.values()
+    sizes = [
+        f"{p.name}={n}"
+        for p in taken
+        if p.kind < p.VAR_POSITIONAL and (p.default is p.empty or p.default == usual)
+    ]
+    if n != usual:
+        for name in ["N"] if hasattr(module, "N") else constants:
+            type_line(f"controller.{name} = {n}")
+    type_line(f"made = controller.Controller({', '.join(sizes)})")
+
+
+def give_size(screen: Any, n: int) -> str:
+    """Answer a window that asks for the size first; return its button."""
+    kinds = ("Spinbox", "Entry", "Combobox")
+    for field in [widget for kind in kinds for widget in screen.widgets(kind)]:
+        field.call("insert", 0, str(n))
+        field.call("delete", len(str(n)), "end")
+    button = [str(b.cget("text")) for b in screen.widgets("Button")][-1]
     screen.push(button)
-"""
-"""Code that opens the student's window, to be run first; `typed` is what a student types for it."""
+    return button
+
+
+def window_opener(screen: Any, typed: list[str]) -> Any:
+    """Return what opens the student's window; `typed` is what a student types for it."""
+    names: dict[str, Any] = {}
+
+    def type_line(line: str) -> None:
+        typed.append(line)
+        exec(line, names)
+
+    def open_window(n: int = 4) -> Any:
+        module = load_controller(type_line, names, typed)
+        found = [k for k, v in vars(module).items() if type(v).__name__ == "Controller"]
+        asks = bool(found) and not hasattr(getattr(module, found[-1]), "model")
+        if found and (n == 4 or asks):
+            type_line("made = controller." + found[-1])
+        else:
+            construct_controller(type_line, module, n)
+        if not hasattr(names["made"], "model"):
+            button = give_size(screen, n)
+            typed.append(f"# in the window: {n}, and the button {button!r}")
+        return names["made"]
+
+    return open_window
+
+
+OPEN = "typed = []\n" + calling(
+    window_opener,
+    "screen",
+    "typed",
+    result="open_window",
+    using=(load_controller, construct_controller, give_size),
+)
 
 PRESS = (
     "import random; random.seed(0); np.random.seed(0)",
@@ -577,28 +604,29 @@ def shows_the_win(session: SubmissionSession) -> None:
 
 # --- the tasks ---
 
-_START = """
-def _patch_start():
-    made = Game.__init__
-    def __init__(self, N):
+
+def lend_start(game_class: Any, model_class: Any) -> None:
+    """Let a game begin as it should; a start of a student's own is tried first."""
+    made = game_class.__init__
+
+    def start_game(self: Any, N: int) -> None:
         try:
             made(self, N)
-        except Exception:
-            pass
+        except Exception:  # noqa: BLE001 - another check is about that
+            self.score = 0
         self.grid = N
         self.score = 0
         self.is_finished = self.is_won = False
         self.set_board()
-    Game.__init__ = __init__
 
-    def model(self, N):
-        self.game = Game(N)
-    Model.__init__ = model
-_patch_start()
-"""
+    def start_model(self: Any, N: int) -> None:
+        self.game = game_class(N)
+
+    game_class.__init__ = start_game
+    model_class.__init__ = start_model
 
 
-# The methods of `Game` by what they are about; a start of a student's own is tried first.
+# The methods of `Game` by what they are about.
 METHODS = {
     "board": ("set_board",),
     "number": ("get_random_position", "add_num"),
@@ -612,7 +640,7 @@ METHODS = {
 def all_but(*about: str) -> tuple[str, ...]:
     """Code that puts right versions of all parts but those that a check is `about`."""
     names = [name for part, names in METHODS.items() if part not in about for name in names]
-    start = "" if "start" in about else _START
+    start = "" if "start" in about else calling(lend_start, "Game", "Model")
     return (start + right_versions(model, names, "model", place="model.Game"),)
 
 

@@ -1,0 +1,44 @@
+"""Boards as the checks of several courses need them: rows as lists, and what moves make of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+from py2048.board import Board, Cell
+from py2048.direction import Direction
+from py2048.rules import Merging
+
+Rows = list[list[int]]
+EMPTY: Rows = [[0] * 4 for _ in range(4)]
+
+
+def slid(
+    rows: Sequence[Sequence[int]], direction: Direction, merging: Merging = Merging.ONCE
+) -> Rows:
+    """Return the rows after a move, from the shared engine."""
+    return as_lists(Board.from_rows(rows).slide(direction, merging).board.rows)
+
+
+def as_lists(rows: Iterable[Iterable[int]]) -> Rows:
+    """Return rows as a student writes them."""
+    return [list(row) for row in rows]
+
+
+def tiles_of(rows: Sequence[Sequence[int]]) -> list[Cell]:
+    """Return the cells that hold a number, row by row."""
+    return [(r, c) for r, row in enumerate(rows) for c, value in enumerate(row) if value]
+
+
+def with_tiles(tiles: dict[Cell, int], rows: Sequence[Sequence[int]] = EMPTY) -> Rows:
+    """Return `rows` with some cells replaced."""
+    changed = as_lists(rows)
+    for (row, column), value in tiles.items():
+        changed[row][column] = value
+    return changed
+
+
+def random_rows(seed: int | str, values: Sequence[int], rows: int = 4, columns: int = 4) -> Rows:
+    """Return rows of these values, the same for the same seed."""
+    draw = random.Random(seed)
+    return [[draw.choice(values) for _ in range(columns)] for _ in range(rows)]
