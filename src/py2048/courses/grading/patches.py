@@ -194,7 +194,7 @@ def calling(
     It runs beside a submission, so it can use nothing but the names that are there, and its
     arguments are code, too. It goes there without types and docstrings.
     """
-    definitions = []
+    definitions: list[str] = []
     for part in (*using, function):
         (definition,) = _Bare().visit(ast.parse(inspect.getsource(part))).body
         if ast.get_docstring(definition) is not None:
