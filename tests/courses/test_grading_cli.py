@@ -107,7 +107,7 @@ def test_odd_files_of_one_student_are_that_students_alone(capsys, toy, students,
     odd = {r"caf\udce9": "9", "files": "9", "2048.py": "9", "half": "7", "damaged": "0"}
     marks = {name: row["score"] for name, row in rows.items()}
     assert marks == {"ann": "9", "bob": "6", "cy": "0"} | odd
-    assert "damaged.zip is no readable ZIP file" in rows["damaged"]["problem"]
+    assert "damaged.zip is not a readable ZIP file" in rows["damaged"]["problem"]
     assert len(list(html.iterdir())) == 1 + len(rows)
 
 
@@ -312,7 +312,7 @@ BAD = {
         ("check", "toy", "{class}", "--resume", "{class}/ann.py"),
         "is not a results file",
     ),
-    "a broken ZIP": (("check", "toy", "{tmp}/broken.zip"), "is no readable ZIP file"),
+    "a broken ZIP": (("check", "toy", "{tmp}/broken.zip"), "is not a readable ZIP file"),
 }
 
 

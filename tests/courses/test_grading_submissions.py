@@ -169,7 +169,7 @@ def test_links_in_a_zip_are_refused(tmp_path):
 
 def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
     """The size that counts is the one written, not the one the file claims."""
-    monkeypatch.setattr("py2048.courses.grading.submissions.LARGEST_ARCHIVE", 1 << 20)
+    monkeypatch.setattr("py2048.courses.grading.submissions.MAX_ARCHIVE_BYTES", 1 << 20)
     path = tmp_path / "bomb.zip"
     path.write_bytes(_zipped({"app.py": RIGHT, "zeros": b"\0" * (8 << 20)}))
     assert path.stat().st_size < 1 << 15
@@ -179,7 +179,7 @@ def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
 
 def test_too_many_files_are_refused(tmp_path, monkeypatch):
     """A million empty files are a bomb too."""
-    monkeypatch.setattr("py2048.courses.grading.submissions.MOST_MEMBERS", 10)
+    monkeypatch.setattr("py2048.courses.grading.submissions.MAX_ARCHIVE_FILES", 10)
     path = tmp_path / "bomb.zip"
     path.write_bytes(_zipped({f"{n}.py": "" for n in range(11)}))
     with pytest.raises(BadArchive, match="holds 11 files"):
@@ -201,7 +201,7 @@ def test_a_students_bad_zip_is_that_students_alone(tmp_path):
     """The others are graded; the one is told why not."""
     path = _laid_out(tmp_path / "class", {"ann.zip": b"no zip", "bob.py": RIGHT})
     found = {submission.name: submission for submission in collect([path], TOY, tmp_path / "s")}
-    assert "ann.zip is no readable ZIP file" in found["ann"].problem
+    assert "ann.zip is not a readable ZIP file" in found["ann"].problem
     assert not found["bob"].problem
 
 
@@ -227,7 +227,7 @@ def test_a_locked_zip_is_refused(tmp_path):
     [
         (lambda _: None, "there is no file or folder"),
         (lambda path: path.mkdir(), "holds no Python file"),
-        (lambda path: path.write_text("x"), "is no Python file, no folder and no ZIP"),
+        (lambda path: path.write_text("x"), "is not a Python file, a folder or a ZIP"),
     ],
 )
 def test_a_path_with_nothing_to_grade_is_refused(make, message, tmp_path):

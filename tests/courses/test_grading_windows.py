@@ -211,7 +211,7 @@ while win.isOpen():
 
 
 def test_programs_for_zelle_s_graphics_run(program):
-    """The module is there, with its coordinates, its loop for clicks and its keys."""
+    """The library is there, with its coordinates, its loop for clicks and its keys."""
     session = program(ZELLE)
     session.expect("screen.texts()", ["Numbers", "2"])
     kind, place, options = session.value("screen.items(screen.widgets('Canvas')[0])")[0]
@@ -220,6 +220,15 @@ def test_programs_for_zelle_s_graphics_run(program):
     session.expect("screen.texts()", ["Numbers", "3 15"])
     session.run("screen.press('a')")
     session.expect("screen.texts()", ["Numbers", "3 15 a"])
+
+
+def test_without_zelle_s_library_there_is_no_mark(monkeypatch):
+    """That it is missing is no fault of the student's; the teacher is told what to install."""
+    monkeypatch.setattr("py2048.courses.grading.submissions.find_spec", lambda _: None)
+    task = Task("1", "d", "d.", 1, (Check("c", (Example("1", 1),)),))
+    report = grade_source(ZELLE, Grading("toy", "app", (task,), ("app.py",), gui=True))
+    assert report.score is None
+    assert "pip install 'py2048[zelle]'" in report.failure
 
 
 TURTLE = """

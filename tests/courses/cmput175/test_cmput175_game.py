@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import runpy
 import shutil
 import subprocess
 import sys
@@ -177,13 +176,6 @@ def test_the_documents_checks_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == DOCUMENT_CHECKS
 
 
-def test_the_checks_run_as_a_module(capsys: pytest.CaptureFixture[str]) -> None:
-    """``python -m py2048.courses.cmput175.tests`` runs them."""
-    with pytest.warns(RuntimeWarning, match="found in sys.modules"):
-        runpy.run_module("py2048.courses.cmput175.tests", run_name="__main__")
-    assert capsys.readouterr().out == DOCUMENT_CHECKS
-
-
 def test_the_checks_run_in_a_folder_of_their_own(tmp_path: Path) -> None:
     """Copied out, ``tests.py`` finds the ``game.py`` beside it."""
     for module in (game, tests):
@@ -192,35 +184,6 @@ def test_the_checks_run_in_a_folder_of_their_own(tmp_path: Path) -> None:
         [sys.executable, "tests.py"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout == DOCUMENT_CHECKS
-
-
-class Broken:
-    """A `Grid` that does nothing right."""
-
-    def collapseRow(self, lst: list[int]) -> tuple[list[int], bool]:
-        return [], True
-
-    def collapseLeft(self) -> None: ...
-
-    def collapseDown(self) -> None: ...
-
-    def collapsible(self) -> None: ...
-
-    def updateEmptiesSet(self) -> None: ...
-
-
-def test_the_checks_can_fail(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A grid that does nothing right gets the document's failure lines."""
-    monkeypatch.setattr(game, "Grid", Broken)
-    monkeypatch.setattr(Broken, "emptiesSet", [], raising=False)
-    tests.main()
-    lines = capsys.readouterr().out.splitlines()
-    assert lines.count("Test case failed.") == 2
-    assert [line for line in lines if "passed" in line] == ["Test (d) passed."]
-    assert "Test (a) failed" in lines
-    assert lines[-1] == "Empties set test failed."
 
 
 @pytest.mark.parametrize(
@@ -264,16 +227,6 @@ def test_arguments(
     assert played == [expected]
 
 
-def test_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C ends the program with the shell's status for it."""
-
-    def stop(prompt: str) -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("builtins.input", stop)
-    assert program.main([]) == 130
-
-
 def test_redirected_output_is_plain_text() -> None:
     """Into a pipe the screen is not cleared: no control characters, nothing on standard error."""
     for environment in ({"TERM": "xterm"}, {}):
@@ -313,20 +266,3 @@ def test_play_in_a_terminal() -> None:
     child.close()
     assert child.exitstatus == 0
     assert any(line.startswith("No more legal moves.") for line in screen.display)
-
-
-def test_a_terminal_without_commands_is_left_alone() -> None:
-    """Without TERM there is no ``clear``: the game plays on and nobody complains."""
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "py2048.courses.cmput175"],
-        encoding="utf-8",
-        timeout=30,
-        env={k: v for k, v in os.environ.items() if k != "TERM"},
-    )
-    child.expect(PROMPT)
-    assert child.before.startswith("Press")
-    child.sendline("p")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from py2048.board import Board, Rows, slide_line
-from py2048.board import slide as reference_slide
 from py2048.courses.cmput175.game import Grid
 from py2048.direction import Direction
 from py2048.rules import RandomSpawn, get_rules
@@ -94,22 +93,6 @@ def test_collapse_row_is_the_slide(row: list[int]) -> None:
     assert result[0] is not row
 
 
-@pytest.mark.parametrize(
-    ("row", "collapsed"),
-    [
-        ([], []),
-        ([0], [0]),
-        ([2], [2]),
-        ([2, 2, 2, 2, 2], [4, 4, 2, 0, 0]),
-        ([4, 4, 8, 4], [8, 8, 4, 0]),
-        ([3, 0, 3], [6, 0, 0]),
-    ],
-)
-def test_collapse_row_examples(row: list[int], collapsed: list[int]) -> None:
-    """A tile takes part in one merge; the leading pair merges first."""
-    assert Grid().collapseRow(row) == (collapsed, row != collapsed)
-
-
 @given(BOARDS, st.sampled_from(sorted(COLLAPSES)))
 def test_collapses_are_the_slides(rows: Rows, name: str) -> None:
     """The four collapses are the engine's slides with their points, and say whether they moved."""
@@ -118,24 +101,6 @@ def test_collapses_are_the_slides(rows: Rows, name: str) -> None:
     assert getattr(grid, name)() is slid.changed
     assert grid._grid == [list(row) for row in slid.board.rows]
     assert grid.score == slid.points
-
-
-@given(grids(INTEGERS), st.sampled_from(sorted(COLLAPSES)))
-def test_collapses_take_any_integers(rows: Rows, name: str) -> None:
-    """Values that are no tiles move and merge all the same."""
-    grid = build(rows)
-    after, points = reference_slide(rows, COLLAPSES[name])
-    assert getattr(grid, name)() is (after != rows)
-    assert ([list(row) for row in after], points) == (grid._grid, grid.score)
-
-
-def test_any_changed_line_counts() -> None:
-    """The result is that of all lines, not of the last one looked at."""
-    for rows in ([[0, 2], [2, 0]], [[2, 0], [0, 2]]):
-        assert build(rows).collapseLeft() is True
-        assert build(rows).collapseRight() is True
-        assert build(rows).collapseUp() is True
-        assert build(rows).collapseDown() is True
 
 
 @given(BOARDS)
@@ -157,38 +122,6 @@ def test_empties_follow_the_grid(rows: Rows, name: str) -> None:
     assert grid.emptiesSet == expected
     grid.updateEmptiesSet()
     assert grid.emptiesSet == expected
-
-
-@given(st.integers(0, 7), st.integers(0, 7))
-def test_create_grid(row: int, col: int) -> None:
-    """`createGrid` gives independent rows of zeros, of the size asked for."""
-    rows = Grid().createGrid(row, col)
-    assert rows == [[0] * col] * row
-    assert len({id(line) for line in rows}) == row
-
-
-@given(grids(INTEGERS), st.data())
-def test_cells_are_numbered_by_columns(rows: Rows, data: st.DataObject) -> None:
-    """Cell number = row x columns + column, on grids that are not square too."""
-    grid = build(rows)
-    row = data.draw(st.integers(0, len(rows) - 1))
-    column = data.draw(st.integers(0, len(rows[0]) - 1))
-    cell = row * len(rows[0]) + column
-    assert grid.getCell(cell) == rows[row][column]
-    assert grid.setCell(cell, 8) is None
-    assert grid.getCell(cell) == grid._grid[row][column] == 8
-
-
-@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 30))
-def test_a_new_grid(row: int, col: int, initial: int) -> None:
-    """A grid starts with `initial` twos on different cells, at most one a cell, and score 0."""
-    grid = Grid(row, col, initial)
-    assert (grid.row, grid.col, grid.initial, grid.score) == (row, col, initial, 0)
-    values = Counter(cells_of(grid._grid))
-    assert values[2] == min(initial, row * col)
-    assert values[0] == row * col - values[2]
-    assert grid.emptiesSet == [n for n in range(row * col) if not grid.getCell(n)]
-    assert type(grid.emptiesSet) is list
 
 
 def test_defaults() -> None:
@@ -250,14 +183,3 @@ def test_draw_grid(capsys: pytest.CaptureFixture[str]) -> None:
     build([[0, 2, 16], [128, 2048, 131072]]).drawGrid()
     expected = "\t|     |  2  |  16 |\n\t| 128 | 2048|131072|\n\n"
     assert capsys.readouterr().out == expected
-
-
-def test_task_1_and_2_print_as_in_the_document(capsys: pytest.CaptureFixture[str]) -> None:
-    """The two snippets of the document, with their output (before the start tiles are placed)."""
-    grid = Grid(initial=0)
-    print(grid._grid)
-    grid.setCell(6, 8)
-    print(grid._grid[1][2])
-    print(grid.getCell(6))
-    zeros = "[[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
-    assert capsys.readouterr().out == f"{zeros}\n8\n8\n"

@@ -19,7 +19,6 @@ from py2048.courses.ist import adt
 from py2048.direction import Direction
 from py2048.rules import RandomSpawn, get_rules
 
-PROMPT = "Pick a move (N, S, E, W): "
 LETTERS = dict(zip("NSWE", Direction, strict=True))
 
 Answer = Callable[[], str]
@@ -49,18 +48,6 @@ def shown_boards(text: str) -> list[tuple[Board, int]]:
         )
         for n in starts
     ]
-
-
-def test_request_move_asks_until_it_is_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The session printed in the document: 1, a and n are refused, N is returned."""
-    typed = iter(["1", "a", "n", "", "NS", "N ", "N"])
-    answers(monkeypatch, lambda: next(typed))
-    assert adt.request_move() == "N"
-    refused = ["1", "a", "n", "", "NS", "N "]
-    expected = "".join(f"{PROMPT}{key}\nInvalid move.\n" for key in refused) + f"{PROMPT}N\n"
-    assert capsys.readouterr().out == expected
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -98,60 +85,6 @@ def check_turn(slide: Any, after: Board) -> None:
         assert after == slide.before
 
 
-def test_a_move_that_changes_nothing_shows_the_board_again(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A letter that moves nothing spawns nothing; the answer to it is the same board."""
-    random.seed(0)
-    typed = iter(["N", "N", "N", "N", "N", "N"])
-
-    def answer() -> str:
-        try:
-            return next(typed)
-        except StopIteration:
-            raise EOFError from None
-
-    answers(monkeypatch, answer)
-    monkeypatch.setattr(adt, "fill_random_position", fill_the_first_column)
-    with pytest.raises(EOFError):
-        adt.game_2048()
-    text = capsys.readouterr().out
-    blocks = text.split(PROMPT + "N\n")
-    assert blocks[2] == blocks[3] == blocks[4]
-    assert "Invalid" not in text
-
-
-def fill_the_first_column(board: Any) -> Any:
-    """Spawn a rising sequence down the first column, so that N soon changes nothing."""
-    first = next(c for c in adt.board_empty_positions(board) if adt.coordinate_col(c) == 1)
-    return adt.board_fill_position(board, first, 2 ** adt.coordinate_row(first))
-
-
-def test_play_goes_on_after_2048(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Reaching 2048 ends nothing: the end is the first stuck board."""
-    boards = iter([[[1024, 1024, 0, 0]] + [[0] * 4] * 3])
-    monkeypatch.setattr(adt, "create_board", lambda: build(next(boards)))
-    random.seed(1)
-    player = random.Random(1)
-    answers(monkeypatch, lambda: player.choice("NSWE"))
-    adt.game_2048()
-    shown = shown_boards(capsys.readouterr().out)
-    first = next(n for n, (board, _) in enumerate(shown) if board.max_tile >= 2048)
-    assert len(shown) > first + 10
-
-
-def build(rows: list[list[int]]) -> Any:
-    board = adt._Board(((0,) * 4,) * 4, 0)
-    for row in range(4):
-        for column in range(4):
-            adt.board_fill_position(
-                board, adt.create_coordinate(row + 1, column + 1), rows[row][column]
-            )
-    return board
-
-
 def test_spawn_odds() -> None:
     """A 4 appears with the probability that the preset's rules say, on any empty position."""
     random.seed(20140310)
@@ -172,77 +105,6 @@ def test_spawn_odds() -> None:
     assert tiles[4] / games == pytest.approx(float(spawn.weights.probability(4)), abs=0.02)
     assert len(cells) == 16
     assert max(cells.values()) < 2 * min(cells.values())
-
-
-class Opaque:
-    """A coordinate that has neither equality nor order nor hash nor items."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, row: int, column: int) -> None:
-        self.spot = {"row": row, "column": column}
-
-    def __eq__(self, other: object) -> bool:
-        raise AssertionError("a coordinate was compared past the barrier")
-
-
-@pytest.fixture
-def opaque_coordinates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the coordinate type by `Opaque`."""
-    types = {
-        "create_coordinate": Opaque,
-        "coordinate_row": lambda c: c.spot["row"],
-        "coordinate_col": lambda c: c.spot["column"],
-        "is_coordinate": lambda thing: isinstance(thing, Opaque),
-        "coordinates_equal": lambda c1, c2: c1.spot == c2.spot,
-    }
-    for name, function in types.items():
-        monkeypatch.setattr(adt, name, function)
-
-
-@pytest.mark.usefixtures("opaque_coordinates")
-def test_board_and_game_use_coordinates_through_their_operations(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With another coordinate type the board and the game work unchanged."""
-    test_whole_game(2, monkeypatch, capsys)
-    with pytest.raises(ValueError, match="board_position: invalid arguments"):
-        adt.board_position(adt.create_board(), (1, 1))
-
-
-@pytest.fixture
-def other_boards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the board type by immutable pairs ``(Board, score)``."""
-
-    def fill(b: Any, c: Any, v: int) -> Any:
-        return (b[0].with_tile((c[0] - 1, c[1] - 1), v), b[1])
-
-    def reduce(b: Any, d: str) -> Any:
-        slid = b[0].slide(LETTERS[d])
-        return (slid.board, b[1] + slid.points)
-
-    types: dict[str, Any] = {
-        "create_board": lambda: (Board.empty(4, 4), 0),
-        "board_position": lambda b, c: b[0][c[0] - 1, c[1] - 1],
-        "board_score": lambda b: b[1],
-        "board_empty_positions": lambda b: [(r + 1, c + 1) for r, c in b[0].empty_cells()],
-        "board_fill_position": fill,
-        "board_update_score": lambda b, v: (b[0], b[1] + v),
-        "board_reduce": reduce,
-        "is_board": lambda thing: isinstance(thing, tuple),
-        "board_finished": lambda b: not b[0].empty_cells() and not b[0].legal_directions(),
-        "boards_equal": lambda b1, b2: b1 == b2,
-    }
-    for name, function in types.items():
-        monkeypatch.setattr(adt, name, function)
-
-
-@pytest.mark.usefixtures("other_boards")
-def test_game_uses_boards_through_their_operations(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With another board type, even an immutable one, the game works unchanged."""
-    test_whole_game(2, monkeypatch, capsys)
 
 
 def test_source_file() -> None:

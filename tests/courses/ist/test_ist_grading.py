@@ -19,7 +19,6 @@ from py2048.courses.ist.tasks import (
     BOARD,
     COORDINATE,
     OTHER_COORDINATE,
-    REQUEST_MOVE,
 )
 
 TILES = st.sampled_from([0, 0, 2, 2, 4, 8])
@@ -67,33 +66,6 @@ def test_stand_ins_do_what_the_reference_does(module: Any, rows: Any, d: str) ->
     copy = module.copy_board(board)
     assert module.boards_equal(copy, board)
     assert not module.boards_equal(module.board_update_score(copy, 4), board)
-
-
-@pytest.mark.parametrize("module", MODULES)
-@pytest.mark.parametrize(
-    "call",
-    [
-        "create_coordinate(0, 1)",
-        "create_coordinate('1', 1)",
-        "board_position(b, 0)",
-        "board_fill_position(b, 0, 2)",
-        "board_fill_position(b, create_coordinate(1, 1), 2.0)",
-        "board_update_score(b, 2)",
-        "board_reduce(b, 'NS')",
-        "print_board('a')",
-    ],
-)
-def test_stand_ins_refuse_what_the_reference_refuses(module: Any, call: str) -> None:
-    """The stand-ins raise the same errors."""
-    with pytest.raises(ValueError, match=f"^{call.split('(')[0]}: invalid arguments$"):
-        eval(call, {**vars(module), "b": module.create_board()})
-
-
-def test_stand_in_request_move(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stand-in asks until it gets one of the four letters."""
-    typed = iter(["x", "", "NS", "E"])
-    monkeypatch.setattr("builtins.input", lambda _: next(typed))
-    assert module_of(REQUEST_MOVE).request_move() == "E"
 
 
 def test_examples_of_the_starter(tmp_path: Path) -> None:

@@ -11,11 +11,9 @@ import tkinter as tk
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import py2048.courses.qsan_qarut as package
-from py2048 import Board
 from py2048.courses.qsan_qarut import controller as controller_module
 from py2048.courses.qsan_qarut.controller import Controller
 from py2048.courses.qsan_qarut.view import colors
@@ -42,33 +40,10 @@ def opened(display: str) -> Iterator[Opener]:
         window.destroy()
 
 
-def press(controller: Controller, *keys: str) -> None:
-    window = controller.view.window
-    for key in keys:
-        window.event_generate(f"<{key}>")
-        window.update()
-
-
 def lay(controller: Controller, rows: list[list[int]]) -> None:
     controller.model.game.board[:] = rows
     controller.update_view()
     controller.view.window.update()
-
-
-def shown(controller: Controller) -> list[list[int]]:
-    return [[int(cell["number"]["text"]) for cell in row] for row in controller.cells]
-
-
-def test_the_window_is_the_documents(opened: Opener) -> None:
-    view = opened().view
-    assert view.window.title() == "Qsan Qarut"
-    assert (view.window.winfo_width(), view.window.winfo_height()) == (600, 665)
-    assert view.window.resizable() == (False, False)
-    assert view.score_label["text"] == "Score: 0"
-    assert isinstance(view.main_canvas, tk.Canvas)
-    assert isinstance(view.game_canvas, tk.Canvas)
-    assert not view.finish_label.winfo_ismapped()
-    assert not view.new_game_button.winfo_ismapped()
 
 
 def test_the_grid_is_the_modules_n_unless_another_is_given(opened: Opener, monkeypatch) -> None:
@@ -76,19 +51,6 @@ def test_the_grid_is_the_modules_n_unless_another_is_given(opened: Opener, monke
     monkeypatch.setattr(controller_module, "N", 3)
     assert opened().cells.shape == (3, 3)
     assert opened(5).cells.shape == (5, 5)
-
-
-@pytest.mark.parametrize("key", ["Left", "Right", "Up", "Down"])
-def test_an_arrow_key_moves_and_the_view_follows_the_model(opened: Opener, key: str) -> None:
-    controller = opened()
-    lay(controller, [[0, 0, 0, 0], [0, 2, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0]])
-    before = Board.from_rows(controller.model.game.board)
-    press(controller, key)
-    game = controller.model.game
-    slid = np.array(before.slide(type(before.legal_directions()[0]).parse(key)).board.rows)
-    assert np.count_nonzero(game.board - slid) == 1
-    assert shown(controller) == game.board.tolist()
-    assert controller.view.score_label["text"] == f"Score: {game.board.sum()}"
 
 
 @pytest.mark.parametrize("n", [2, 4, 5, 8])
@@ -117,53 +79,6 @@ def test_the_field_fits_the_window_for_any_n(opened: Opener, n: int) -> None:
     assert 480 <= canvas.winfo_height() <= 600
     assert canvas.winfo_rootx() >= view.window.winfo_rootx()
     assert canvas.winfo_rooty() >= view.window.winfo_rooty()
-
-
-def test_the_end_disables_the_keys_and_the_button_enables_them(opened: Opener) -> None:
-    controller = opened(2)
-    view, game = controller.view, controller.model.game
-    lay(controller, [[2, 4], [8, 16]])
-    press(controller, "Left")
-    assert view.finish_label["text"] == "Game Over"
-    assert view.finish_label.winfo_ismapped()
-    assert view.new_game_button.winfo_ismapped()
-    game.board[:] = [[2, 0], [0, 0]]
-    press(controller, "Left", "Right", "Up", "Down")
-    assert game.board.tolist() == [[2, 0], [0, 0]]
-
-    button = view.new_game_button
-    button.event_generate("<Enter>")
-    button.event_generate("<Button-1>", x=5, y=5)
-    button.event_generate("<ButtonRelease-1>", x=5, y=5)
-    view.window.update()
-    assert not view.finish_label.winfo_ismapped()
-    assert not button.winfo_ismapped()
-    assert view.score_label["text"] == "Score: 0"
-    assert np.count_nonzero(game.board) == 1
-    assert shown(controller) == game.board.tolist()
-    lay(controller, [[0, 2], [0, 0]])
-    press(controller, "Left")
-    assert game.board[0][0] == 2
-    assert np.count_nonzero(game.board) == 2, "each key moves once, not once for every game"
-
-
-def test_a_win_is_shown_and_the_keys_still_work(opened: Opener) -> None:
-    controller = opened(2)
-    lay(controller, [[1024, 1024], [0, 0]])
-    press(controller, "Left")
-    assert controller.view.finish_label["text"] == "You Won!"
-    assert not controller.view.new_game_button.winfo_ismapped()
-    before = controller.model.game.board.copy()
-    press(controller, "Down", "Up", "Right")  # wherever the new tile is, one of them moves
-    assert not np.array_equal(controller.model.game.board, before)
-
-
-def test_a_win_on_the_last_move_is_not_shown_as_a_loss(opened: Opener) -> None:
-    controller = opened(2)
-    lay(controller, [[2048, 4], [8, 16]])
-    press(controller, "Left")
-    assert controller.view.finish_label["text"] == "You Won! Game Over"
-    assert controller.view.finish_label.winfo_x() >= controller.view.score_label.winfo_width()
 
 
 def test_importing_the_controller_opens_no_window(display: str) -> None:

@@ -166,7 +166,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
 
 
 def spot_of(coords: list[float]) -> Spot | None:
-    """The square in which something drawn stands, if it is no larger than a square."""
+    """The square in which something drawn stands, if it is at most as large as one."""
     if not coords:
         return None
     xs, ys = coords[::2], coords[1::2]

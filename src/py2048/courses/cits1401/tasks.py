@@ -50,7 +50,7 @@ SUCCESS = r"succe|moved|made|done|slid|ok\b"
 CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
-LONG_GAME = 3000
+ENOUGH_PLAYED = 3000
 """A sum of the board, two for each move, at which a computer has played on for long enough.
 
 Games by chance take some 700 moves and hardly ever 1,200; one that plans may never end.
@@ -71,7 +71,7 @@ class WindowContents:
 
     @property
     def rows(self) -> list[list[Any]]:
-        """The numbers on the squares, 0 for none; what is no number stays a text."""
+        """The numbers on the squares, 0 for none; what is not a number stays a text."""
         return [[_number(text) for text in row] for row in self.texts]
 
     @property
@@ -243,13 +243,13 @@ def begun(session: SubmissionSession, who: str = "Human", seed: int = 0) -> Wind
     return driver
 
 
-CLICK = 5.0
+CLICK_TIMEOUT_S = 5.0
 """Seconds for one click in a game: a move that hangs must not cost the time of the other checks."""
 
-SHORT = 50
+SHORT_GAME_CLICKS = 50
 """Clicks in the short game."""
 
-LONG = 450
+MAX_CLICKS = 450
 """Clicks after which a game that should have ended long ago is given up."""
 
 
@@ -276,7 +276,7 @@ class ObservedMove:
     def told(self) -> list[str]:
         """The lines that the status panel has got; all that it has, if they are as before.
 
-        Where they are only in another order, as when a log rolls, nobody can say which are new.
+        Where they are only in another order, as when a log rolls, it is unknown which are new.
         """
         before, now = _lines(self.before.status), _lines(self.now.status)
         added = list((Counter(now) - Counter(before)).elements())
@@ -346,7 +346,7 @@ def observed_games(session: SubmissionSession) -> ObservedGames:
 
 def _play(session: SubmissionSession) -> ObservedGames:
     seen = ObservedGames()
-    session.seconds = min(session.seconds, CLICK)
+    session.seconds = min(session.seconds, CLICK_TIMEOUT_S)
     to_play = [_play_by_chance, _play_to_the_end]
     try:
         while to_play:
@@ -369,14 +369,14 @@ def _play(session: SubmissionSession) -> ObservedGames:
 def _play_by_chance(driver: WindowDriver, seen: ObservedGames) -> None:
     chance = random.Random(0)
     moves = seen.games[-1]
-    while seen.ways and len(moves) < SHORT and not driver.contents.tells(OVER):
+    while seen.ways and len(moves) < SHORT_GAME_CLICKS and not driver.contents.tells(OVER):
         _make_move(driver, seen, _idle(driver, seen) or chance.choice(seen.ways))
 
 
 def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
     """Play so that the board fills up soon, for as long as anything moves."""
     moves = seen.games[-1]
-    while len(moves) < LONG and not driver.contents.tells(OVER):
+    while len(moves) < MAX_CLICKS and not driver.contents.tells(OVER):
         board = driver.contents.board
         refused = {move.direction for move in moves if move.now.rows == driver.contents.rows}
         legal = [way for way in seen.ways if board and after(board, way) != board]
@@ -915,7 +915,7 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
         before = driver.contents
         if before.tells(OVER) or before.is_stuck:
             return True
-        if before.board is not None and before.board.sum > LONG_GAME:
+        if before.board is not None and before.board.sum > ENOUGH_PLAYED:
             break
         session.run("screen.advance(30000)", show=False)
         now = driver.look()
@@ -979,7 +979,7 @@ def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual:
 # --- the tasks ---
 
 MARKS = Fraction(25, 10)
-PATIENCE = 20.0
+GAMES_TIMEOUT_S = 20.0
 """Seconds for one request of a check that plays whole games."""
 
 
@@ -1000,7 +1000,11 @@ def _move(number: str, direction: Direction) -> Task:
         f"The move {name}",
         f"A click on the border slides all tiles {name} and merges equal ones, each once; a "
         f"new 2 appears on {places[direction]}. If nothing can move, nothing happens.",
-        Check("tiles slide and merge", run=partial(slides, direction=direction), seconds=PATIENCE),
+        Check(
+            "tiles slide and merge",
+            run=partial(slides, direction=direction),
+            seconds=GAMES_TIMEOUT_S,
+        ),
         Check("the new 2 is in its place", run=partial(adds_at_its_place, direction=direction)),
         Check("an impossible move changes nothing", run=partial(refuses, direction=direction)),
     )
@@ -1020,7 +1024,7 @@ TASKS = (
         "Values and highlights",
         "Every square shows a power of two or nothing; squares that moved in the last move "
         "look different from the others.",
-        Check("only legal values", run=shows_legal_values, seconds=PATIENCE),
+        Check("only legal values", run=shows_legal_values, seconds=GAMES_TIMEOUT_S),
         Check("what moved is highlighted", run=highlights_what_moved),
     ),
     _task(
@@ -1040,7 +1044,7 @@ TASKS = (
         "The status panel",
         "The status panel says that a move in a direction was successful, that it is not "
         "possible, and at the end that the game is over, with the final score.",
-        Check("successful moves", run=tells_success, seconds=PATIENCE),
+        Check("successful moves", run=tells_success, seconds=GAMES_TIMEOUT_S),
         Check("impossible moves", run=tells_failure),
         Check("the end", run=tells_the_end),
     ),
@@ -1048,7 +1052,7 @@ TASKS = (
         "9",
         "The score board",
         "The score begins with 0; a successful move adds one, an impossible one takes one away.",
-        Check("the score after every click", run=counts, seconds=PATIENCE),
+        Check("the score after every click", run=counts, seconds=GAMES_TIMEOUT_S),
     ),
     _task(
         "10",
@@ -1056,7 +1060,7 @@ TASKS = (
         "At any time New game ends the game in progress and offers Human and Computer; the "
         "computer plays by itself, with pauses, to the end or until it is stopped.",
         Check("a new game for a person", run=begins_a_human_s_game),
-        Check("the computer plays", run=lets_the_computer_play, seconds=PATIENCE),
+        Check("the computer plays", run=lets_the_computer_play, seconds=GAMES_TIMEOUT_S),
         Check("the computer stops", run=stops_the_computer),
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from py2048.courses import OneLineParser
 from py2048.courses.cmput175.game import Game
 
-LARGEST = 50
+MAX_SIDE = 50
 """The most rows or columns: more fits no terminal."""
 
 
@@ -54,8 +54,8 @@ def _number(text: str) -> int:
 
 def _size(text: str) -> int:
     size = _number(text)
-    if not 1 <= size <= LARGEST:
-        raise argparse.ArgumentTypeError(f"{size} is not from 1 to {LARGEST}")
+    if not 1 <= size <= MAX_SIDE:
+        raise argparse.ArgumentTypeError(f"{size} is not from 1 to {MAX_SIDE}")
     return size
 
 

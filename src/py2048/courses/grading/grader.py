@@ -96,7 +96,7 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
 
 
 def opening_of(prepared: PreparedSubmission) -> str:
-    """What a student types before an example; nothing where examples are no Python."""
+    """What a student types before an example; nothing where examples are not Python."""
     if not prepared.grading.opening:
         return ""
     module = Path(prepared.file).stem
@@ -152,8 +152,8 @@ def _tried_with_patches(
 ) -> dict[int, list[CheckFailed]]:
     """Return how checks fail with each patch, by their numbers, but for those that then hold.
 
-    A patch is tried with all of them in turn: what was lent to one check is no secret to the next,
-    and the processes that hold it need not start anew.
+    A patch is tried with all of them in turn: what was lent to one check is not a secret to
+    the next, and the processes that hold it need not start anew.
     """
     patches = [task.patches_of(check) for check in task.checks]
     failing: dict[int, list[CheckFailed]] = {

@@ -112,7 +112,7 @@ _REPORTS = msgspec.json.Decoder(ProcessReport)
 
 
 def read_report(data: bytes, request: Request) -> ProcessReport:
-    """The report in an answer to `request`; raise `ValueError` if it is no such answer."""
+    """The report in an answer to `request`; raise `ValueError` if it is not one."""
     try:
         report = _REPORTS.decode(data)
         report.value = decode(report.value)
@@ -145,7 +145,7 @@ _COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozen
 
 
 def _scalar(tag: str, data: Any, text: str = "") -> Any:
-    """The value that is marked `tag` and is no container of Python's."""
+    """The value that is marked `tag` and is not a container."""
     match tag:
         case "int":
             return int(data, 16)
@@ -559,7 +559,7 @@ class Runner:
             shutil.rmtree(process.setup.scratch, ignore_errors=True)
 
     def kill(self) -> None:
-        """End everything from another thread; whoever waits for an answer gets `ProcessDied`."""
+        """End everything, from another thread; the one that waits gets `ProcessDied`."""
         for process in list(self._originals.values()):
             process.kill()
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from py2048.errors import CourseError
 
-LARGEST = 200_000  # characters of a program that is looked at
-MOST_LINES = 4  # named for each sign
+MAX_CHARACTERS = 200_000  # characters of a program that is looked at
+MAX_LINES_NAMED = 4  # named for each sign
 
 _STRINGS = re.compile(
     r"'''(?:\\.|[^\\])*?'''"
@@ -42,7 +42,7 @@ _SIGNS = {
 
 def signs(text: str) -> list[str]:
     """What only Python 2 understands in a program, each with the lines where it stands."""
-    if len(text) > LARGEST:
+    if len(text) > MAX_CHARACTERS:
         return []
     code = _STRINGS.sub(_blank, text)
     own = set(re.findall(r"\b(?:def|class|as)[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=", code, re.MULTILINE))
@@ -69,8 +69,8 @@ def _blank(match: re.Match[str]) -> str:
 def places(lines: list[int]) -> str:
     """Some line numbers in words, the first few of them."""
     lines = sorted(set(lines))
-    named = ", ".join(map(str, lines[:MOST_LINES]))
-    more = " and more" if len(lines) > MOST_LINES else ""
+    named = ", ".join(map(str, lines[:MAX_LINES_NAMED]))
+    more = " and more" if len(lines) > MAX_LINES_NAMED else ""
     return f"line{'s' if len(lines) > 1 else ''} {named}{more}"
 
 
@@ -78,11 +78,14 @@ def convert(text: str) -> str:
     """The same program for Python 3, line by line the same as far as can be.
 
     Tabs count eight blanks, and ``/`` divides whole numbers as it did in Python 2, unless the
-    program has numbers with a point. Raises `ValueError` for what is no program of Python 2 either,
-    `CourseError` where fissix is not installed.
+    program has numbers with a point.
+
+    Raises:
+        ValueError: if it is not a program of Python 2 either.
+        CourseError: where fissix is not installed.
     """
     check_installed()
-    if len(text) > LARGEST:
+    if len(text) > MAX_CHARACTERS:
         raise ValueError(f"it is too long to be converted: {len(text)} characters")
     text = "\n".join(map(_without_tabs, text.split("\n"))).rstrip() + "\n"
     error: Exception = ValueError("nothing to convert")

@@ -4,7 +4,7 @@
 submission could read py2048's own solutions, and is graded only if the teacher insists.
 
 Programs with windows draw on a virtual display: one Xvfb for each submission, in a separate sandbox
-and as a separate user where that is possible. It admits only whoever has its key.
+and as a separate user where that is possible. It admits only who has its key.
 """
 
 from __future__ import annotations

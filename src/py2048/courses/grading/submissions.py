@@ -28,10 +28,10 @@ from py2048.courses.grading import python2
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.errors import CourseError, MissingExtraError
 
-LARGEST_ARCHIVE, MOST_MEMBERS = 256 << 20, 20_000
-LARGEST, MOST_FILES = 64 << 20, 2000  # of one submission
+MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
+MAX_BYTES, MAX_FILES = 64 << 20, 2000  # of one submission
 CHUNK = 1 << 16
-DEEPEST = 4  # ZIPs in ZIPs
+MAX_DEPTH = 4  # ZIPs in ZIPs
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -67,7 +67,7 @@ def unpack(archive: Path, folder: Path) -> None:
     try:
         with zipfile.ZipFile(archive) as opened:
             members = [info for info in opened.infolist() if not _is_folder(info)]
-            if len(members) > MOST_MEMBERS:
+            if len(members) > MAX_ARCHIVE_FILES:
                 raise BadArchive(f"{archive.name} holds {len(members)} files")
             targets = [(info, folder / place_of(info)) for info in members]
             _write_all(opened, targets, archive.name)
@@ -75,7 +75,7 @@ def unpack(archive: Path, folder: Path) -> None:
         raise
     except Exception as error:  # noqa: BLE001 - zipfile and each of its decompressors has its own
         reason = str(error) or type(error).__name__
-        raise BadArchive(f"{archive.name} is no readable ZIP file: {reason}") from None
+        raise BadArchive(f"{archive.name} is not a readable ZIP file: {reason}") from None
 
 
 def _is_folder(info: zipfile.ZipInfo) -> bool:
@@ -98,14 +98,14 @@ def _write_all(
     opened: zipfile.ZipFile, targets: list[tuple[zipfile.ZipInfo, Path]], name: str
 ) -> None:
     """Write the members, counting what really comes out rather than what the file claims."""
-    left = LARGEST_ARCHIVE
+    left = MAX_ARCHIVE_BYTES
     for info, target in targets:
         target.parent.mkdir(parents=True, exist_ok=True)
         with opened.open(info) as source, target.open("xb") as file:
             while part := source.read(CHUNK):
                 left -= len(part)
                 if left < 0:
-                    raise BadArchive(f"{name} unpacks to more than {LARGEST_ARCHIVE >> 20} MiB")
+                    raise BadArchive(f"{name} unpacks to more than {MAX_ARCHIVE_BYTES >> 20} MiB")
                 file.write(part)
 
 
@@ -303,7 +303,7 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
     """
     paths = submission.files
     size = sum(path.stat().st_size for path in paths)
-    if size > LARGEST or len(paths) > MOST_FILES:
+    if size > MAX_BYTES or len(paths) > MAX_FILES:
         raise Unreadable(f"it is too large: {len(paths)} files, {size >> 20} MiB")
     program = find_program(paths, grading)
     text = decode_source(program.read_bytes())[0]
@@ -431,7 +431,7 @@ class Collector:
         elif path.suffix.lower() == ".py":
             yield Submission(path.stem, path.parent, (path,))
         else:
-            raise CourseError(f"{str(path)!r} is no Python file, no folder and no ZIP")
+            raise CourseError(f"{str(path)!r} is not a Python file, a folder or a ZIP")
 
     def _unpack(self, archive: Path) -> Path:
         """Unpack a ZIP into a new folder."""
@@ -498,7 +498,7 @@ class Collector:
         """A student's ZIP in a class folder; a bad one is that student's problem only."""
         name = name or archive.stem
         try:
-            if depth >= DEEPEST:
+            if depth >= MAX_DEPTH:
                 raise BadArchive("too many ZIPs inside each other")
             folder = self._unpack(archive)
         except BadArchive as error:

@@ -4,7 +4,8 @@ A course author writes these values in ``courses/<name>/tasks.py``; see
 ``docs/how-to/write-a-graded-task.md``. Everything here stays in the grader's own process: a
 submission's process gets the code of an example and never what is expected.
 
-Comparing is strict about types, because the documents are: a list is no tuple, a bool is no number.
+Comparing is strict about types, because the documents are: a list is not a tuple, a bool is
+not a number.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 from py2048.errors import CourseError
 
-LONGEST = 600
+MAX_SHOWN = 600
 """Characters of a value that are shown."""
 
 Examples = Sequence["Example"] | Callable[[], Iterable["Example"]]
@@ -145,7 +146,7 @@ class Grading:
     submission's own copies. `gui` adds a virtual display and its user `screen`; `libraries` are
     importable packages beside the standard library. `prelude` runs before every example; `opening`
     is what a student types instead, with ``{module}`` for the student's file, empty where examples
-    are no Python. `variants` are
+    are not Python. `variants` are
     gradings of the same tasks in another language: the one whose `expects` a program defines most
     of is taken. `remarks` finds what else the document says about a program's text. `not_graded`
     says which of the document's marks a program cannot judge.
@@ -256,7 +257,7 @@ def _parse(code: str, where: str, mode: str = "exec") -> None:
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value of a submission that is no plain data: its type's name and a text about it."""
+    """A value of a submission that is not plain data: its type's name and a text about it."""
 
     type: str
     text: str
@@ -441,4 +442,4 @@ def show(value: object) -> str:
     text = repr(value)
     if len(text) > 76:
         text = pprint.pformat(value, width=76, compact=True, sort_dicts=False)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… ({len(text)} characters)"

@@ -152,7 +152,7 @@ def board_reduce(b: _Board, d: str) -> _Board:
     if not (is_board(b) and _is_move(d)):
         _invalid("board_reduce")
     b.rows, points = slide(b.rows, _MOVES[d])
-    # Not through board_update_score: a board may hold any integers, and 3 + 3 is no multiple of 4.
+    # Not through board_update_score: a board may hold any integers, such as 3 + 3.
     b.score += points
     return b
 

@@ -227,7 +227,7 @@ COORDINATES = Task(
             ],
         ),
         Check(
-            "create_coordinate refuses what is no integer, with a ValueError",
+            "create_coordinate refuses what is not an integer, with a ValueError",
             [
                 Example(_made(2, 3)),
                 *(Example(f"create_coordinate({things})", _REFUSED) for things in _NO_INTEGERS),
@@ -414,7 +414,7 @@ _CREATE = Check(
     reference_patches=board_patches("create_board"),
 )
 _POSITION = Check(
-    "board_position reads a value and refuses what is no coordinate",
+    "board_position reads a value and refuses what is not a coordinate",
     [
         Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
         Example("board_position(create_board(), create_coordinate(2, 4))", 0),
@@ -504,7 +504,7 @@ _EQUAL = Check(
     reference_patches=board_patches(),
 )
 _PRINT = Check(
-    "print_board prints the values and the score, and refuses what is no board",
+    "print_board prints the values and the score, and refuses what is not a board",
     [
         *(
             Example("print_board(b)", None, given=build(rows, score), prints=shown(rows, score))

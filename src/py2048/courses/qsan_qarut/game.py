@@ -12,7 +12,7 @@ from py2048.errors import CourseError
 if TYPE_CHECKING:
     from py2048.courses.qsan_qarut.controller import Controller
 
-LARGEST = 90
+MAX_GRID = 90
 """The largest N whose squares can still be told apart in the window."""
 
 
@@ -26,15 +26,15 @@ def grid_size(arguments: Sequence[str]) -> int | None:
     """Return the N that the command line names, `None` if it names none.
 
     Raises:
-        CourseError: if it is no whole number from 2 to `LARGEST`, or there is more than one.
+        CourseError: if it is not a whole number from 2 to `MAX_GRID`, or there is more than one.
     """
     if not arguments:
         return None
     text = " ".join(arguments)
-    if not text.isdecimal() or not 2 <= int(text) <= LARGEST:
+    if not text.isdecimal() or not 2 <= int(text) <= MAX_GRID:
         raise CourseError(
             f"the size {text!r} makes no board: "
-            f"give one whole number from 2 to {LARGEST}, such as 4"
+            f"give one whole number from 2 to {MAX_GRID}, such as 4"
         )
     return int(text)
 

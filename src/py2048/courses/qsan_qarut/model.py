@@ -50,7 +50,7 @@ class Game:
         board: the numbers, an int array of shape ``[grid, grid]``; 0 is an empty cell.
 
     Raises:
-        CourseError: if `N` is no whole number from 2.
+        CourseError: if `N` is not a whole number from 2.
     """
 
     board: NDArray[np.int_]
@@ -101,7 +101,7 @@ class Game:
         Raises:
             CourseError: if `move` is none of the four letters.
         """
-        if move not in [*DIRECTIONS]:  # a list is no key
+        if move not in [*DIRECTIONS]:  # a list cannot be a key
             raise CourseError(f"move {move!r} is none of 'l', 'r', 'u' and 'b'")
         before = _rows(self.board)
         after, _ = slide(before, DIRECTIONS[move])
@@ -135,12 +135,12 @@ class Game:
 
 
 def _answer(game: Game, move: str) -> None:
-    """Move, and say on the command line what came of it."""
+    """Move, and say on the command line what it did."""
     won_before, finished_before = game.is_won, game.is_finished
     game.make_move(move)
     _show(game)
     if game.is_won and not won_before:
-        print(f"You won: {WINNING_NUMBER} is on the board! The game goes on.\n")
+        print(f"You won: {WINNING_NUMBER} is on the board! The game continues.\n")
     if game.is_finished and not finished_before:
         print(f"Game over. Your score is {game.score}.\n")
 

@@ -65,7 +65,7 @@ def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
     What is code already stays as it is.
 
     Raises:
-        SyntaxError: if they are no Python.
+        SyntaxError: if they are not Python.
     """
     if not isinstance(text, str):
         return text, None
