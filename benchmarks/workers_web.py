@@ -1,8 +1,8 @@
 """What several workers, on one or two machines, make of faults under load.
 
-Starts ``py2048 serve --workers N`` once or twice on loopback, on one temporary database, with or
-without a Redis. Players make one move after another, and watchers follow some of their games.
-Meanwhile one worker is killed (SIGKILL), one is paused (SIGSTOP), or Redis is restarted. Players
+Starts ``py2048 serve --workers N`` once or twice on loopback, on one temporary
+PostgreSQL. Players make one move after another, and watchers follow some of their games.
+Meanwhile one worker is killed (SIGKILL), or one is paused (SIGSTOP). Players
 who lose their connection, or hear nothing for two seconds, come back as the page does, and go on
 with their games.
 
@@ -10,15 +10,13 @@ Prints moves a second, processor time a move of all processes of the server, and
 and watchers were without the game. Exit status 1 if an acknowledged move is not in the store, a
 player was told less than what was acknowledged, or a watcher is left behind.
 
-``python benchmarks/workers_web.py --help`` lists the options; for two machines with Redis:
-``python benchmarks/workers_web.py --machines 2 --database postgresql --redis``
+``python benchmarks/workers_web.py --help`` lists the options.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import importlib
 import json
 import os
 import re
@@ -30,7 +28,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bench_web import Player, connect, database
 
@@ -41,18 +38,18 @@ _COME_BACK = 0.5  # the page waits about so long
 _CATCH_UP = 10.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _CUT = (OSError, EOFError, TimeoutError, ConnectionError)
-FAULTS = ("none", "kill", "pause", "redis")
+FAULTS = ("none", "kill", "pause")
 
 
 class Machine:
     """A supervisor with its workers."""
 
-    def __init__(self, url: str, folder: Path, workers: int, redis: str | None, port: int) -> None:
+    def __init__(self, url: str, folder: Path, workers: int, port: int) -> None:
         command = [
             *(sys.executable, "-m", "py2048", "serve", "--port", str(port), "--database", url),
             *("--moves-rate", "100000", "--address-rate", "1000000", "--requests-rate", "100000"),
             *("--sockets", "5000", "--sockets-per-address", "5000"),
-            *("--workers", str(workers), *(("--redis", redis) if redis else ())),
+            *("--workers", str(workers)),
         ]
         folder.mkdir()
         self.log = folder / "log"
@@ -72,7 +69,10 @@ class Machine:
         """Return the processes of the workers; a single one is its own supervisor."""
         pid = self.process.pid
         found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [int(each) for each in found] or [pid]
+        spawned = (
+            each for each in found if b"spawn_main" in Path(f"/proc/{each}/cmdline").read_bytes()
+        )
+        return [int(each) for each in spawned] or [pid]
 
     def cpu(self) -> dict[int, float]:
         """Return the processor time of each process, in seconds."""
@@ -206,22 +206,16 @@ class Game:
         return found
 
 
-def damage(fault: str, machines: Sequence[Machine], redis: Any) -> None:
+def damage(fault: str, machines: Sequence[Machine]) -> None:
     """Do something bad to the server."""
     victim = machines[0].workers()[-1]
     if fault == "kill":
         os.kill(victim, signal.SIGKILL)
     elif fault == "pause":
         os.kill(victim, signal.SIGSTOP)
-    elif fault == "redis":
-        redis.stop()
-        time.sleep(1.0)
-        redis.start()
 
 
-async def play(
-    machines: Sequence[Machine], redis: Any, chosen: argparse.Namespace, fault: str
-) -> list[Game]:
+async def play(machines: Sequence[Machine], chosen: argparse.Namespace, fault: str) -> list[Game]:
     """Let everybody play and watch, do damage in the middle, and return the games."""
     ports = [machine.port for machine in machines]
     games: list[Game] = []
@@ -239,7 +233,7 @@ async def play(
     ]
     playing = [asyncio.create_task(game.keep_playing(until)) for game in games]
     await asyncio.sleep(chosen.seconds / 3)
-    await asyncio.to_thread(damage, fault, machines, redis)
+    await asyncio.to_thread(damage, fault, machines)
     await asyncio.gather(*playing)
     seconds = time.perf_counter() - began
     after = {pid: used for machine in machines for pid, used in machine.cpu().items()}
@@ -297,29 +291,15 @@ def _describe(what: str, seconds: Sequence[float]) -> None:
         )
 
 
-def start_redis(running: ExitStack, folder: Path) -> Any:
-    """Start a Redis for as long as `running` lasts."""
-    helper = importlib.import_module("tests.server.redis_server")
-    program = helper.find_redis()
-    if program is None:
-        sys.exit("no valkey-server and no redis-server: install redis-server")
-    server = helper.RedisServer(program, folder)
-    running.callback(server.stop)
-    return server
-
-
 def trial(chosen: argparse.Namespace, fault: str) -> int:
     """Run one fault on fresh machines; return how many were wronged."""
     with database(chosen.database) as (url, folder), ExitStack() as running:
-        redis = start_redis(running, folder) if chosen.redis else None
         machines = []
         for number in range(chosen.machines):
-            machine = Machine(
-                url, folder / str(number), chosen.workers, redis and redis.url, chosen.port
-            )
+            machine = Machine(url, folder / str(number), chosen.workers, chosen.port)
             running.callback(machine.stop)
             machines.append(machine)
-        games = asyncio.run(play(machines, redis, chosen, fault))
+        games = asyncio.run(play(machines, chosen, fault))
         if fault == "none":
             print(f"         workers have {[machine.memory() for machine in machines]} MB each")
         wronged = judge(url, games, chosen.watchers)
@@ -341,16 +321,13 @@ def main() -> None:
     parser.add_argument("--pace", type=float, default=0.0, help="seconds a player thinks")
     parser.add_argument("--workers", type=int, default=2, help="of each machine")
     parser.add_argument("--machines", type=int, default=1, help="supervisors on one database")
-    parser.add_argument("--database", default="sqlite", choices=("sqlite", "postgresql"))
-    parser.add_argument("--redis", action="store_true", help="connect the processes by a Redis")
+    parser.add_argument("--database", default="postgresql", choices=("postgresql",))
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=["none", "kill"])
     parser.add_argument("--port", type=int, default=0, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if "redis" in chosen.faults and not chosen.redis:
-        sys.exit("the fault redis needs --redis")
     print(
         f"{chosen.machines} x {chosen.workers} workers, {chosen.database}"
-        f"{' and Redis' if chosen.redis else ''}: {chosen.players} players,"
+        f": {chosen.players} players,"
         f" {chosen.watchers} watchers"
     )
     sys.exit(1 if sum([trial(chosen, fault) for fault in chosen.faults]) else 0)

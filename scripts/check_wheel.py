@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("gymnasium", "matplotlib", "psycopg", "ray", "redis", "starlette")
+EXTRAS = ("gymnasium", "matplotlib", "psycopg", "ray", "starlette")
 HEAVY = ("numba", "numpy", "sqlalchemy", "textual", "tkinter", "PIL", *EXTRAS)
 
 LIGHT_IMPORT = f"""

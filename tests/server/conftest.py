@@ -13,7 +13,6 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[1] / "storage"))
 
 from postgresql_server import PostgresqlServer, find_binaries
-from redis_server import RedisServer, find_redis
 from web_server import GENEROUS, Browser, WebServer, elsewhere, serving
 
 
@@ -40,23 +39,18 @@ def web_postgresql() -> Iterator[PostgresqlServer]:
     server.remove()
 
 
-@pytest.fixture(scope="module")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    program = find_redis()
-    if program is None:
-        pytest.skip("no valkey-server and no redis-server: install redis-server")
-    server = RedisServer(program, tmp_path_factory.mktemp("redis"))
-    yield server
-    server.stop()
+@pytest.fixture
+def postgresql_url(web_postgresql: PostgresqlServer) -> Iterator[str]:
+    """The URL of an empty PostgreSQL."""
+    schema = f"web_{secrets.token_hex(4)}"
+    web_postgresql.create_schema(schema)
+    yield web_postgresql.url(schema=schema)
+    web_postgresql.drop_schema(schema)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database, once of each kind."""
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'store.sqlite3'}"
-        return
-    server, schema = request.getfixturevalue("web_postgresql"), f"web_{secrets.token_hex(4)}"
-    server.create_schema(schema)
-    yield server.url(schema=schema)
-    server.drop_schema(schema)
+        return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    return request.getfixturevalue("postgresql_url")

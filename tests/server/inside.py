@@ -19,7 +19,6 @@ from py2048.server.play.games import GameService, OnlineGame, new_account_id
 from py2048.server.play.websocket import ClientConnection
 from py2048.server.services import Services
 from py2048.server.settings import Settings
-from py2048.server.worker import Worker
 from py2048.storage import Account, RecordSummary, Store
 from py2048.storage.schema import rounds
 
@@ -31,7 +30,7 @@ def create_game(games: GameService, account: str, rules: str, mode: str) -> Onli
     """Begin a game and write it; a daily one of today that was begun already is returned."""
     game, new = games.plan_game(account, rules, mode)
     if new is not None and games.store.changes.write([new]):
-        return games.load_rival(new)
+        return games.load_existing_daily(new)
     return game
 
 
@@ -58,20 +57,10 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
 
 
 @asynccontextmanager
-async def running(
-    url: str, worker: Worker | None = None, redis: str | None = None, moves_rate: float = 1e6
-) -> AsyncIterator[Services]:
-    """Run the server's parts on a store, with limits that nobody meets."""
-    much = 1e6
-    settings = Settings(
-        key="k" * 16,
-        database=url,
-        moves_rate=moves_rate,
-        address_rate=much,
-        players=("random",),
-        redis=redis,
-    )
-    services = Services(settings, worker)
+async def running(url: str, **settings: Any) -> AsyncIterator[Services]:
+    """Run the server's parts on a store, by default with limits that nobody meets."""
+    generous = {"moves_rate": 1e6, "address_rate": 1e6, "players": ("random",)}
+    services = Services(Settings(key="k" * 16, database=url, **(generous | settings)))
     async with services.running():
         await services.ready()
         yield services

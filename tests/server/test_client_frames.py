@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from py2048.server.play.rooms import MOST_FRAMES, TOO_SLOW, Client
+from py2048.server.play.rooms import MAX_FRAMES, TOO_SLOW, Client
 
 
 class Wire:
@@ -26,8 +26,7 @@ class Wire:
 
 
 def connected(wire: Wire) -> tuple[Client, asyncio.Task[int]]:
-    client = Client("ada")
-    client.write_now = wire.write_now
+    client = Client("ada", write_now=wire.write_now)
     return client, asyncio.create_task(client.run(wire.send))
 
 
@@ -63,7 +62,7 @@ async def test_a_slow_reader_is_let_go() -> None:
     wire = Wire()
     client, running = connected(wire)
     wire.free.clear()
-    for _ in range(MOST_FRAMES + 2):
+    for _ in range(MAX_FRAMES + 2):
         client.send(b"frame")
     assert client.overflowed.is_set()
     assert client.closed == TOO_SLOW

@@ -50,24 +50,24 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
     rate, queue = limits.RateLimits(SETTINGS), Passwords()._strangers._slots
     minutes = 60
     expected: dict[str, tuple[float, ...]] = {
-        "the head of a request": (middleware.LARGEST_HEAD / 1024, SETTINGS.head_patience),
+        "the head of a request": (middleware.MAX_HEAD / 1024, SETTINGS.head_timeout_s),
         "the body of a request": (
-            middleware.LARGEST_BODY / 1024, middleware.BODY_PATIENCE,
-            middleware.LARGEST_RECORD / 1024,
+            middleware.MAX_BODY / 1024, middleware.BODY_TIMEOUT_S,
+            middleware.MAX_RECORD / 1024,
         ),
-        "a message on the WebSocket": (schema.MOST_CHARACTERS,),
-        "a reader of an answer": (connections.WRITE_PATIENCE,),
-        "a silent WebSocket": (SETTINGS.ping, SETTINGS.ping),
-        "what waits for a slow browser": (rooms.MOST_FRAMES, rooms.MOST_CHARACTERS),
+        "a message on the WebSocket": (schema.MAX_CHARACTERS,),
+        "a reader of an answer": (connections.WRITE_TIMEOUT_S,),
+        "a silent WebSocket": (SETTINGS.ping_s, SETTINGS.ping_s),
+        "what waits for a slow browser": (rooms.MAX_FRAMES, rooms.MAX_CHARACTERS),
         "new games": (
             1 / rate._new_games.rate, rate._new_games.burst,
             rate._new_games_from.rate, rate._new_games_from.burst,
         ),
-        "games in progress": (games.MOST_OPEN_GAMES,),
-        "actions in a game": (games.MOST_ACTIONS,),
-        "boards": (games.LARGEST_SIDE, games.LARGEST_SIDE),
+        "games in progress": (games.MAX_OPEN_GAMES,),
+        "actions in a game": (games.MAX_ACTIONS,),
+        "boards": (games.MAX_SIDE, games.MAX_SIDE),
         "rules": (
-            games._LONGEST_TEXT, games.LARGEST_TILE, games.LARGEST_TARGET, MAX_POINTS,
+            games.MAX_RULES_TEXT, games.MAX_TILE, games.MAX_TARGET, MAX_POINTS,
         ),
         "hints": (rate._hints.rate, rate._hints.burst, hints._LONGEST_QUEUE),
         "games that a computer player plays": (SETTINGS.autoplays, hints._AUTOPLAYS_EACH),
@@ -96,14 +96,14 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "passwords": (passwords.SHORTEST, passwords.LONGEST, passwords.FEWEST_GUESSES),
         "recovery codes": (recovery.HOW_MANY,),
         "programs of a person": (accounts.MOST_BOTS,),
-        "sessions, and the cookies of guests": (services._UNUSED / timedelta(days=1),),
+        "sessions, and the cookies of guests": (services.UNUSED / timedelta(days=1),),
         "guests' games without a move": (games.UNTOUCHED / timedelta(days=1),),
     }  # fmt: skip
     told = {what: tuple(numbers_in(row[0])) for what, row in rows("Limits that are fixed").items()}
     assert told == expected
     beside = rows("Limits that you set")
-    assert run._BESIDE_SOCKETS in numbers_in(beside["`--sockets`"][1])
-    assert run._BESIDE_SOCKETS_EACH in numbers_in(beside["`--sockets-per-address`"][1])
+    assert run.BESIDE_SOCKETS in numbers_in(beside["`--sockets`"][1])
+    assert run.BESIDE_SOCKETS_EACH in numbers_in(beside["`--sockets-per-address`"][1])
 
 
 def numbers_in(text: str) -> list[float]:

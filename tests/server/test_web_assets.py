@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import re
-from collections.abc import AsyncIterator
-from typing import Any
 
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
-from starlette.types import Message
 from web_server import Browser
 
 from py2048.server.http.assets import STATIC
-from py2048.server.http.compression import Compression
 
 
 def test_files_have_the_version_of_their_contents(browser: Browser) -> None:
@@ -61,7 +52,7 @@ def test_answers_are_compressed_for_those_who_take_it(browser: Browser) -> None:
         assert packed.headers["content-encoding"] == "gzip"
         assert gzip.decompress(packed.body) == plain.body
         assert len(packed.body) < len(plain.body) / 2
-        assert packed.headers["vary"] == "accept-encoding"
+        assert packed.headers["vary"].lower() == "accept-encoding"
 
 
 def test_pages_with_secrets_are_not_compressed(browser: Browser) -> None:
@@ -69,30 +60,3 @@ def test_pages_with_secrets_are_not_compressed(browser: Browser) -> None:
     answer = browser.get("/account", Accept_Encoding="gzip")
     assert answer.status == 200
     assert answer.headers["content-encoding"] is None
-
-
-async def test_streams_pass_as_they_are() -> None:
-    """What is sent in pieces is neither held back nor compressed."""
-    sent: list[Any] = []
-
-    async def answer(request: Request) -> Response:
-        async def lines() -> AsyncIterator[str]:
-            for _ in range(2):
-                yield "x" * 1000
-                assert len(sent) in (2, 3)  # the head, and each piece that was there
-
-        return StreamingResponse(lines(), media_type="application/json")
-
-    app = Compression(Starlette(routes=[Route("/", answer)]))
-    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "root_path": ""}
-
-    async def receive() -> Message:
-        await asyncio.sleep(3600)
-        return {"type": "http.disconnect"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    await app({**scope, "headers": [(b"accept-encoding", b"gzip")]}, receive, send)
-    assert b"content-encoding" not in dict(sent[0]["headers"])
-    assert b"".join(message["body"] for message in sent[1:]) == b"x" * 2000

@@ -148,7 +148,7 @@ def is_closed(connection: sockets.socket, patience: float) -> bool:
 
 def test_slow_heads_are_not_waited_for(tmp_path: Path) -> None:
     """Nothing at all, a head byte by byte, a second one, a body after the answer, no handshake."""
-    with impatient(tmp_path / "impatient", head_patience=1.0) as server:
+    with impatient(tmp_path / "impatient", head_timeout_s=1.0) as server:
         begun = {
             "silent": b"",
             "half": HALF,
@@ -179,7 +179,7 @@ def test_slow_heads_are_not_waited_for(tmp_path: Path) -> None:
 
 async def test_sockets_that_give_no_sign_of_life_are_closed(tmp_path: Path) -> None:
     """A client that answers no ping loses its connection; one that does keeps it."""
-    with impatient(tmp_path / "pinged", ping=0.5) as server:
+    with impatient(tmp_path / "pinged", ping_s=0.5) as server:
         address = f"ws://127.0.0.1:{server.port}/ws"
         async with connect(address, ping_interval=None) as alive:
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)

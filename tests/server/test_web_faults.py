@@ -20,10 +20,9 @@ from inside import Json, Visitor, running
 from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.errors import StorageError
-from py2048.server import services as services_module
 from py2048.server.app import Health
 from py2048.server.play.games import GameService
-from py2048.server.play.rooms import Change
+from py2048.server.play.group_commit import Change
 from py2048.storage import open_store
 from py2048.storage.accounts import Sessions
 
@@ -70,13 +69,10 @@ async def test_hostile_visitors_cost_nobody_a_move(url: str) -> None:
         assert [store.games.find(str(game)).revision for game in games] == [12] * 40
 
 
-async def test_a_store_held_by_another_program_is_told_to_the_player(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: Path) -> None:
     """The move is taken back and the player told why; when the store is free it can be made."""
-    monkeypatch.setattr(services_module, "_STORE_PATIENCE", 0.2)
     file = tmp_path / "store.sqlite3"
-    async with running(f"sqlite:///{file}") as services:
+    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as services:
         player = Visitor(services)
         before = await player.new()
         with closing(sqlite3.connect(file, isolation_level=None)) as rival:
@@ -135,13 +131,10 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
         player.leave()
 
 
-async def test_a_new_game_that_cannot_be_saved_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_new_game_that_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     """Whoever asks for a game hears that the store is held, and may ask again."""
-    monkeypatch.setattr(services_module, "_STORE_PATIENCE", 0.2)
     file = tmp_path / "store.sqlite3"
-    async with running(f"sqlite:///{file}") as services:
+    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as services:
         player = Visitor(services)
         with closing(sqlite3.connect(file, isolation_level=None)) as rival:
             rival.execute("BEGIN EXCLUSIVE")
@@ -162,22 +155,18 @@ async def test_maintenance_survives_what_it_meets(
         calls.put("broken")
         raise ZeroDivisionError("as nobody expected")
 
-    monkeypatch.setattr(services_module, "_SWEEP", 0.01)
     monkeypatch.setattr(GameService, "sweep", broken)
     monkeypatch.setattr(Sessions, "forget", lambda *_: calls.put("after it"))
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}"):
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", sweep_s=0.01):
         done = [await asyncio.to_thread(calls.get, timeout=30) for _ in range(4)]
     assert done == ["broken", "after it"] * 2
     assert "as nobody expected" in caplog.text
 
 
-async def test_autoplay_stops_when_a_move_cannot_be_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> None:
     """A computer player does not go on against a store that is held."""
-    monkeypatch.setattr(services_module, "_STORE_PATIENCE", 0.2)
     file = tmp_path / "store.sqlite3"
-    async with running(f"sqlite:///{file}") as services:
+    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as services:
         player = Visitor(services)
         await player.new()
         await player.ask("autoplay", player="random", delay=50)

@@ -106,7 +106,6 @@ def test_what_is_no_database_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Before the server serves anybody: it would wait for it in vain."""
-    monkeypatch.setattr("py2048.server.run._serve", lambda *_: None)
     url = url.format(folder=tmp_path)
     assert main(["serve", "--port", "0", "--database", url]) == 2
     assert reason in capsys.readouterr().err

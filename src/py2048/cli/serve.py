@@ -103,24 +103,11 @@ def serve(
         ),
     ] = 1,
     workers: Annotated[
-        int, typer.Option(min=1, max=256, help="Processes that serve together, one for each core.")
+        int,
+        typer.Option(
+            min=1, max=256, help="Processes that serve together, one for each core, on PostgreSQL."
+        ),
     ] = 1,
-    separate_ports: Annotated[
-        bool,
-        typer.Option(
-            "--separate-ports",
-            help="Give each worker a port of its own, from --port on, for a proxy that chooses.",
-        ),
-    ] = False,
-    redis: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="A Redis or Valkey that connects several machines, such as "
-            "redis://host:6379/0. By default PY2048_REDIS_URL, else PostgreSQL connects them. "
-            "Needs the extra redis.",
-        ),
-    ] = None,
     durability: Annotated[
         Durability,
         typer.Option(

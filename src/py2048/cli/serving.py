@@ -30,7 +30,6 @@ _OPTIONS = {
     "--sockets-per-address": _COUNT,
     "--reviews": _COUNT,
     "--workers": _COUNT,
-    "--redis": _TEXT,
     "--durability": (str, "disk|process"),
     "--log-level": (str, "debug|info|warning|error"),
 }
@@ -53,12 +52,10 @@ def plain_options(words: Sequence[str]) -> dict[str, Any] | None:
 def run_server(*, log_level: str = "info", **options: Any) -> int:
     """Serve until somebody stops it; what no option says is as in `Settings`."""
     from py2048.server import serve
-    from py2048.server.settings import Settings, find_key, find_proxies, find_redis
+    from py2048.server.settings import Settings, find_key, find_proxies
     from py2048.storage import data_folder
 
     if options.get("trusted_proxies") is None:
         options["trusted_proxies"] = find_proxies()
-    if options.get("redis") is None:
-        options["redis"] = find_redis()
     serve(Settings(key=find_key(data_folder()), **options), log_level)
     return 0

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
+import os
+import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,7 +21,6 @@ from starlette.types import ASGIApp
 from py2048.errors import GameOverError, Py2048Error, StorageError
 from py2048.server import schema
 from py2048.server.api.api import STATUS, Api
-from py2048.server.http.compression import Compression
 from py2048.server.http.logs import shown_path
 from py2048.server.http.middleware import SecurityMiddleware
 from py2048.server.play.battle_pages import BattlePages
@@ -32,32 +34,33 @@ from py2048.server.site.cards import SharePages
 from py2048.server.site.pages import Pages
 from py2048.server.site.positions import PositionPages
 from py2048.server.site.puzzles import PuzzlePages
-from py2048.server.worker import Worker
 
 _log = logging.getLogger("py2048.web")
-_PAUSE = 1.0
-_PATIENCE = 1.5
-"""Seconds for the store to answer: whoever asks waits 2 or 3 (see deploy/)."""
+_CHECK_S = 1.0
+"""Between two writes to the store that only show whether it can be written."""
+_CHECK_TIMEOUT_S = 1.5
+"""For the store to answer: proxies wait 2 or 3 seconds (see deploy/)."""
 
 
-def make_app(settings: Settings, worker: Worker | None = None) -> ASGIApp:
+def make_app(settings: Settings) -> ASGIApp:
     """Return the server as an ASGI application; it must be made within an event loop.
 
     Args:
         settings: how the server is run.
-        worker: which of several workers it is, None where it is the only one.
     """
-    services = Services(settings, worker)
+    services = Services(settings)
     auth = Auth(services, Cookies(settings.key, secure=settings.is_secure))
     pages = Pages(services, auth)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        beating = asyncio.create_task(worker.beat(services.metrics.text)) if worker else None
+        counting = asyncio.create_task(services.metrics.keep_current())
+        if parent := multiprocessing.parent_process():  # no worker serves on without it
+            loop = asyncio.get_running_loop()
+            loop.add_reader(parent.sentinel, os.kill, os.getpid(), signal.SIGTERM)
         async with services.running():
             yield
-        if beating:
-            beating.cancel()
+        counting.cancel()
 
     async def explain(request: Request, error: Exception) -> Response:
         return await _explained(pages, auth, request, error)
@@ -77,7 +80,7 @@ def make_app(settings: Settings, worker: Worker | None = None) -> ASGIApp:
         exception_handlers={HTTPException: explain, Py2048Error: explain, Exception: explain},
         lifespan=lifespan,
     )
-    return SecurityMiddleware(Compression(app), services)
+    return SecurityMiddleware(app, services)
 
 
 async def _explained(pages: Pages, auth: Auth, request: Request, error: Exception) -> Response:
@@ -149,7 +152,7 @@ class Health:
         if fault is None:
             return JSONResponse({"status": "ready"})
         # Play goes on, and every other process has the same fault: nobody is sent elsewhere.
-        late = f"{fault} cannot be reached: watchers on other processes see moves up to 2 s late"
+        late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
         return JSONResponse({"status": "ready", "degraded": fault, "message": late})
 
     async def _check(self) -> None:
@@ -161,18 +164,15 @@ class Health:
         rooms = self._services.rooms
         rooms.check_faults()
         now = time.monotonic()
-        if self._checking is None or (self._checking.done() and now - self._checked > _PAUSE):
+        if self._checking is None or (self._checking.done() and now - self._checked > _CHECK_S):
             check = rooms.games.store.settings.check_writable
             self._checking = asyncio.ensure_future(rooms.in_thread(check))
             self._checked = now
-        done, _ = await asyncio.wait((self._checking,), timeout=_PATIENCE)
+        done, _ = await asyncio.wait((self._checking,), timeout=_CHECK_TIMEOUT_S)
         if not done:
             raise StorageError("the store does not answer", "slow")
         self._checking.result()
 
     async def metrics(self, _request: Request) -> Response:
         """Counters and gauges in the text format of Prometheus, of all workers."""
-        text, worker = self._services.metrics.text(), self._services.worker
-        if worker is not None:
-            text = worker.merged(text)
-        return Response(text, media_type="text/plain; version=0.0.4")
+        return Response(self._services.metrics.text(), media_type="text/plain; version=0.0.4")

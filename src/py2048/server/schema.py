@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
 from py2048.errors import Py2048Error
 
-MOST_CHARACTERS = 4096
+MAX_CHARACTERS = 4096
 """The longest message that a browser may send."""
 
 CASUAL, RANKED, DAILY, BOT = "casual", "ranked", "daily", "bot"
@@ -33,7 +33,7 @@ OFFLINE = "offline"
 POSITION = "position"
 """The category of a casual game that began from a position of another: it counts on no board."""
 
-_LONGEST_ID = 32
+_MAX_ID = 32
 _VALUE_SHOWN = 40
 _PLAIN = r"^[^\x00\ud800-\udfff]*$"  # what every database and browser can hold
 T = TypeVar("T")
@@ -86,14 +86,14 @@ ActionNumber = Annotated[int, _whole(1, 2**31 - 1)]
 ChainNumber = ActionNumber | UnsetType
 """Says which actions a page sends without waiting for answers; see `play.pipeline`."""
 
-MOST_TURNS_TEXT = 1000
+MAX_TURNS_TEXT = 1000
 TurnsText = Annotated[
     str,
     Meta(
         min_length=1,
-        max_length=MOST_TURNS_TEXT,
+        max_length=MAX_TURNS_TEXT,
         pattern=r"^[0-9A-Za-z_-]+$",
-        description=f"turns as in a record, at most {MOST_TURNS_TEXT} characters",
+        description=f"turns as in a record, at most {MAX_TURNS_TEXT} characters",
     ),
 ]
 _Side = Literal["up", "down", "left", "right"]
@@ -166,10 +166,9 @@ class OpenRequest(PageMessage, tag="open"):
 
 
 class WatchRequest(PageMessage, tag="watch"):
-    """Watch a game, whoever plays it; its moves come as `steps` of a few bytes if asked for."""
+    """Watch a game, whoever plays it."""
 
     game: Text
-    steps: bool = False
 
 
 class LeaveRequest(PageMessage, tag="leave"):
@@ -252,8 +251,8 @@ def parse_message(frame: str | None) -> PageMessage:
     Raises:
         ActionRejected: if it is none.
     """
-    if frame is None or len(frame) > MOST_CHARACTERS:
-        raise malformed(f"a message is text of at most {MOST_CHARACTERS} characters")
+    if frame is None or len(frame) > MAX_CHARACTERS:
+        raise malformed(f"a message is text of at most {MAX_CHARACTERS} characters")
     try:
         return _decoder.decode(frame)
     except ValidationError as error:
@@ -315,7 +314,7 @@ def checked_game_id(text: str) -> str:
     Raises:
         ActionRejected: if it can be none.
     """
-    if not (0 < len(text) <= _LONGEST_ID and text.isascii() and text.isalnum()):
+    if not (0 < len(text) <= _MAX_ID and text.isascii() and text.isalnum()):
         raise ActionRejected("unknown_game", "there is no such game")
     return text
 

@@ -3,47 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from py2048.errors import StorageError
 from py2048.server.api.bots import BotService
 from py2048.server.api.hints import HintService
 from py2048.server.http.limits import RateLimits
-from py2048.server.http.metrics import Metrics
+from py2048.server.http.metrics import WORKERS_FOLDER, Metrics
 from py2048.server.play import battles
-from py2048.server.play.battle_hub import BattleHub
-from py2048.server.play.bus import Bus, NoticeBus
+from py2048.server.play.battles import BattleHub
 from py2048.server.play.games import GameService
+from py2048.server.play.notices import NAME, Notices
 from py2048.server.play.rooms import Rooms
-from py2048.server.play.sharing import Sharing
 from py2048.server.schema import CASUAL, ActionRejected, checked_game_id
 from py2048.server.settings import Settings
 from py2048.server.site.review_workers import ReviewWorkers
 from py2048.server.site.reviews import MOST_KEPT, request_review
 from py2048.server.site.tokens import KnownTokens
-from py2048.server.worker import Worker
 from py2048.storage import open_store
 from py2048.storage.values import utc_text
-
-if TYPE_CHECKING:
-    from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-_SWEEP = 60.0
 _ORPHANED = timedelta(minutes=10)
-_UNUSED = timedelta(days=400)
-_POLL = 1.0
-_STORE_PATIENCE = 5.0
-"""Seconds to wait for another program that holds the store, before players are told."""
-_HEAD_START = 0.3
-"""Seconds for the first page, before the store opens unasked."""
+UNUSED = timedelta(days=400)
+_HEAD_START_S = 0.3
+"""For the first page, before the store opens unasked."""
+_FIRST_RETRY_S, _MAX_RETRY_S = 0.5, 10.0
+"""Between two tries to open the store."""
 
 
 class Services:
@@ -51,24 +47,21 @@ class Services:
 
     Args:
         settings: how the server is run.
-        worker: which of several workers this process is; None where it is the only one.
     """
 
-    def __init__(self, settings: Settings, worker: Worker | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.worker = worker
         self.metrics = Metrics()
         self.limits = RateLimits(settings)
         self.bots = BotService(settings)
         self.tokens: KnownTokens[Any] = KnownTokens()
         self.hints = HintService(settings.players, settings.autoplays)
-        self.battles = BattleHub(lambda: self.rooms)
-        is_first = worker is None or worker.number == 0
-        self.reviews = ReviewWorkers(settings.reviews if is_first else 0, self.metrics)
+        self.reviews = ReviewWorkers(settings.reviews if _may_review() else 0, self.metrics)
         self.fault: StorageError | None = None
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
         self._rooms: Rooms | None = None
+        self._battles: BattleHub | None = None
         gauge = self.metrics.gauge
         gauge("py2048_sockets", "Connected players", lambda: self.limits.sockets.taken)
         gauge("py2048_sockets_limit", "Most connected players", lambda: settings.sockets)
@@ -79,11 +72,6 @@ class Services:
             lambda: self._rooms.group_commit.backlog if self._rooms else 0,
         )
         gauge("py2048_review_backlog", "Reviews to be computed", lambda: self.reviews.backlog)
-        gauge(
-            "py2048_shared_games",
-            "Games that are open in another process, too",
-            lambda: self._rooms.sharing.shared if self._rooms else 0,
-        )
         gauge(
             "py2048_bus_up",
             "1 while other processes can be heard, or there are none",
@@ -102,15 +90,21 @@ class Services:
         return self._rooms
 
     @property
+    def battles(self) -> BattleHub:
+        """The battles, likewise."""
+        assert self._battles is not None  # asked for by those who have waited for the store
+        return self._battles
+
+    @property
     def is_ready(self) -> bool:
         """Whether the store is open."""
         return self._rooms is not None
 
     @property
     def bus_fault(self) -> str | None:
-        """What carries messages between processes and fails; None where all is well."""
-        bus = self._rooms.sharing.bus if self._rooms else None
-        return bus.name if bus and bus.fault else None
+        """What other processes are heard by, if it fails; None where all is well."""
+        notices = self._rooms.notices if self._rooms else None
+        return NAME if notices and notices.fault else None
 
     async def ready(self) -> Rooms:
         """Wait until the store is open, or cannot be opened.
@@ -176,41 +170,33 @@ class Services:
     async def _open(self) -> None:
         """Open the store; where it cannot be opened, say so and try again."""
         with suppress(TimeoutError):  # loading the database's libraries would delay the first page
-            await asyncio.wait_for(self._wanted.wait(), _HEAD_START)
-        wait = 0.5
+            await asyncio.wait_for(self._wanted.wait(), _HEAD_START_S)
+        wait = _FIRST_RETRY_S
         while self._rooms is None:
             try:
                 store = await asyncio.to_thread(
                     open_store, self.settings.database,
-                    durability=self.settings.durability, patience=_STORE_PATIENCE,
+                    durability=self.settings.durability, patience=self.settings.store_timeout_s,
                 )  # fmt: skip
             except StorageError as error:
                 self.fault = error
                 _log.error("the store cannot be opened", extra={"fault": str(error)})
                 self._ready.set()
                 await asyncio.sleep(wait)
-                wait = min(2 * wait, 10.0)
+                wait = min(2 * wait, _MAX_RETRY_S)
                 continue
-            sharing = Sharing(self._make_bus(store))
-            self._rooms = Rooms(GameService(store), self.metrics, sharing)
+            notices = Notices(store) if store.notices.can_listen else None
+            self._rooms = Rooms(store, self.metrics, notices)
+            self._battles = BattleHub(self._rooms)
             self._ready.set()
             self.reviews.start(store)
-        await self._rooms.sharing.run(self._rooms)
-
-    def _make_bus(self, store: Store) -> Bus | None:
-        """Return what carries messages to other processes, None where there can be none."""
-        if self.settings.redis:
-            from py2048.server.play.redis_bus import RedisBus
-
-            return RedisBus(self.settings.redis)
-        if store.notices.can_listen:
-            return NoticeBus(store)
-        return self.worker.make_bus() if self.worker else None
+        await self._rooms.follow_others()
 
     async def _maintain(self) -> None:
         """Every minute finish games that were over when their process ended, and sweep."""
         while self._rooms is None:
-            await asyncio.sleep(_POLL)
+            await self._ready.wait()
+            await asyncio.sleep(0.1)  # it may be set because the store cannot be opened
         rooms, age, but = self._rooms, timedelta(0), CASUAL  # whose players may sit elsewhere
         while True:
             for step in _maintenance(rooms, age, but):
@@ -220,7 +206,7 @@ class Services:
                     rooms.note_fault(error, "maintenance failed")
                 except Exception:  # noqa: BLE001 - other steps, and the next minute, still come
                     _log.exception("maintenance failed")
-            await asyncio.sleep(_SWEEP)
+            await asyncio.sleep(self.settings.sweep_s)
             age, but = _ORPHANED, ""
 
 
@@ -231,7 +217,7 @@ def _maintenance(rooms: Rooms, age: timedelta, but: str) -> tuple[Callable[[], o
         partial(_finish_orphans, games, age, but),
         lambda: games.sweep(frozenset(tuple(rooms.open))),
         partial(battles.maintain, games),
-        partial(store.sessions.forget, utc_text(datetime.now(UTC) - _UNUSED)),
+        partial(store.sessions.forget, utc_text(datetime.now(UTC) - UNUSED)),
         partial(store.reviews.forget, MOST_KEPT),
     )
 
@@ -239,3 +225,17 @@ def _maintenance(rooms: Rooms, age: timedelta, but: str) -> tuple[Callable[[], o
 def _finish_orphans(games: GameService, age: timedelta, but: str) -> None:
     for game, fault in games.finalize_orphans(age, but=but).items():
         _log.error("a game was not counted", extra={"game": game, "fault": fault})
+
+
+def _may_review() -> bool:
+    """Say whether this process computes reviews: of several workers one does, while it lives."""
+    folder = os.environ.get(WORKERS_FOLDER)
+    if not folder:
+        return True
+    lock = os.open(Path(folder) / "reviewer", os.O_CREAT | os.O_RDWR)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return False
+    return True

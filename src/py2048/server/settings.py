@@ -16,7 +16,6 @@ from py2048.errors import Py2048Error
 PROXIES_VARIABLE = "PY2048_TRUSTED_PROXIES"
 KEY_VARIABLE = "PY2048_SECRET_KEY"
 KEY_FILE = "web-secret-key"
-REDIS_VARIABLE = "PY2048_REDIS_URL"
 _SHORTEST_KEY = 16
 _ORIGIN = re.compile(
     r"(https?)://([a-z\d](?:[a-z\d._-]*[a-z\d])?|\[[a-f\d:]+])(?::([1-9]\d{0,4}))?/?", re.ASCII
@@ -55,15 +54,13 @@ class Settings:
         sockets_per_address: connections from one address.
         autoplays: games that a computer player plays at the same time.
         reviews: finished games that are reviewed at the same time; 0 switches reviews off.
-        head_patience: seconds within which the head of a request must come.
-        workers: processes that serve together; more than one share the machine's cores.
-        separate_ports: whether each worker has a port of its own, from `port` on, for a proxy
-            that chooses; otherwise all of them share `port`.
-        redis: the URL of a Redis or Valkey by which the processes of several machines reach each
-            other. None means PostgreSQL's own messages, or sockets between the workers.
-        worker_patience: seconds after which a worker that gives no sign of life is replaced.
-        ping: seconds after which a silent WebSocket is asked for a sign of life, and as many
-            more until it is closed without one.
+        head_timeout_s: within which the head of a request must come.
+        workers: processes that serve together, on one PostgreSQL.
+        worker_timeout_s: after which a worker that gives no sign of life is replaced.
+        store_timeout_s: to wait for another program that holds the store, before players are told.
+        sweep_s: between two looks for what is to be finished or removed.
+        ping_s: after which a silent WebSocket is asked for a sign of life, and as many more until
+            it is closed without one.
 
     Raises:
         ServerError: if the public URL is no origin, or the trusted proxies are not addresses.
@@ -88,12 +85,12 @@ class Settings:
     sockets_per_address: int = 200
     autoplays: int = 8
     reviews: int = 1
-    head_patience: float = 10.0
-    ping: float = 20.0
+    head_timeout_s: float = 10.0
+    ping_s: float = 20.0
     workers: int = 1
-    separate_ports: bool = False
-    redis: str | None = field(default=None, repr=False)
-    worker_patience: float = 10.0
+    worker_timeout_s: float = 20.0
+    store_timeout_s: float = 5.0
+    sweep_s: float = 60.0
 
     def __post_init__(self) -> None:
         _ = self.origin, self.proxies  # read them before anything starts
@@ -157,11 +154,6 @@ def _origin_of(url: str) -> str:
 def find_proxies() -> str | None:
     """Return the trusted proxies that the environment names, None where it names none."""
     return os.environ.get(PROXIES_VARIABLE) or os.environ.get("FORWARDED_ALLOW_IPS") or None
-
-
-def find_redis() -> str | None:
-    """Return the URL of the Redis that the environment names, None where it names none."""
-    return os.environ.get(REDIS_VARIABLE) or None
 
 
 def find_key(folder: Path) -> str:

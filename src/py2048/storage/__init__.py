@@ -101,13 +101,13 @@ def open_store(
 
 
 def load_store(url: str | PathLike[str] | None = None) -> bool:
-    """Load what `open_store` needs, without opening anything, before a process is forked.
+    """Load what `open_store` needs, without opening anything.
 
     Args:
         url: As for `open_store`.
 
     Returns:
-        Whether several processes can share the store: not one in memory.
+        Whether several processes of a server can share the store: one on PostgreSQL.
 
     Raises:
         StorageError: This is no URL of a database that py2048 can use.
@@ -118,7 +118,7 @@ def load_store(url: str | PathLike[str] | None = None) -> bool:
 
     engine, _ = make_engine(_location(url))
     engine.dispose()
-    return not (is_sqlite(engine) and engine.url.database is None)
+    return not is_sqlite(engine)
 
 
 def names_store(url: str | PathLike[str] | None) -> bool:

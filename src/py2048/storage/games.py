@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection, Row
 from py2048.errors import StaleGameError
 from py2048.storage.database import Subject, insert_new
 from py2048.storage.schema import games, turns
-from py2048.storage.values import SavedGame
+from py2048.storage.values import GameChange, SavedGame
 
 _TURNS = (
     sa.select(turns.c.game_id, turns.c.code, turns.c.millis)
@@ -39,6 +39,27 @@ class SavedGames(Subject):
         """Return the game in progress, None if there is none, or it is finished or discarded."""
         found = self._with_turns(sa.select(games).where(games.c.id == game_id))
         return found[0] if found else None
+
+    def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
+        """Return what happened in a game since it was at a revision, with so many turns.
+
+        It costs as much as the turns that are new. None stands for a game that is gone.
+        """
+        new = turns.c.game_id == game_id, turns.c.ply >= length
+        with self._database.read() as connection:
+            row = connection.execute(sa.select(games).where(games.c.id == game_id)).one_or_none()
+            if row is None:
+                return None
+            query = sa.select(turns.c.ply, turns.c.code, turns.c.millis).where(*new)
+            added = connection.execute(
+                query.where(turns.c.ply < row.length).order_by(turns.c.ply)
+            ).all()
+        return GameChange(
+            id=game_id, seen=revision, revision=row.revision, length=row.length,
+            position=row.position, score=row.score, is_over=row.is_over, undos=row.undos,
+            hints=row.hints, extra=row.extra,
+            turns=tuple((ply, code, millis or 0) for ply, code, millis in added),
+        )  # fmt: skip
 
     def revisions(self, ids: Collection[str]) -> dict[str, int]:
         """Return the revisions of those of the games that are in progress."""

@@ -189,7 +189,7 @@ class Api:
         _check_mode(user, mode)
         rooms = await self._services.ready()
         control = None if message.time_control is UNSET else message.time_control
-        game = await rooms.create_game(user.account, message.rules, mode, control)
+        game = await rooms.begin(rooms.games.plan_game, user.account, message.rules, mode, control)
         response = _answer(messages.state_of(game, mine=True, autoplay=None), 201)
         response.headers["location"] = f"/api/games/{game.id}"
         self._auth.remember(response, user)
@@ -254,10 +254,9 @@ class Api:
         rooms.enter(client, room)
         try:
             _check_mode(user, room.game.info.mode)
-            if room.is_reloading:
-                await room.ready()
+            await room.loaded()
             direction = Direction.parse(message.direction)
-            room.stop_autoplay()
+            room.end_autoplay()
             if user.bot_of:
                 self._services.bots.sit(rooms, room)
             events = room.game.move(message.number, direction, arrived)

@@ -89,8 +89,8 @@ class GameReader(Client):
     def is_done(self) -> bool:
         """Whether all was sent, and nothing more will happen."""
         room = self.room
-        is_over = room is None or (room.settled.is_set() and room.game.is_over)
-        return is_over and not self._frames
+        is_over = room is None or (room.is_settled and room.game.is_over)
+        return is_over and self.has_sent_all
 
 
 class GameStream(Response):

@@ -15,7 +15,7 @@ from py2048.players import Player, make_player
 from py2048.rules import Rules
 from py2048.server.play import messages
 from py2048.server.play.games import preset_of
-from py2048.server.play.rooms import Room, Rooms
+from py2048.server.play.rooms import Autoplay, Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.session import Hint, PositionSnapshot, advise, hint_player
 from py2048.session.advice import PERIOD
@@ -128,21 +128,20 @@ class HintService:
         room.game.check_help()
         if room.game.is_over:
             raise room.game.over()
-        if room.autoplay_task is None:
+        if room.autoplay is None:
             self._check_autoplays(rooms, room.game.info.owner, address)
-        room.autoplay_address = address
         moving = self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
-        room.set_autoplay(spec, rooms.start(moving))
+        room.set_autoplay(Autoplay(spec, rooms.start(moving), address))
 
     def _check_autoplays(self, rooms: Rooms, owner: str, address: str) -> None:
         """Refuse one more game of an account, from an address, in which computer players move."""
-        played = [room for room in rooms.open.values() if room.autoplay_task is not None]
-        mine = sum(room.game.info.owner == owner for room in played)
+        played = [(room.game, room.autoplay) for room in rooms.open.values() if room.autoplay]
+        mine = sum(game.info.owner == owner for game, _ in played)
         if mine >= _AUTOPLAYS_EACH:
             raise ActionRejected(
                 "busy", f"computer players make the moves in {_AUTOPLAYS_EACH} of your games"
             )
-        near = sum(room.autoplay_address == address for room in played)
+        near = sum(autoplay.address == address for _, autoplay in played)
         share = max(round(_SHARE * self._autoplays), _AUTOPLAYS_EACH)
         if near >= share or len(played) >= self._autoplays:
             raise ActionRejected(
@@ -163,9 +162,9 @@ class HintService:
                 await asyncio.sleep(delay)
         except Py2048Error as error:
             _log.warning("autoplay stopped", extra={"fault": str(error)})
-        if room.autoplay_task is asyncio.current_task():
-            room.autoplay_task = None
-            room.set_autoplay(None, None)
+        if room.autoplay is not None and room.autoplay.task is asyncio.current_task():
+            room.autoplay = None
+            room.set_autoplay(None)
             rooms.on_settled(room)
 
     def close(self) -> None:

@@ -14,8 +14,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from py2048.server.http.compression import takes_gzip
-
 STATIC = Path(__file__).parents[1] / "static"
 LASTING = "public, max-age=31536000, immutable"
 WORKER = "js/worker.js"
@@ -82,7 +80,7 @@ class Assets:
         if name == WORKER:
             headers["service-worker-allowed"] = "/"
         content = self._files[name]
-        if takes_gzip(request.headers):
+        if "gzip" in request.headers.get("accept-encoding", ""):
             content = compressed(content)
             headers["content-encoding"] = "gzip"
         return Response(content, headers=headers)

@@ -22,7 +22,7 @@ END = "py2048.end"
 SOCKET = "py2048.socket"
 """The extension of a WebSocket's scope: its `SocketConnection`."""
 
-WRITE_PATIENCE = 30.0
+WRITE_TIMEOUT_S = 30.0
 """Seconds within which a browser must take something of an answer."""
 
 
@@ -37,14 +37,16 @@ class Connections:
     """Counts the connections, and ends those that wait where there are too many.
 
     Args:
-        most: how many there may be in all.
-        most_each: how many of one address.
+        max_connections: in all.
+        max_each: of one address.
         is_proxy: says of a host whether it stands for many addresses.
     """
 
-    def __init__(self, most: int, most_each: int, is_proxy: Callable[[str], bool]) -> None:
-        self._most = most
-        self._most_each = most_each
+    def __init__(
+        self, max_connections: int, max_each: int, is_proxy: Callable[[str], bool]
+    ) -> None:
+        self._max = max_connections
+        self._max_each = max_each
         self._is_proxy = is_proxy
         self._waiting: _Row = OrderedDict()
         self._of: dict[str, tuple[set[_Droppable], _Row]] = {}
@@ -54,12 +56,12 @@ class Connections:
         """Let a connection in, which waits; return whether there was room for it."""
         network = network_of(host)
         everybody, waiting = self._of.get(network, (set(), OrderedDict()))
-        if len(everybody) >= self._most_each and not self._is_proxy(host):
+        if len(everybody) >= self._max_each and not self._is_proxy(host):
             _drop_first(waiting)
-        elif len(self._network) >= self._most:
+        elif len(self._network) >= self._max:
             _drop_first(self._waiting)
-        is_free = len(self._network) < self._most and (
-            len(everybody) < self._most_each or self._is_proxy(host)
+        is_free = len(self._network) < self._max and (
+            len(everybody) < self._max_each or self._is_proxy(host)
         )
         if is_free:
             everybody.add(connection)
@@ -101,14 +103,14 @@ class HttpConnection(H11Protocol):
 
     Args:
         connections: where it counts.
-        patience: seconds within which the head of a request must come.
+        timeout_s: within which the head of a request must come.
         given: what uvicorn gives each of its connections.
     """
 
-    def __init__(self, connections: Connections, patience: float, **given: Any) -> None:
+    def __init__(self, connections: Connections, timeout_s: float, **given: Any) -> None:
         super().__init__(**given)
         self._connections = connections
-        self._patience = patience
+        self._timeout_s = timeout_s
         self._timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
 
@@ -157,7 +159,7 @@ class HttpConnection(H11Protocol):
     def pause_writing(self) -> None:
         """Give a slow reader some time."""
         super().pause_writing()
-        self._write_timer = self.loop.call_later(WRITE_PATIENCE, self.drop)
+        self._write_timer = self.loop.call_later(WRITE_TIMEOUT_S, self.drop)
 
     def resume_writing(self) -> None:
         """The reader has read."""
@@ -173,7 +175,7 @@ class HttpConnection(H11Protocol):
     def _wait(self) -> None:
         if self._timer:
             self._timer.cancel()
-        self._timer = self.loop.call_later(self._patience, self.drop)
+        self._timer = self.loop.call_later(self._timeout_s, self.drop)
         self._connections.waits(self)
 
     def _work_if_asked(self) -> None:

@@ -14,7 +14,7 @@ from py2048.errors import Py2048Error
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
-_MOST_BUCKETS = 20_000
+_MAX_BUCKETS = 20_000
 VERIFICATION_PRICE = 5.0
 """Tokens for each second of the processor that a verification takes."""
 
@@ -47,7 +47,7 @@ class Buckets:
         if level < 1:
             return (1 - level) / self.rate
         self._levels[key] = (level - 1, now)
-        if len(self._levels) > _MOST_BUCKETS:
+        if len(self._levels) > _MAX_BUCKETS:
             self._forget_full(now)
         return 0.0
 
@@ -64,7 +64,7 @@ class Buckets:
             if level + (now - since) * self.rate < self.burst
         }
         # Under attack from very many addresses memory comes first.
-        self._levels = kept if len(kept) <= _MOST_BUCKETS else {}
+        self._levels = kept if len(kept) <= _MAX_BUCKETS else {}
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Backoff:
         delay = 0.0 if beyond < 0 else min(self.first * 2.0**beyond, self.longest)
         self._failures[key] = (failures + 1, now + delay)
         self._failures.move_to_end(key)
-        if len(self._failures) > _MOST_BUCKETS:
+        if len(self._failures) > _MAX_BUCKETS:
             self._failures.popitem(last=False)
         return 0.0
 

@@ -7,9 +7,10 @@ import json
 import logging
 import re
 import secrets
-import sys
+from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from typing import Any
 
 _USUAL = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message"}
 _PLAIN = re.compile(r"[a-z0-9_.-]{0,32}")
@@ -55,25 +56,27 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, default=str, ensure_ascii=False)
 
 
-def set_up_logs(level: str) -> None:
-    """Send all logs of the server to standard error.
+def log_config(level: str) -> dict[str, Any]:
+    """Return how logs are written, for `logging.config.dictConfig`: all to standard error.
 
     Args:
         level: the least level to write, such as ``info``. What libraries write to find their own
             faults, cookies and messages included, is left out.
     """
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter())
     least = logging.getLevelNamesMapping()[level.upper()]
-    root = logging.getLogger()
-    root.handlers[:] = [handler]
-    root.setLevel(max(least, logging.INFO))
-    logging.getLogger("py2048").setLevel(least)
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
-        logger = logging.getLogger(name)
-        logger.handlers.clear()
-        logger.propagate = True
-    logging.getLogger("uvicorn.error").addFilter(is_our_fault)
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": JsonFormatter}},
+        "filters": {"ours": {"()": _find_our_faults}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "root": {"handlers": ["stderr"], "level": max(least, logging.INFO)},
+        "loggers": {"py2048": {"level": least}, "uvicorn.error": {"filters": ["ours"]}},
+    }
+
+
+def _find_our_faults() -> Callable[[logging.LogRecord], bool]:
+    return is_our_fault
 
 
 def is_our_fault(record: logging.LogRecord) -> bool:

@@ -9,6 +9,7 @@ import logging
 import time
 
 from starlette.datastructures import Headers
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,17 +21,20 @@ from py2048.server.site.tokens import token_in
 
 _log = logging.getLogger("py2048.access")
 
-LARGEST_BODY = 8 * 1024
-LARGEST_RECORD = 512 * 1024
-LARGEST_HEAD = 16 * 1024
+MAX_BODY = 8 * 1024
+MAX_RECORD = 512 * 1024
+MAX_HEAD = 16 * 1024
 RECORDS_PATH = "/api/records/verify"
-BODY_PATIENCE = 10.0
+BODY_TIMEOUT_S = 10.0
 """Seconds within which a request's body must have come."""
 
-_LONGEST_ADDRESS = 64
+_MAX_ADDRESS = 64
 FILES = "/static/"
 _CHEAP = ("/healthz", "/readyz", FILES)
 """Cheap to answer, and a class that opens the page at once asks for many of them."""
+
+_PRIVATE = "/account"
+"""Not compressed: beside a stranger's text the length of a page would tell a secret on it."""
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _POLICY = (
@@ -67,6 +71,7 @@ class SecurityMiddleware:
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app = app
+        self._compressed = GZipMiddleware(app, compresslevel=6)
         self._services = services
         extra = {"strict-transport-security": "max-age=31536000"}
         headers = _HEADERS | (extra if services.settings.is_secure else {})
@@ -88,8 +93,8 @@ class SecurityMiddleware:
         fault = self._foreign(Headers(scope=scope))
         if fault is None and self._services.limits.requests.take(address_of(scope)):
             fault = "too many connections"
-        if _head_of(scope) > LARGEST_HEAD:
-            fault = f"the head of the request is too large: at most {LARGEST_HEAD} bytes"
+        if _head_of(scope) > MAX_HEAD:
+            fault = f"the head of the request is too large: at most {MAX_HEAD} bytes"
         if fault is None:
             await self._connection(scope, receive, send)
             return
@@ -148,13 +153,13 @@ class SecurityMiddleware:
                 return _refusal(429, "too many requests: wait a moment", wait, "rate")
         if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
             return _refusal(403, fault)
-        if _head_of(scope) > LARGEST_HEAD:
-            return _refusal(431, f"the head is too large: at most {LARGEST_HEAD} bytes")
+        if _head_of(scope) > MAX_HEAD:
+            return _refusal(431, f"the head is too large: at most {MAX_HEAD} bytes")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > largest_body(scope["path"]):
-            most = largest_body(scope["path"])
+        if not length.isdecimal() or int(length) > max_body(scope["path"]):
+            most = max_body(scope["path"])
             return _refusal(413, f"the body is too large: at most {most} bytes")
-        return self._app
+        return self._app if scope["path"].startswith(_PRIVATE) else self._compressed
 
     def _is_bot_move(self, scope: Scope) -> bool:
         """Say whether a request is a move of a known program, which has limits of its own."""
@@ -183,9 +188,9 @@ class _Body:
     """A request's body, no longer than allowed and not slower."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
-        self._left = largest_body(scope["path"])
+        self._left = max_body(scope["path"])
         self._receive = receive
-        self._until = time.monotonic() + BODY_PATIENCE
+        self._until = time.monotonic() + BODY_TIMEOUT_S
         self._ended = False
 
     async def receive(self) -> Message:
@@ -201,9 +206,9 @@ class _Body:
         return message if self._left >= 0 else {"type": "http.disconnect"}
 
 
-def largest_body(path: str) -> int:
+def max_body(path: str) -> int:
     """Return how many bytes a request to `path` may carry."""
-    return LARGEST_RECORD if path == RECORDS_PATH else LARGEST_BODY
+    return MAX_RECORD if path == RECORDS_PATH else MAX_BODY
 
 
 def address_of(scope: Scope) -> str:
@@ -215,9 +220,9 @@ def address_of(scope: Scope) -> str:
 def network_of(host: str) -> str:
     """Return what counts as one address: an IPv4 address, an IPv6 network of 64 bits."""
     try:
-        address = ipaddress.ip_address(host[:_LONGEST_ADDRESS].partition("%")[0])
+        address = ipaddress.ip_address(host[:_MAX_ADDRESS].partition("%")[0])
     except ValueError:
-        return host[:_LONGEST_ADDRESS] or "unknown"
+        return host[:_MAX_ADDRESS] or "unknown"
     if address.version == 4:
         return str(address)
     if address.ipv4_mapped:

@@ -7,8 +7,11 @@ time is up, each game becomes a record as it stands.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,7 +23,8 @@ from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.play import fairness
 from py2048.server.play.games import GameService, OnlineGame, checked_rules, dealt, guest_name
-from py2048.server.play.messages import rules_info
+from py2048.server.play.messages import rejection, rules_info
+from py2048.server.play.rooms import Client, Rooms
 from py2048.server.schema import BATTLE, ActionRejected, checked_game_id
 from py2048.storage import (
     AccountError,
@@ -32,7 +36,11 @@ from py2048.storage import (
 )
 from py2048.storage.values import utc_now, utc_text
 
-LEAST_PLAYERS, MOST_PLAYERS = 2, 8
+_log = logging.getLogger("py2048.web")
+_LOOK_S = 0.5
+"""Between two looks at the boards of a battle."""
+
+MIN_PLAYERS, MAX_PLAYERS = 2, 8
 MINUTES = (1, 3, 5, 10, 20)
 COUNTDOWN = timedelta(seconds=5)
 _GRACE = timedelta(seconds=1)
@@ -43,6 +51,9 @@ _OFFERED = timedelta(days=1)
 """A battle that does not start is offered for so long."""
 
 GATHERING, RUNNING, OVER = "gathering", "running", "over"
+
+
+_Told = tuple[str, str | None, list[schema.BattlePlayerInfo]]
 
 
 def stage_of(battle: Battle) -> str:
@@ -94,7 +105,7 @@ def join(games: GameService, battle_id: str, account: str) -> str:
     Raises:
         AccountError: if there is none to be had.
     """
-    games.store.battles.join(battle_id, account, most=MOST_PLAYERS)
+    games.store.battles.join(battle_id, account, most=MAX_PLAYERS)
     return address_of(battle_id)
 
 
@@ -113,7 +124,7 @@ def start(games: GameService, battle_id: str, account: str) -> str:
         return address_of(battle_id)
     if not battle.players or battle.players[0].account != account:
         raise AccountError("whoever came first starts the battle")
-    if len(battle.players) < LEAST_PLAYERS:
+    if len(battle.players) < MIN_PLAYERS:
         raise AccountError("a battle needs two: give the link to somebody")
     starts = datetime.now(UTC) + COUNTDOWN
     ends = starts + timedelta(minutes=battle.minutes)
@@ -286,8 +297,109 @@ def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, A
         "minutes": battle.minutes,
         "mine": mine,
         "is_first": mine is not None and mine == first,
-        "is_full": len(battle.players) >= MOST_PLAYERS,
-        "can_start": len(battle.players) >= LEAST_PLAYERS,
+        "is_full": len(battle.players) >= MAX_PLAYERS,
+        "can_start": len(battle.players) >= MIN_PLAYERS,
         "commitment": fairness.commitment_of(battle.secret),
         "secret": battle.secret if battle.is_settled else None,
     }
+
+
+class BattleHub:
+    """Those who are at battles in this process.
+
+    Args:
+        rooms: the rooms.
+    """
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self._at: dict[Client, str] = {}
+        self._heard: dict[str, dict[Client, _Told | None]] = {}
+        self._changed: dict[str, asyncio.Event] = {}
+
+    async def enter(self, client: Client, battle: str | None, game: str | None) -> None:
+        """Let a client hear how a battle goes, named by itself or by a game; None: no longer.
+
+        Raises:
+            ActionRejected: if there is no such battle.
+        """
+        self.leave(client)
+        rooms = self._rooms
+        if game is not None:
+            battle = await rooms.in_thread(rooms.games.store.battles.of_game, game)
+        if battle is None:
+            return
+        battle = (await rooms.in_thread(find, rooms.games, battle)).id
+        self._at[client] = battle
+        is_new = battle not in self._heard
+        self._heard.setdefault(battle, {})[client] = None
+        if is_new:
+            self._changed[battle] = asyncio.Event()
+            rooms.start(self._tell(battle))
+        self.wake(battle)
+
+    def leave(self, client: Client) -> None:
+        """Let a client hear no more."""
+        battle = self._at.pop(client, None)
+        if battle is not None:
+            self._heard[battle].pop(client, None)
+            self.wake(battle)
+
+    def wake(self, battle: str) -> None:
+        """Look at a battle now: something has changed."""
+        if battle in self._changed:
+            self._changed[battle].set()
+
+    async def _tell(self, battle: str) -> None:
+        """Tell how a battle goes for as long as somebody hears it."""
+        opened: set[str] = set()
+        try:
+            while self._heard[battle]:
+                self._changed[battle].clear()
+                with suppress(StorageError):
+                    await self._look(battle, opened)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed[battle].wait(), _LOOK_S)
+        except ActionRejected as error:  # the last player has gone before the start
+            _log.info("a battle is gone", extra={"fault": str(error)})
+            for client in self._heard[battle]:
+                client.send(schema.encode_frame(rejection(error, "battle", None)))
+        finally:
+            del self._changed[battle]
+            for client in self._heard.pop(battle):
+                self._at.pop(client, None)
+            for game in opened.intersection(self._rooms.open):
+                self._rooms.release(self._rooms.open[game])
+
+    async def _look(self, battle_id: str, opened: set[str]) -> None:
+        """Tell everybody at a battle what they have not heard."""
+        rooms = self._rooms
+        battle = await rooms.in_thread(_settled, rooms.games, battle_id)
+        for player in battle.players:
+            room = rooms.open.get(player.game_id or "")
+            if room and player.score is not None and not room.game.is_finished:
+                rooms.reload(room, None)  # it was made a record
+        live = {} if battle.is_settled else await self._live(rooms, battle)
+        opened.update(live)
+        message = await rooms.in_thread(battle_message, rooms.games, battle, live)
+        facts = message.stage, message.rematch, message.players
+        for client, heard in tuple(self._heard[battle_id].items()):
+            if heard != facts:
+                self._heard[battle_id][client] = facts
+                mine = battle.seat_of(client.account)
+                told = msgspec.structs.replace(message, you=mine and mine.seat)
+                client.send(schema.encode_frame(told))
+
+    async def _live(self, rooms: Rooms, battle: Battle) -> dict[str, OnlineGame]:
+        """Return the games of a battle, opened here."""
+        live = {}
+        for game in filter(None, (player.game_id for player in battle.players)):
+            with suppress(ActionRejected):
+                room = rooms.open.get(game) or await rooms.find(game)
+                if room.is_settled:  # what is not written may be taken back
+                    live[game] = room.game
+        return live
+
+
+def _settled(games: GameService, battle_id: str) -> Battle:
+    return settle(games, find(games, battle_id))

@@ -1,8 +1,8 @@
 """Games on a server: `OnlineGame`, one that is open here, and `GameService`, all of them.
 
 The rules that strangers may ask for are bounded, so that no game can outgrow the store or the page.
-A game has at most `MOST_ACTIONS` actions, each of which adds one tile of at most `LARGEST_TILE`.
-With `n` tiles their sum is at most ``n * LARGEST_TILE``, and merges earn at most
+A game has at most `MAX_ACTIONS` actions, each of which adds one tile of at most `MAX_TILE`.
+With `n` tiles their sum is at most ``n * MAX_TILE``, and merges earn at most
 ``sum * log2(sum)`` points: a merge of two tiles ``t`` raises the sum of ``t * log2(t)`` by the
 points that it earns. That stays below 2**53, which JavaScript's numbers hold exactly, and far
 below the 2**63 of the store's columns.
@@ -14,7 +14,7 @@ import functools
 import operator
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -56,10 +56,10 @@ from py2048.storage.values import utc_now, utc_text
 if TYPE_CHECKING:
     from py2048.storage import Store
 
-MOST_ACTIONS = 1_000_000
+MAX_ACTIONS = 1_000_000
 """The longest game: so many moves, undos, redos and hints together."""
 
-MOST_OPEN_GAMES = 100
+MAX_OPEN_GAMES = 100
 """So many games in progress may an account have."""
 
 IDLE = timedelta(hours=1)
@@ -74,19 +74,19 @@ UNTOUCHED = timedelta(days=1)
 LOST = timedelta(days=400)
 """After so long without a move any game of a guest is removed: the cookie has ended."""
 
-LARGEST_SIDE = 16
-LARGEST_TILE = 2**20
+MAX_SIDE = 16
+MAX_TILE = 2**20
 """The largest tile that may appear by itself, at the start or after a move."""
 
-LARGEST_TARGET = 2**40
+MAX_TARGET = 2**40
 """No game reaches a larger tile."""
 
 OWN = "own"
 """What rules are called whose text borrows the name of a preset."""
 
 _FROM_POSITION = "from_position"
-LONGEST_NAME = 40
-_LONGEST_TEXT = 400
+MAX_RULES_NAME = 40
+MAX_RULES_TEXT = 400
 
 
 class PendingChanges(Autosave):
@@ -106,6 +106,11 @@ class PendingChanges(Autosave):
     def revision(self) -> int:
         """The revision that the session has reached, written or not."""
         return self._game.revision
+
+    @property
+    def length(self) -> int:
+        """How many turns there are, undone ones included."""
+        return len(self._game.codes)
 
     @property
     def is_dirty(self) -> bool:
@@ -129,19 +134,6 @@ class PendingChanges(Autosave):
         self._written = self.revision
         return change
 
-    def added_turns(self, saved: SavedGame) -> tuple[str, ...]:
-        """Return the turns that `saved` adds to what is known, none if it differs otherwise."""
-        game, known = self._game, len(self._game.codes)
-        is_simple = (
-            not self.is_dirty
-            and game.facts == _facts_of(saved)
-            and saved.position == len(saved.turns)
-            and game.position == known
-            and game.codes == list(saved.turns[:known])
-            and len(saved.turns) - known == saved.revision - self.revision
-        )
-        return saved.turns[known:] if is_simple else ()
-
     def is_continued_by(self, change: GameChange) -> bool:
         """Say whether `change` does nothing but add turns to what is known and written."""
         game, known = self._game, len(self._game.codes)
@@ -163,12 +155,8 @@ class PendingChanges(Autosave):
             other.revision, its.position, its.facts, its.codes,
         )  # fmt: skip
 
-    def has_turns_of(self, saved: SavedGame) -> bool:
-        """Say whether the game has the same turns as `saved`."""
-        return self._game.codes == list(saved.turns)
 
-
-def _facts_of(saved: SavedGame | GameChange) -> Facts:
+def _facts_of(saved: GameChange) -> Facts:
     """Return what is saved of a game beside its turns."""
     extra = saved.extra
     return saved.undos, saved.hints, bool(extra.get("computer")), bool(extra.get("offline"))
@@ -205,9 +193,6 @@ class OnlineGame:
         self.is_from_position = is_from_position(saved)
         self.commitment = fairness.commitment_of(info.secret) if info.secret else None
         self.window: tuple[str, str] | None = None
-        self._set_game(saved)
-
-    def _set_game(self, saved: SavedGame) -> None:
         self.changes = PendingChanges(self._store, saved)
         self.session = Session(self.changes, player=saved.player)
         secret = self.info.secret
@@ -219,6 +204,11 @@ class OnlineGame:
     def version(self) -> int:
         """How many actions changed the game."""
         return self.changes.revision
+
+    @property
+    def length(self) -> int:
+        """How many turns it has, undone ones included."""
+        return self.changes.length
 
     @property
     def is_over(self) -> bool:
@@ -346,8 +336,8 @@ class OnlineGame:
             steps = tuple(decode_steps(text, self.session.rules.shape))
         except Py2048Error as error:
             raise _not_offline(error) from None
-        if self.version + len(steps) >= MOST_ACTIONS:
-            raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
+        if self.version + len(steps) >= MAX_ACTIONS:
+            raise ActionRejected("over", f"the game ends here: it has {MAX_ACTIONS} actions")
         return steps
 
     def take_offline(self, number: int, steps: Sequence[Step]) -> None:
@@ -397,8 +387,8 @@ class OnlineGame:
         return number == self.version + 1
 
     def _check_length(self) -> None:
-        if self.version >= MOST_ACTIONS:
-            raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
+        if self.version >= MAX_ACTIONS:
+            raise ActionRejected("over", f"the game ends here: it has {MAX_ACTIONS} actions")
 
     def _check_early(self) -> None:
         if self.window is not None and utc_now() < self.window[0]:
@@ -415,46 +405,23 @@ class OnlineGame:
 
     # Other processes
 
-    def follow_change(self, change: GameChange) -> tuple[Event, ...] | None:
-        """Follow what another process has just written, if it only added turns.
+    def follow(self, change: GameChange) -> tuple[Event, ...] | None:
+        """Follow what another process has written, if it only added turns.
 
         Returns:
-            The events of the turns; none if the store must be asked what happened. `None` says
-            that the game here is no longer the other's: it must be loaded again.
+            Their events. `None` says that more has happened: the game must be loaded again.
         """
         if not self.changes.is_continued_by(change):
-            return ()
-        events = self._follow_turns((code, millis) for _, code, millis in change.turns)
-        self.clock = Clock(time.monotonic())
-        taken = self.changes.take()
-        # The tiles are drawn here too; nothing of a message is believed.
-        same = [turn[:2] for turn in taken.turns] == [turn[:2] for turn in change.turns]
-        return events if same and taken.revision == change.revision else None
-
-    def follow(self, saved: SavedGame) -> tuple[Event, ...] | None:
-        """Follow what another process has written, unless this one has it already.
-
-        Turns that were simply added are played here too, and their events returned; anything
-        else replaces the game, and `None` says that everybody needs its whole state.
-        """
-        if saved.revision <= self.changes.revision and not self.changes.is_dirty:
-            return ()
-        added = self.changes.added_turns(saved)
-        events = self._follow_turns(zip(added, saved.millis[-len(added) :], strict=False))
-        self.clock = Clock.resumed(saved.updated)
-        if not (added and self.changes.has_turns_of(saved)):
-            self._set_game(saved)
             return None
-        self.changes.take()
-        return events
-
-    def _follow_turns(self, turns: Iterable[tuple[str, int | None]]) -> tuple[Event, ...]:
-        """Play turns that another process has timed, each with its milliseconds."""
         events: list[Event] = []
-        for code, millis in turns:
+        for _, code, millis in change.turns:
             events += self.session.move(direction_of(code), millis)
-            self.think_ms += millis or 0
-        return tuple(events)
+            self.think_ms += millis
+        self.clock = Clock(time.monotonic())
+        # The tiles are drawn here too; nothing that comes from elsewhere is believed.
+        taken = self.changes.take()
+        same = [turn[:2] for turn in taken.turns] == [turn[:2] for turn in change.turns]
+        return tuple(events) if same and taken.revision == change.revision else None
 
 
 class GameService:
@@ -464,15 +431,15 @@ class GameService:
 
     Args:
         store: where everything is kept.
+        open_ids: the games that are open in this process.
 
     Attributes:
         store: as given.
-        is_open: says whether a game is open in this process.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, open_ids: Container[str] = ()) -> None:
         self.store = store
-        self.is_open: Callable[[str], bool] = lambda _: False
+        self._open_ids = open_ids
         self._swept = ""  # where the next sweep begins
         self._broken: set[str] = set()  # games that cannot be finished
 
@@ -554,7 +521,7 @@ class GameService:
         """Return the account's game of today's challenge, None if it has not begun."""
         return self.store.online.daily(account_id, datetime.now(UTC).date().isoformat())
 
-    def load_rival(self, planned: NewOnlineGame) -> OnlineGame:
+    def load_existing_daily(self, planned: NewOnlineGame) -> OnlineGame:
         """Return the daily game that the account had before `planned`, which was not written.
 
         Raises:
@@ -571,18 +538,18 @@ class GameService:
         Raises:
             ActionRejected: if each of them has a move, is new, or is open here.
         """
-        excess = len(in_progress) - MOST_OPEN_GAMES + 1
+        excess = len(in_progress) - MAX_OPEN_GAMES + 1
         if excess <= 0:
             return
         idle = utc_text(datetime.now(UTC) - IDLE)
         empty = [
             game for game in in_progress
-            if not (game.length or game.day or game.updated >= idle or self.is_open(game.id))
+            if not (game.length or game.day or game.updated >= idle or game.id in self._open_ids)
         ]  # fmt: skip
         if len(empty) < excess:
             raise ActionRejected(
                 "too_many",
-                f"you have {MOST_OPEN_GAMES} games in progress: finish one before the next",
+                f"you have {MAX_OPEN_GAMES} games in progress: finish one before the next",
             )
         for game in empty[-excess:]:
             self.store.online.discard(game.id, game.revision)
@@ -905,8 +872,10 @@ def checked_rules(text: str) -> Rules:
         ActionRejected: if it describes none, or rules that are not played on a server; the message
             names the value and what is possible.
     """
-    if len(text) > _LONGEST_TEXT:
-        raise ActionRejected("rules", f"the rules are too long: at most {_LONGEST_TEXT} characters")
+    if len(text) > MAX_RULES_TEXT:
+        raise ActionRejected(
+            "rules", f"the rules are too long: at most {MAX_RULES_TEXT} characters"
+        )
     try:
         rules = Rules.parse(text)
     except (Py2048Error, ValueError, OverflowError) as error:
@@ -934,15 +903,15 @@ def preset_of(rules: Rules) -> Rules | None:
 def _fault(rules: Rules) -> str | None:
     """Return why rules are not played here, None if they are."""
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    if len(rules.name) > LONGEST_NAME:
-        return f"{rules.name!r} is no name here: use at most {LONGEST_NAME} characters"
-    if max(rules.shape) > LARGEST_SIDE:
+    if len(rules.name) > MAX_RULES_NAME:
+        return f"{rules.name!r} is no name here: use at most {MAX_RULES_NAME} characters"
+    if max(rules.shape) > MAX_SIDE:
         size = f"{rules.rows}x{rules.columns}"
-        return f"size={size} is too large here: use at most {LARGEST_SIDE} rows and columns"
-    if tile > LARGEST_TILE:
-        return f"new tiles of {tile} are too large here: use at most {LARGEST_TILE}"
-    if (rules.target or 0) > LARGEST_TARGET:
-        return f"target={rules.target} is too large here: use at most {LARGEST_TARGET}, or none"
-    if len(str(rules)) > _LONGEST_TEXT:
-        return f"the rules are too long: at most {_LONGEST_TEXT} characters when written in full"
+        return f"size={size} is too large here: use at most {MAX_SIDE} rows and columns"
+    if tile > MAX_TILE:
+        return f"new tiles of {tile} are too large here: use at most {MAX_TILE}"
+    if (rules.target or 0) > MAX_TARGET:
+        return f"target={rules.target} is too large here: use at most {MAX_TARGET}, or none"
+    if len(str(rules)) > MAX_RULES_TEXT:
+        return f"the rules are too long: at most {MAX_RULES_TEXT} characters when written in full"
     return None

@@ -9,112 +9,111 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from enum import Enum
 from itertools import islice
 from math import inf
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
 from py2048.server import schema
-from py2048.server.http.metrics import Metrics
 from py2048.server.play import messages
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
-from py2048.server.play.sharing import Sharing
-from py2048.server.play.watching import Step, step_frame
+from py2048.server.play.group_commit import CommitResult, GroupCommit
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.session import Event
 from py2048.storage import GameChange, NewOnlineGame, OpenGame
 
 if TYPE_CHECKING:
+    from py2048.server.http.metrics import Metrics
+    from py2048.server.play.notices import Notices
     from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _THREADS = 8
-_LONGEST_WAIT = 5.0
-_MOST_LIVE = 40
-_MEMORY = 3.0
-"""Seconds for which the server is not ready after something that could not be written."""
+_FIRST_WAIT_S, _MAX_WAIT_S = 0.1, 5.0
+"""Between two tries to read a game again."""
 
-_RETRY = 2.0
-"""Seconds after which a page may try again what could not be written."""
+_MAX_LIVE = 40
+_FAULT_S = 3.0
+"""For this long after a failed write the server is not ready."""
 
-_MOST_AT_ONCE = 512
-"""At most so many changes are written in one transaction."""
+_RETRY_S = 2.0
+"""After this time a page may try again what could not be written."""
 
-_CROWD = 8
-"""After so many changes in one transaction the thread rests for as long as that took.
+_LOOK_S = 2.0
+"""Between two looks into the store for what other processes did and no notice told."""
 
-More of them gather meanwhile: with half the transactions the server has time for more moves.
-"""
-
-_LONGEST_REST = 0.02
-_HEARD = 0.3
-"""Seconds after which a game that was opened here is known to be open elsewhere, if it is."""
-
-MOST_FRAMES = 256
-MOST_CHARACTERS = 1_000_000
+_MAX_LOOKED_AT = 100
+MAX_FRAMES = 256
+MAX_CHARACTERS = 1_000_000
 TOO_SLOW, SIGN_IN = 1013, 1008
 
 
 class Client:
     """Somebody in a room, and the frames that are still to be sent.
 
-    Nobody waits for a slow reader: `send` returns at once, and whoever reads too slowly loses the
-    connection. A frame goes out at once where that is possible, and else by `run`, which keeps
-    the order.
+    Nobody waits for a slow reader: `send` returns at once, and a client that reads too slowly
+    loses the connection. A frame goes out at once where that is possible, and else by `run`, which
+    keeps the order.
 
     Args:
         account: who it is.
         session: the session that opened the connection, None for a guest.
         generation: a guest's generation.
+        write_now: sends a text frame at once if it can, and returns whether it did.
 
     Attributes:
         room: the room, None outside of rooms.
         closed: the code to close the connection with, once there is one.
-        takes_steps: whether moves come as frames of `py2048.server.play.watching` where they can.
         hears_from: the number of the room's first frame for everybody that is sent here too;
             none is until the client has been told something itself, such as the state.
         overflowed: set when the reader is too slow; sending the current frame may never end.
-        write_now: sends a text frame at once if it can, and returns whether it did.
     """
 
-    write_now: Callable[[bytes], bool] | None = None
-
-    def __init__(self, account: str, session: str | None = None, generation: int = 0) -> None:
+    def __init__(
+        self,
+        account: str,
+        session: str | None = None,
+        generation: int = 0,
+        write_now: Callable[[bytes], bool] | None = None,
+    ) -> None:
         self.account = account
         self.session = session
         self.generation = generation
         self.room: Room | None = None
         self.closed: int | None = None
-        self.takes_steps = False
         self.hears_from = inf
         self.overflowed = asyncio.Event()
+        self._write_now = write_now
         self._frames: deque[bytes] = deque()
         self._size = 0
         self._is_sending = False
         self._awake = asyncio.Event()
 
     def send(self, frame: bytes) -> None:
-        """Send a text frame, in UTF-8, or a `Step` soon, after those before it."""
+        """Send a text frame, in UTF-8, soon, after those before it."""
         if self.closed is not None:
             return
-        is_next = not (self._frames or self._is_sending or isinstance(frame, Step))
-        if is_next and self.write_now is not None and self.write_now(frame):
+        is_next = not (self._frames or self._is_sending)
+        if is_next and self._write_now is not None and self._write_now(frame):
             return
         self._frames.append(frame)
         self._size += len(frame)
-        if len(self._frames) > MOST_FRAMES or self._size > MOST_CHARACTERS:
+        if len(self._frames) > MAX_FRAMES or self._size > MAX_CHARACTERS:
             self.close(TOO_SLOW)
         self._awake.set()
+
+    @property
+    def has_sent_all(self) -> bool:
+        """Whether no frame waits."""
+        return not self._frames
 
     def close(self, code: int) -> None:
         """Send the frames left (none to a slow reader), then close with `code`."""
@@ -147,95 +146,23 @@ class Client:
         return self._frames[0]
 
 
-Change = GameChange | NewOnlineGame
-"""What happened in a game, or the game itself when it begins."""
+class RoomState(Enum):
+    """What is done with the game of a room at the moment."""
+
+    OPEN = "open"
+    """All that was done is written."""
+    WRITING = "writing"
+    LOADING = "loading"
+    """It is read from the store again: another process changed it, or a write failed."""
+    GONE = "gone"
 
 
-@dataclass(frozen=True, slots=True)
-class CommitResult:
-    """Whether a change was written.
+class Autoplay(NamedTuple):
+    """A computer player that makes the moves: its spec, its task, and where it was asked for."""
 
-    Attributes:
-        change: the change.
-        is_stale: another process was faster: nothing of it was written.
-        error: why it could not be written, None if it could.
-    """
-
-    change: Change
-    is_stale: bool = False
-    error: StorageError | None = None
-
-
-class GroupCommit:
-    """Writes changes in the order in which they come, all that wait in one transaction.
-
-    A change that the store cannot keep fails alone. When the store as a whole cannot be written,
-    all that wait fail at once.
-
-    Args:
-        store: where to.
-        done: is called in the thread after each transaction.
-    """
-
-    def __init__(self, store: Store, done: Callable[[Sequence[CommitResult]], None]) -> None:
-        self._store = store
-        self._done = done
-        self._waiting: SimpleQueue[Change | None] = SimpleQueue()  # None ends the thread
-        self._is_closing = False
-        self._lock = threading.Lock()  # nothing comes after the end
-        self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
-        self._thread.start()
-
-    @property
-    def backlog(self) -> int:
-        """How many changes wait."""
-        return self._waiting.qsize()
-
-    def submit(self, change: Change) -> None:
-        """Write `change` soon. A game may have one change at a time in the queue."""
-        with self._lock:
-            if self._is_closing:
-                raise StorageError("the server is going down: the move was not made")
-            self._waiting.put(change)
-
-    def close(self, patience: float = 30.0) -> None:
-        """Write what waits, then end."""
-        with self._lock:
-            self._is_closing = True
-            self._waiting.put(None)
-        self._thread.join(patience)
-
-    def _run(self) -> None:
-        while batch := self._next_batch():
-            began = time.perf_counter()
-            self._done(self._write(batch))
-            if len(batch) >= _CROWD:
-                time.sleep(min(time.perf_counter() - began, _LONGEST_REST))
-
-    def _next_batch(self) -> list[Change]:
-        """Wait for a change, and return it with those that wait too; without one at the end."""
-        batch = []
-        change = self._waiting.get()
-        with suppress(Empty):
-            while change is not None:
-                batch.append(change)
-                if len(batch) == _MOST_AT_ONCE:
-                    return batch
-                change = self._waiting.get_nowait()
-            self._waiting.put(None)  # the end comes after this batch
-        return batch
-
-    def _write(self, batch: Sequence[Change]) -> list[CommitResult]:
-        """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
-        try:
-            stale = self._store.changes.write(batch)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the thread must continue
-            fault = error if isinstance(error, StorageError) else StorageError(repr(error))
-            if len(batch) > 1 and not fault.kind:
-                middle = len(batch) // 2
-                return self._write(batch[:middle]) + self._write(batch[middle:])
-            return [CommitResult(change, error=fault) for change in batch]
-        return [CommitResult(change, change.id in stale) for change in batch]
+    player: str
+    task: asyncio.Task[None]
+    address: str
 
 
 class _Frame(NamedTuple):
@@ -244,14 +171,12 @@ class _Frame(NamedTuple):
     Attributes:
         number: its place among the frames of the room.
         data: the frame.
-        step: what those get instead who take steps.
         client: its receiver, None for everybody in the room.
         since: when it was queued.
     """
 
     number: int
     data: bytes
-    step: Step | None
     client: Client | None
     since: float
 
@@ -259,50 +184,56 @@ class _Frame(NamedTuple):
 class Room:
     """An open game, with its clients and the frames that wait until the game is written.
 
+    Args:
+        rooms: the rooms of this process.
+        game: the game.
+
     Attributes:
         game: the game.
+        state: what is done with it.
+        fault: why its last change could not be written, while it is read again.
         clients: who plays or watches it.
-        autoplay: the computer player that makes the moves, here or in another process.
-        autoplay_task: makes the moves here, None where nobody does.
-        opened: when, as of the event loop.
-        leavers: how many have left of whom it is not decided yet what becomes of the game.
+        autoplay: the computer player that makes the moves, None where none does.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
-        self._rooms = rooms
         self.game = game
-        self.clients: set[Client] = set()
-        self.autoplay: str | None = None
-        self.autoplay_task: asyncio.Task[None] | None = None
-        self.autoplay_address = ""
-        self.settled = asyncio.Event()
-        self.settled.set()
-        self.opened = asyncio.get_running_loop().time()
-        self.leavers = 0
-        self.is_reloading = self.is_gone = False
+        self.state = RoomState.OPEN
         self.fault: StorageError | None = None
-        self._is_told = False
-        self._waiting: list[_Frame] = []
-        self._writing: list[_Frame] | None = None
-        self._frames = 0  # so many were sent or queued
+        self.clients: set[Client] = set()
+        self.autoplay: Autoplay | None = None
+        self._rooms = rooms
+        self._changed = asyncio.Event()
+        self._is_told = False  # of the fault
+        self._writing: list[_Frame] = []  # sent when what is being written is written
+        self._waiting: list[_Frame] = []  # sent after the write that follows
+        self._frames = 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was done is written."""
+        return self.state is RoomState.OPEN
 
     @property
     def is_played(self) -> bool:
         """Whether the player of the game is here."""
         return any(client.account == self.game.info.owner for client in self.clients)
 
+    def _become(self, state: RoomState) -> None:
+        """Change the state, and wake those who wait for that."""
+        self.state = state
+        self._changed.set()
+        self._changed = asyncio.Event()
+
     # Sending
 
-    def send(
-        self, message: schema.Answer, client: Client | None = None, step: Step | None = None
-    ) -> None:
-        """Send a message, or a step instead, when all that happened before it is written."""
+    def send(self, message: schema.Answer, client: Client | None = None) -> None:
+        """Send a message, to all if no client is given, when all before it is written."""
         self._let_hear(client)
-        data, since = schema.encode_frame(message), time.perf_counter()
-        frame = _Frame(self._frames, data, step, client, since)
+        frame = _Frame(self._frames, schema.encode_frame(message), client, time.perf_counter())
         self._frames += 1
-        is_clean = self._writing is None and not self.game.changes.is_dirty
-        if is_clean or self.is_reloading:
+        is_clean = self.state is RoomState.OPEN and not self.game.changes.is_dirty
+        if is_clean or self.state in (RoomState.LOADING, RoomState.GONE):
             self._deliver([frame])
         else:
             self._waiting.append(frame)
@@ -315,12 +246,11 @@ class Room:
         """
         if events:
             self._let_hear(client)
-            message = messages.events_of(self.game, events, self.autoplay)
-            step = step_frame(self.game, events) if len(self.clients) > 1 else None
+            message = messages.events_of(self.game, events, self.autoplayer)
             is_news = self.game.changes.is_dirty or any(
                 not isinstance(event, schema.NothingMovedEvent) for event in message.events
             )
-            self.send(message, None if is_news else client, step)
+            self.send(message, None if is_news else client)
         elif client is not None:
             self.send_state(client)
 
@@ -331,7 +261,7 @@ class Room:
     def state_for(self, account: str) -> schema.StateMessage:
         """Return the state of the game for an account."""
         mine = account == self.game.info.owner
-        return messages.state_of(self.game, mine=mine, autoplay=self.autoplay)
+        return messages.state_of(self.game, mine=mine, autoplay=self.autoplayer)
 
     def _let_hear(self, client: Client | None) -> None:
         """Let a client hear, from now on, what everybody is told."""
@@ -339,24 +269,25 @@ class Room:
             client.hears_from = min(client.hears_from, self._frames)
 
     def _deliver(self, frames: Sequence[_Frame]) -> None:
-        for number, data, step, client, _ in frames:
-            for each in self.clients if client is None else (client,):
-                if number >= each.hears_from:
-                    each.send(step if step and each.takes_steps else data)
+        for frame in frames:
+            for each in self.clients if frame.client is None else (frame.client,):
+                if frame.number >= each.hears_from:
+                    each.send(frame.data)
 
     # Writing
 
     def _write(self) -> None:
-        """Have what happened written, unless something is being written already."""
-        is_free = self._writing is None and not self.is_reloading
-        if is_free and self.game.changes.is_dirty:
+        """Have what happened written, unless something is being written or read."""
+        if self.state is RoomState.OPEN and self.game.changes.is_dirty:
             self._writing, self._waiting = self._waiting, []
-            self.settled.clear()
+            self._become(RoomState.WRITING)
             self._rooms.group_commit.submit(self.game.changes.take())
 
     def on_commit(self, result: CommitResult) -> None:
         """Continue after a change was written, or could not be."""
-        frames, self._writing = self._writing or [], None
+        if self.state is not RoomState.WRITING:
+            return  # the game is read again, whatever was written
+        frames, self._writing = self._writing, []
         if result.error is not None or result.is_stale:
             self._waiting[:0] = frames
             self._rooms.reload(self, result.error)
@@ -365,11 +296,11 @@ class Room:
         for frame in frames:
             self._rooms.metrics.move_seconds.observe(now - frame.since)
         self._deliver(frames)
+        self._become(RoomState.OPEN)
         self._write()
-        if self._writing is None:
+        if self.is_settled:
             frames, self._waiting = self._waiting, []
             self._deliver(frames)
-            self.settled.set()
             self._rooms.on_settled(self)
 
     async def ready(self) -> None:
@@ -379,38 +310,38 @@ class Room:
             ActionRejected: while the store cannot be written or read (``storage``), or once the
                 game is gone (``unknown_game``).
         """
-        while not self.settled.is_set():
-            if self.is_gone:
+        while self.state is not RoomState.OPEN:
+            if self.state is RoomState.GONE:
                 raise _gone()
             if self.fault is not None:
                 raise messages.unsaved(self.fault)
-            await self.settled.wait()
+            await self._changed.wait()
+
+    async def loaded(self) -> None:
+        """Wait while the game is read again; raises as `ready`."""
+        if self.state is RoomState.LOADING:
+            await self.ready()
 
     # Autoplay
 
-    def stop_autoplay(self) -> None:
-        """Stop the computer player that makes the moves, here or elsewhere, if any."""
+    @property
+    def autoplayer(self) -> str | None:
+        """The spec of the computer player that makes the moves, if any."""
+        return self.autoplay.player if self.autoplay else None
+
+    def set_autoplay(self, autoplay: Autoplay | None) -> None:
+        """Note, and tell everybody, which computer player moves here; the one before stops."""
         if self.autoplay is not None:
-            self.set_autoplay(None, None)
+            self.autoplay.task.cancel()
+        self.autoplay = autoplay
+        self.send(schema.AutoplayMessage(self.game.id, self.autoplayer))
 
     def end_autoplay(self) -> None:
-        """Stop the computer player that makes the moves here, if any."""
-        if self.autoplay_task is not None:
-            self.set_autoplay(None, None)
+        """Stop the computer player that makes the moves, if any."""
+        if self.autoplay is not None:
+            self.set_autoplay(None)
 
-    def set_autoplay(self, player: str | None, task: asyncio.Task[None] | None) -> None:
-        """Note, and tell everybody, that a task lets a computer player move, or none does."""
-        self.show_autoplay(player, task)
-        self._rooms.sharing.autoplayed(self.game.id, player)
-
-    def show_autoplay(self, player: str | None, task: asyncio.Task[None] | None = None) -> None:
-        """Note, and tell all who are here, which player moves: by a task, or in another process."""
-        if self.autoplay_task is not None:
-            self.autoplay_task.cancel()
-        self.autoplay, self.autoplay_task = player, task
-        self.send(schema.AutoplayMessage(self.game.id, player))
-
-    # When the store fails
+    # When another process changed the game, or the store fails
 
     def begin_reload(self, error: StorageError | None) -> None:
         """Forget what is not written; `error` says why it could not be.
@@ -420,41 +351,30 @@ class Room:
         """
         if error is None:
             self._waiting.clear()
-        self.is_reloading = True
-        self.settled.clear()
+        self.fault = error
+        self._become(RoomState.LOADING)
         self.end_autoplay()
-        if error is not None:
-            self._fail(error)
 
     def announce_fault(self, error: StorageError) -> None:
         """Tell everybody, once, that the store can be neither written nor read."""
         if not self._is_told:
-            self._fail(self.fault or error)
+            self.fault = self.fault or error
             self._is_told = True
+            self._become(RoomState.LOADING)
             for client in self.clients:
                 self._send_fault(client, error, None)
 
     def announce_end(self) -> None:
         """Tell everybody that the game is gone."""
-        self.is_gone = True
-        self._release()
+        self._become(RoomState.GONE)
         for client in self.clients:
             self.send(messages.rejection(_gone(), "", None), client)
-
-    def _fail(self, error: StorageError) -> None:
-        self.fault = error
-        self._release()
-
-    def _release(self) -> None:
-        """Release whoever waits for the store."""
-        self.settled.set()
-        self.settled.clear()
 
     def _send_fault(
         self, client: Client, error: StorageError, state: schema.StateMessage | None
     ) -> None:
         rejected = messages.unsaved(error)
-        rejected.wait = _RETRY
+        rejected.wait = _RETRY_S
         self.send(messages.rejection(rejected, "", state), client)
 
     def replace_game(self, game: OnlineGame) -> None:
@@ -465,7 +385,7 @@ class Room:
             self._deliver(self._waiting)
             self.fault = None  # all is written
         self.game = game
-        self._waiting, self._writing = [], None
+        self._waiting, self._writing = [], []
         for client in self.clients:
             if self.fault is not None and not self._is_told:
                 self._send_fault(client, self.fault, self.state_for(client.account))
@@ -475,8 +395,7 @@ class Room:
             else:
                 self.send_state(client)
         self.fault, self._is_told = None, False
-        self.is_reloading = False
-        self.settled.set()
+        self._become(RoomState.OPEN)
 
 
 def _gone() -> ActionRejected:
@@ -487,23 +406,23 @@ class Rooms:
     """The rooms of one process.
 
     Args:
-        games: the games.
+        store: where the games are.
         metrics: counts what happens.
-        sharing: tells other processes what happens here; by default there are none.
+        notices: tells other processes what happens here, and hears of theirs; None where there
+            can be none.
 
     Attributes:
+        games: the games.
         open: the rooms by their games.
         clients: everybody who is connected.
+        group_commit: writes the games.
     """
 
-    def __init__(
-        self, games: GameService, metrics: Metrics, sharing: Sharing | None = None
-    ) -> None:
-        self.games = games
-        games.is_open = self.is_open
-        self.metrics = metrics
-        self.sharing = sharing or Sharing()
+    def __init__(self, store: Store, metrics: Metrics, notices: Notices | None = None) -> None:
         self.open: dict[str, Room] = {}
+        self.games = GameService(store, self.open)
+        self.metrics = metrics
+        self.notices = notices
         self.clients: set[Client] = set()
         self._opening: dict[str, asyncio.Future[Room]] = {}
         self._beginning: dict[str, asyncio.Future[CommitResult]] = {}
@@ -515,7 +434,7 @@ class Rooms:
         self._changed: dict[str, float] = {}  # games by the time of their last change, in order
         self._wanted: dict[str, int] = {}  # revisions that are to be read from the store
         self._fault: tuple[float, StorageError] | None = None
-        self.group_commit = GroupCommit(games.store, self._written)
+        self.group_commit = GroupCommit(store, self._written)
 
     async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Do something that blocks."""
@@ -538,20 +457,10 @@ class Rooms:
         Raises:
             ActionRejected, StorageError: see `GameService.plan_game`.
         """
-        game = await self.create_game(client.account, rules, mode, control)
+        game = await self.begin(self.games.plan_game, client.account, rules, mode, control)
         room = self.open.setdefault(game.id, Room(self, game))
         self.enter(client, room)
         return room
-
-    async def create_game(
-        self, account: str, rules: str, mode: str, control: str | None = None
-    ) -> OnlineGame:
-        """Return a new game, which is written together with the moves of others.
-
-        Raises:
-            ActionRejected, StorageError: see `GameService.plan_game`.
-        """
-        return await self.begin(self.games.plan_game, account, rules, mode, control)
 
     async def begin(
         self,
@@ -559,7 +468,7 @@ class Rooms:
         *args: _P.args,
         **kwargs: _P.kwargs,
     ) -> OnlineGame:
-        """Return a game that `plan` plans in a thread, when it is written.
+        """Return a game that `plan` plans in a thread, when it is written with others' moves.
 
         Raises:
             ActionRejected, StorageError: as `plan`.
@@ -573,7 +482,7 @@ class Rooms:
         if result.error is not None:
             raise result.error
         if result.is_stale:
-            return await self.in_thread(self.games.load_rival, new)
+            return await self.in_thread(self.games.load_existing_daily, new)
         return game
 
     async def find(self, game_id: str) -> Room:
@@ -595,7 +504,7 @@ class Rooms:
             raise
 
     def _release_opened(self, opening: asyncio.Future[Room]) -> None:
-        """Close the room whose opener has gone; whoever else waits for it opens it again."""
+        """Close the room whose opener has gone; others who wait for it open it again."""
         if not (opening.cancelled() or opening.exception()):
             self.release(opening.result())
 
@@ -605,8 +514,8 @@ class Rooms:
         Raises:
             ActionRejected: if the game is somebody else's (``not_yours``, or ``sealed``).
         """
-        if game_id in self.open and self.sharing.bus is not None:
-            await self._catch_up(game_id)
+        if game_id in self.open and self.notices is not None:
+            await self._follow_store(game_id)  # its player may have left a process that died
         room = await self.find(game_id)
         if room.game.info.owner != account:
             self.release(room)
@@ -617,7 +526,6 @@ class Rooms:
     async def _load(self, game_id: str) -> Room:
         try:
             game = await self.in_thread(self.games.load, game_id)
-            self.sharing.opened(game_id)
             return self.open.setdefault(game_id, Room(self, game))
         finally:
             del self._opening[game_id]
@@ -628,7 +536,6 @@ class Rooms:
             self.leave(client, by_choice=True)
             self.open.setdefault(room.game.id, room)
             room.clients.add(client)
-            self.sharing.seated(room.game.id, is_played=room.is_played)
             client.room, client.hears_from = room, inf
 
     def leave(self, client: Client, *, by_choice: bool = False) -> None:
@@ -638,32 +545,26 @@ class Rooms:
             client: who leaves.
             by_choice: whether it meant to; a lost connection may come back. Its player's choice
                 makes a casual game that is over a record, unless the player has it open in
-                another tab: nobody is there to undo the end.
+                another tab: afterwards the end cannot be undone.
         """
         room, client.room = client.room, None
         if room is None:
             return
         room.clients.discard(client)
-        game = room.game
-        is_left = by_choice and client.account == game.info.owner
-        if is_left and game.is_over and game.info.mode == CASUAL:
-            room.leavers += 1
+        is_over = room.game.is_over and room.game.info.mode == CASUAL
+        if by_choice and is_over and client.account == room.game.info.owner:
             self.start(self._finish_if_left(room))
-        self.sharing.seated(game.id, is_played=room.is_played)
         if not room.clients:
             room.end_autoplay()
         self.release(room)
 
     def release(self, room: Room) -> None:
         """Close a room that is empty, when all of it is written."""
-        if room.clients or room.leavers or not room.settled.is_set():
-            return
-        if self.open.get(room.game.id) is not room:
-            return
-        del self.open[room.game.id]
-        self.sharing.closed(room.game.id)
-        if room.game.is_over and room.game.info.mode != CASUAL:
-            self.start(self._finish(room.game.id))
+        game = room.game
+        if not room.clients and room.is_settled and self.open.get(game.id) is room:
+            del self.open[game.id]
+            if game.is_over and game.info.mode != CASUAL:
+                self.start(self._finish(game.id))
 
     def disconnect(self, account: str) -> None:
         """End the connections of an account, which has to sign in again or is deleted."""
@@ -691,13 +592,14 @@ class Rooms:
             if isinstance(change, GameChange):
                 if not (result.error or result.is_stale):
                     moves += len(change.turns)
-                    self.note_live(change.id)
-                    self.sharing.changed(change)
+                    self._note_live(change.id)
+                    if self.notices is not None:
+                        self.notices.tell(change.id, change.revision)
                 if room := self.open.get(change.id):
                     room.on_commit(result)
                 continue
             beginning = self._beginning.pop(change.id)
-            if not beginning.done():  # whoever asked for the game may be gone
+            if not beginning.done():  # the client that asked for the game may be gone
                 beginning.set_result(result)
         self.metrics.moves.inc(moves)
 
@@ -710,14 +612,11 @@ class Rooms:
 
     async def _finish_if_left(self, room: Room) -> None:
         """Make a record of a game that its player has left, unless it sits there in another tab."""
-        await room.settled.wait()
-        if self.sharing.bus is not None:
-            await asyncio.sleep(room.opened + _HEARD - self._loop.time())
-        room.leavers -= 1
-        is_left = not (room.is_played or self.sharing.is_played_elsewhere(room.game.id))
-        self.release(room)
-        if is_left:
-            await self._finish(room.game.id)
+        with suppress(ActionRejected):
+            await room.ready()
+            room = self.open.get(room.game.id, room)
+            if not room.is_played:
+                await self._finish(room.game.id)
 
     async def _finish(self, game_id: str) -> None:
         try:
@@ -734,19 +633,19 @@ class Rooms:
             self.metrics.finished.inc()
             room = self.open.get(game_id)
             if room is not None and room.game.info.mode == CASUAL:
-                room.game.is_finished = True  # whoever comes back cannot undo
+                room.game.is_finished = True  # a player who comes back cannot undo
 
     def reload(self, room: Room, error: StorageError | None) -> None:
         """Load a game again that another process has changed, or that could not be written."""
         if error is not None:
             self.note_fault(error, "a move could not be written")
-        if not room.is_reloading:
+        if room.state is not RoomState.LOADING:
             room.begin_reload(error)
             self.start(self._reload(room))
 
     async def _reload(self, room: Room) -> None:
         """Load a game again, for as long as somebody waits for it."""
-        wait = 0.1
+        wait = _FIRST_WAIT_S
         while True:
             try:
                 game = await self.in_thread(self.games.load, room.game.id)
@@ -763,14 +662,13 @@ class Rooms:
                     self._abandon(room)
                     return
                 await asyncio.sleep(wait)
-                wait = min(2 * wait, _LONGEST_WAIT)
+                wait = min(2 * wait, _MAX_WAIT_S)
         room.replace_game(game)
         self.release(room)
 
     def _abandon(self, room: Room) -> None:
         """Close a room that is empty, or whose game is gone or cannot be read any more."""
         self.open.pop(room.game.id, None)
-        self.sharing.closed(room.game.id)
         for client in room.clients:
             client.room = None
 
@@ -787,54 +685,41 @@ class Rooms:
         Raises:
             StorageError: the fault.
         """
-        if self._fault is not None and time.monotonic() - self._fault[0] < _MEMORY:
+        if self._fault is not None and time.monotonic() - self._fault[0] < _FAULT_S:
             raise self._fault[1]
 
     # Other processes, and what is live
 
-    def is_open(self, game_id: str) -> bool:
-        """Say whether a game is open here."""
-        return game_id in self.open
-
-    def open_games(self) -> Collection[str]:
-        """Return the games that are open here."""
-        return self.open.keys()
-
-    def unheard(self) -> Collection[str]:
-        """Return the games that are watched here, and that nobody here plays."""
-        return [
-            game_id
-            for game_id, room in self.open.items()
-            if not (room.game.is_over or room.is_played)
-        ]
-
-    def on_change(self, change: GameChange) -> None:
-        """Follow a change that another process has written."""
-        self.note_live(change.id)
-        room = self.open.get(change.id)
-        if room is None or room.is_reloading or change.revision <= room.game.version:
+    async def follow_others(self) -> None:
+        """Follow what other processes do in the games that are open here, until cancelled."""
+        if self.notices is None:
             return
-        room.end_autoplay()  # somebody acts there
-        events = room.game.follow_change(change) if room.settled.is_set() else ()
-        if events is None:
-            self.reload(room, None)
-        elif events:
-            room.broadcast(events)
-        else:
-            self._follow_soon(change.id, change.revision)
+        listening = self.start(self.notices.run(self._hear, self._look_at_all))
+        while not listening.done():
+            await asyncio.sleep(_LOOK_S)
+            # A notice of a game that is only watched here may be lost; its own player would notice.
+            await self._look(
+                game_id
+                for game_id, room in self.open.items()
+                if self.notices.fault or not room.is_played
+            )
 
-    async def resync(self, *, every: bool) -> None:
-        """Look into the store for changes that were not heard.
+    def _hear(self, revisions: Mapping[str, int]) -> None:
+        """Take note of what another process has written."""
+        for game_id, revision in revisions.items():
+            self._note_live(game_id)
+            self._follow_soon(game_id, revision)
 
-        Args:
-            every: whether nothing is heard now; otherwise only games that others may play.
-        """
-        shared = filter(self.sharing.is_shared, self.open)
-        games = tuple(self.open) if every else tuple({*shared, *self.unheard()})
-        games = tuple(game for game in games if not self.open[game].game.is_over)
+    def _look_at_all(self) -> None:
+        """Look at every open game: notices may be lost."""
+        self.start(self._look(self.open))
+
+    async def _look(self, games: Iterable[str]) -> None:
+        """Look into the store for changes of open games that no notice told."""
+        wanted = [game_id for game_id in games if not self.open[game_id].game.is_over]
         try:
-            for first in range(0, len(games), _MOST_AT_ONCE):
-                some = games[first : first + _MOST_AT_ONCE]
+            for first in range(0, len(wanted), _MAX_LOOKED_AT):
+                some = wanted[first : first + _MAX_LOOKED_AT]
                 now = await self.in_thread(self.games.store.games.revisions, some)
                 for game_id in some:
                     # A game that is gone is finished: its record is its last revision.
@@ -842,25 +727,6 @@ class Rooms:
                     self._follow_soon(game_id, now.get(game_id, version + 1))
         except StorageError as error:
             self.note_fault(error, "other processes cannot be followed")
-
-    async def _catch_up(self, game_id: str) -> None:
-        """Bring a game up to date that its player may have left in a process that died.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        now = await self.in_thread(self.games.store.games.revisions, [game_id])
-        await self._follow_store(game_id, now.get(game_id, 0))
-
-    def on_autoplay(self, game_id: str, player: str | None) -> None:
-        """Stop autoplay here: it was begun, or stopped, in another process."""
-        if room := self.open.get(game_id):
-            room.show_autoplay(player)
-
-    def autoplay_of(self, game_id: str) -> str | None:
-        """Return the computer player that moves here in a game, if any."""
-        room = self.open.get(game_id)
-        return room.autoplay if room is not None and room.autoplay_task is not None else None
 
     def _follow_soon(self, game_id: str, revision: int) -> None:
         """Have a game brought to at least a revision, from the store."""
@@ -877,36 +743,40 @@ class Rooms:
             wanted = 0
             while self._wanted[game_id] > wanted:  # more may come meanwhile
                 wanted = self._wanted[game_id]
-                await self._follow_store(game_id, wanted)
+                await self._follow_store(game_id)
         except StorageError as error:
             self.note_fault(error, "another process cannot be followed")
         finally:
             del self._wanted[game_id]
 
-    async def _follow_store(self, game_id: str, revision: int) -> None:
+    async def _follow_store(self, game_id: str) -> None:
+        """Bring an open game to where the store has it.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
         room = self.open.get(game_id)
-        if room is None or room.is_reloading or revision <= room.game.version:
+        if room is None:
             return
-        await room.settled.wait()
-        saved = await self.in_thread(self.games.store.games.find, game_id)
-        room.end_autoplay()
-        await room.settled.wait()
-        if self.open.get(game_id) is not room or room.is_reloading:
+        try:
+            await room.ready()
+        except ActionRejected:
+            return  # it cannot be read, or is gone
+        game = room.game
+        since = self.games.store.games.change_since
+        change = await self.in_thread(since, game_id, game.version, game.length)
+        if self.open.get(game_id) is not room or room.game is not game or not room.is_settled:
             return
-        # It may be finished already. What is more than new turns is replayed, in a thread.
-        if saved is None or (
-            saved.revision > room.game.version and not room.game.changes.added_turns(saved)
-        ):
-            room.begin_reload(None)
-            await self._reload(room)
+        if change is not None and change.revision <= game.version:
             return
-        events = room.game.follow(saved)
-        if events is None:
-            room.replace_game(room.game)
+        room.end_autoplay()  # somebody acts there
+        events = game.follow(change) if change is not None else None
+        if events is None:  # undone, finished or gone; it is replayed in a thread
+            self.reload(room, None)
         else:
             room.broadcast(events)
 
-    def note_live(self, game_id: str) -> None:
+    def _note_live(self, game_id: str) -> None:
         """Note that a game was played just now, here or elsewhere."""
         self._changed.pop(game_id, None)
         now = self._changed[game_id] = time.monotonic()
@@ -917,7 +787,7 @@ class Rooms:
         """Return the games that changed last, here or in another process that can be heard."""
         since = time.monotonic() - LIVE.total_seconds()
         changed = (game for game, when in reversed(self._changed.items()) if when >= since)
-        latest = list(islice(changed, _MOST_LIVE))
+        latest = list(islice(changed, _MAX_LIVE))
         return await self.in_thread(self.games.store.online.live, latest)
 
     async def close(self) -> None:

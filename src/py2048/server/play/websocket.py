@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
@@ -19,9 +19,7 @@ from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.games import check_offline, guest_name, is_known
-from py2048.server.play.pipeline import Pipeline
-from py2048.server.play.rooms import SIGN_IN, Client, Room
-from py2048.server.play.watching import Step
+from py2048.server.play.rooms import SIGN_IN, Client, Room, RoomState
 from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import Auth
@@ -31,6 +29,7 @@ from py2048.storage import Account
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
     from py2048.server.http.sockets import SocketConnection
+    from py2048.server.play.games import OnlineGame
 
 _log = logging.getLogger("py2048.web")
 RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # the last as HTTP has it: 429
@@ -77,8 +76,8 @@ class WebSocketEndpoint:
                 return
             cookies = [(b"set-cookie", cookie.encode()) for cookie in user.cookies]
             await send({"type": "websocket.accept", "headers": cookies})
-            connection = ClientConnection(self._services, account, address, user.session)
-            connection.write_now = socket.write_now if socket else None
+            write_now = socket.write_now if socket else None
+            connection = ClientConnection(self._services, account, address, user.session, write_now)
             connection.begin(current)
             if self._watch is None:
                 self._watch = rooms.start(self._disconnect_signed_out())
@@ -95,8 +94,7 @@ class WebSocketEndpoint:
 
     async def _talk(self, connection: ClientConnection, receive: Receive, send: Send) -> None:
         async def forward(frame: bytes) -> None:
-            text = {} if isinstance(frame, Step) else {"text": frame.decode()}
-            await send({"type": "websocket.send", "bytes": frame} | text)
+            await send({"type": "websocket.send", "text": frame.decode()})
 
         reading = asyncio.create_task(_read(connection, receive))
         sending = asyncio.create_task(connection.run(forward))
@@ -137,12 +135,18 @@ class ClientConnection(Client):
         account: who it is.
         address: where it comes from.
         session: the session that opened it, None for a guest.
+        write_now: sends a text frame at once if it can, and returns whether it did.
     """
 
     def __init__(
-        self, services: Services, account: Account, address: str, session: str | None = None
+        self,
+        services: Services,
+        account: Account,
+        address: str,
+        session: str | None = None,
+        write_now: Callable[[bytes], bool] | None = None,
     ) -> None:
-        super().__init__(account.id, session, account.generation)
+        super().__init__(account.id, session, account.generation, write_now)
         self._services = services
         self._rooms = services.rooms
         self._owner = account
@@ -211,7 +215,7 @@ class ClientConnection(Client):
                 game = schema.checked_game_id(message.game)
                 await self._enter(await self._rooms.find_own(game, self.account))
             case schema.WatchRequest():
-                await self._watch(schema.checked_game_id(message.game), steps=message.steps)
+                await self._watch(schema.checked_game_id(message.game))
             case schema.LeaveRequest():
                 self._rooms.leave(self, by_choice=True)
             case schema.GamesRequest() | schema.BattleRequest() | schema.PingRequest():
@@ -230,7 +234,7 @@ class ClientConnection(Client):
 
     async def _play(self, message: schema.PlayRequest, arrived: float) -> None:
         room = await self._my_room()
-        room.stop_autoplay()
+        room.end_autoplay()
         if isinstance(message, schema.OfflineRequest):
             await self._take_offline(room, message)
             return
@@ -270,7 +274,9 @@ class ClientConnection(Client):
             self._told_to_wait = now + error.wait
         room, kind = self.room, schema.type_of(frame)[:20]
         # What is shown while the game is loaded again may not be in the store.
-        state = room.state_for(self.account) if room and not room.is_reloading else None
+        state = (
+            room.state_for(self.account) if room and room.state is not RoomState.LOADING else None
+        )
         message = messages.rejection(error, kind, state, chain)
         if room:
             room.send(message, self)
@@ -287,8 +293,7 @@ class ClientConnection(Client):
             raise ActionRejected("no_game", "no game is open here: open one")
         if room.game.info.owner != self.account:
             raise ActionRejected("not_yours", "this is somebody else's game: you may watch it")
-        if room.is_reloading:
-            await room.ready()
+        await room.loaded()
         return room
 
     # What can be asked for
@@ -301,19 +306,17 @@ class ClientConnection(Client):
         if mode == DAILY and not await self._rooms.in_thread(self._rooms.games.daily, self.account):
             self._services.limits.check_daily(self._address, is_known=is_known(self._owner))
         control = None if message.time_control is UNSET else message.time_control
-        self.takes_steps = False
         room = await self._rooms.create(self, message.rules, mode, control)
         room.send_state(self)
 
-    async def _enter(self, room: Room, *, steps: bool = False) -> None:
+    async def _enter(self, room: Room) -> None:
         self._rooms.enter(self, room)
-        self.takes_steps = steps
         await room.ready()
         room.send_state(self)
 
-    async def _watch(self, game: str, *, steps: bool) -> None:
+    async def _watch(self, game: str) -> None:
         await self._rooms.in_thread(self._rooms.games.check_visible, game, self.account)
-        await self._enter(await self._rooms.find(game), steps=steps)
+        await self._enter(await self._rooms.find(game))
 
     async def _hint(self, message: schema.HintRequest) -> None:
         room = await self._my_room()
@@ -359,7 +362,7 @@ class ClientConnection(Client):
     async def _autoplay(self, message: schema.AutoplayRequest) -> None:
         room, hints = await self._my_room(), self._services.hints
         if message.player is None:
-            room.set_autoplay(None, None)  # also where another process did not tell of it
+            room.set_autoplay(None)
         else:
             session = room.game.session
             spec = hints.checked(message.player, session.rules, session.game.board)
@@ -387,3 +390,48 @@ class ClientConnection(Client):
             for game in await self._rooms.in_thread(online.open_games, self.account)
         ]  # fmt: skip
         self._reply(schema.GamesMessage(games))
+
+
+class Pipeline:
+    """The chain of actions that one connection sends.
+
+    The first action of a chain carries its number. Those after it take the next number, whatever
+    they carry: an attempt that changes nothing takes none, and the page cannot know it ahead. They
+    are done only if nothing else has happened in the game since, so nobody plays on a board that
+    came about without them. The first one that is rejected breaks the chain.
+    """
+
+    def __init__(self) -> None:
+        self._chain: int | UnsetType = UNSET
+        self._broken: int | UnsetType = UNSET
+        self._game: OnlineGame | None = None
+        self._version = 0
+
+    def is_broken(self, chain: int | UnsetType) -> bool:
+        """Whether the chain is broken: the rest of it is dropped without an answer."""
+        return chain is not UNSET and chain == self._broken
+
+    def break_off(self, chain: int | UnsetType) -> None:
+        """Drop what still comes of a chain, if it is one."""
+        if chain is not UNSET:
+            self._broken = chain
+
+    def number(self, action: schema.NumberedRequest, game: OnlineGame) -> int:
+        """Return the number of an action in the game.
+
+        Raises:
+            ActionRejected: if the game is not as the page expects it (``gap``).
+        """
+        if action.chain is UNSET:
+            return action.number
+        if action.chain != self._chain:
+            expected = action.number - 1
+        else:
+            expected = self._version if game is self._game else -1
+        if game.version != expected:
+            raise ActionRejected("gap", "the game has changed since the action before")
+        return game.version + 1
+
+    def done(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
+        """Note that an action was done."""
+        self._chain, self._game, self._version = action.chain, game, game.version

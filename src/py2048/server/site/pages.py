@@ -34,7 +34,7 @@ from py2048.server.play.fairness import (
     revelation_of,
     sealed_until,
 )
-from py2048.server.play.games import LARGEST_SIDE, GameService, checked_rules
+from py2048.server.play.games import MAX_SIDE, GameService, checked_rules
 from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS, POSITION
 from py2048.server.services import Services
@@ -123,7 +123,7 @@ class Pages:
         players = self._services.hints.specs
         return self.render(
             request, user, "play.html",
-            rules=presets(), players=players, longest_side=LARGEST_SIDE, actions=BY_NAME,
+            rules=presets(), players=players, longest_side=MAX_SIDE, actions=BY_NAME,
         )  # fmt: skip
 
     async def about(self, request: Request) -> Response:

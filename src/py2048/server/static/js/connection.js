@@ -73,7 +73,6 @@ export class Connection {
   #open() {
     clearTimeout(this.#retry);
     const socket = new WebSocket(this.#address);
-    socket.binaryType = "arraybuffer";
     this.#socket = socket;
     this.#isGreeted = false;
     this.#deadline = setTimeout(() => this.#drop(), OPENING);
@@ -88,7 +87,7 @@ export class Connection {
     this.#isGreeted = true;
     this.isLoggedOut = false;
     this.#rest();
-    const message = typeof data === "string" ? JSON.parse(data) : { type: "step", data };
+    const message = JSON.parse(data);
     if (message.type !== "pong") this.#listener.message(message);
   }
 

@@ -2,7 +2,6 @@
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
 import { button } from "./overlay.js";
 import { Scene } from "./scene.js";
-import { stepMessage } from "./steps.js";
 
 const SETTLED = 400;
 
@@ -18,7 +17,6 @@ const connection = new Connection("/ws", {
 function hear(message) {
   if (message.type === "hello") ask();
   if (message.type === "state") shown(message);
-  if (message.type === "step") stepped(message.data);
   if (message.type === "events" && message.game === id && !isLost) {
     scene.events(message);
     if (message.outcome !== "playing") over();
@@ -30,17 +28,9 @@ function hear(message) {
   }
 }
 
-// The whole position comes first, or again where a step does not follow on what is shown.
 function ask() {
   isLost = true;
-  connection.send({ type: "watch", game: id, steps: true });
-}
-
-function stepped(data) {
-  if (isLost) return;
-  const message = stepMessage(data, scene.game);
-  if (message) scene.events(message);
-  else ask();
+  connection.send({ type: "watch", game: id });
 }
 
 function shown(state) {
