@@ -207,10 +207,10 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
     running.first_frame()
     running.finish_opening()
     assert running.app is not None
-    coach, board, root = running.app.controller.coach, running.window.board, running.root
+    controller, board, root = running.app.controller, running.window.board, running.root
     board.focus_force()
     _live(root, PACE)
-    while coach.is_busy:  # until its judge is ready
+    while controller.is_waiting:  # until its judge is ready
         _live(root, PACE)
     times, before = [], time.process_time()
     for _ in range(KEYS):

@@ -254,7 +254,6 @@ def _lines(monkey: Monkey) -> None:
 
     session = table(monkey)
     mode = PlainTextGame(session, lambda line: line.encode(), None)
-    session.subscribe(mode.show)
     while not monkey.is_tired:
         line = monkey.random.choice(WORDS)
         if monkey.random.random() < 0.1:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -22,18 +22,17 @@ from py2048.ui.shared.describe import (
     describe_outlook,
     describe_rules,
 )
-from py2048.ui.shared.words import counted
+from py2048.ui.shared.screen import counted
 
 
-def heard(do: Callable[[Session], object], rules: str = "classic", board: str = "") -> list[str]:
+def heard(
+    do: Callable[[Session], Iterable[Event]], rules: str = "classic", board: str = ""
+) -> list[str]:
     """The sentences of what `do` makes happen on `board`."""
     session = Session()
     chosen = get_rules(rules)
     session.start(chosen, board=Board.parse(board) if board else None, seed=1)
-    sentences: list[str] = []
-    session.subscribe(lambda event: sentences.append(describe(event)))
-    do(session)
-    return sentences
+    return [describe(event) for event in do(session)]
 
 
 def test_a_move_says_what_merged_what_came_and_the_score() -> None:
@@ -82,21 +81,16 @@ def test_what_merges_is_what_moves_into_one_cell(
 
 def test_eight_takes_an() -> None:
     """One says an eight."""
-    session_start: list[str] = []
-    session = Session()
-    session.subscribe(lambda event: session_start.append(describe(event)))
-    session.start(get_rules("2x4"), board=Board.parse("8 . . 2\n. . . ."))
-    assert session_start == [
+    happened = Session().start(get_rules("2x4"), board=Board.parse("8 . . 2\n. . . ."))
+    assert list(map(describe, happened)) == [
         "New game, 2 by 4. An 8 at row 1, column 1. A 2 at row 1, column 4. Score 0."
     ]
 
 
 def test_a_full_board_is_summed_up() -> None:
     """A start with many tiles is not read out tile by tile."""
-    session, sentences = Session(), []
-    session.subscribe(lambda event: sentences.append(describe(event)))
-    session.start(board=Board.parse("2 4 2 4\n. 16 . .\n. . . .\n2 . . ."))
-    assert sentences == ["New game, 4 by 4. 6 tiles, the largest 16. Score 0."]
+    happened = Session().start(board=Board.parse("2 4 2 4\n. 16 . .\n. . . .\n2 . . ."))
+    assert list(map(describe, happened)) == ["New game, 4 by 4. 6 tiles, the largest 16. Score 0."]
 
 
 def test_refusals_say_whether_they_cost() -> None:
@@ -113,10 +107,8 @@ def test_undo_redo_win_and_end() -> None:
     """Each remaining event has its sentence."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 
-    def play(session: Session) -> None:
-        session.move(Direction.LEFT)
-        session.undo()
-        session.redo()
+    def play(session: Session) -> Iterable[Event]:
+        return [*session.move(Direction.LEFT), *session.undo(), *session.redo()]
 
     moved, won, undone, redone = heard(play, board=board)
     assert moved.startswith("Left: merged 1024 and 1024 into 2048, plus 2048.")
@@ -151,10 +143,8 @@ def test_one_is_no_plural(count: int, text: str) -> None:
 def test_a_stuck_game_says_that_no_move_is_left() -> None:
     """A board without a move is announced as the end, with the score."""
     stuck = "2 4 2 4\n4 2 4 2\n2 4 2 4\n4 2 4 2"
-    session, sentences = Session(), []
-    session.subscribe(lambda event: sentences.append(describe(event)))
-    session.start(board=Board.parse(stuck))
-    assert sentences[-1] == "Game over: no move is left. Score 0."
+    *_, over = Session().start(board=Board.parse(stuck))
+    assert describe(over) == "Game over: no move is left. Score 0."
 
 
 def test_a_hint_ranks_the_directions() -> None:
@@ -227,11 +217,10 @@ def test_shares_of_new_tiles_have_one_decimal_and_are_never_0(spawn: str, told: 
 @given(st.integers(0, 2**64 - 1), st.lists(st.sampled_from(list(Direction)), max_size=60))
 def test_every_event_is_one_line_without_escapes(seed: int, directions: list[Direction]) -> None:
     """Whatever happens is told in one printable line that ends a sentence, with the true score."""
-    session, events = Session(), list[Event]()
-    session.subscribe(events.append)
-    session.start(get_rules("3x3"), seed=seed)
+    session = Session()
+    events = [*session.start(get_rules("3x3"), seed=seed)]
     for direction in directions:
-        session.move(direction)
+        events += session.move(direction)
     for event in events:
         sentence = describe(event)
         assert sentence.isprintable()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +23,9 @@ from py2048.review.games import accuracy_of_moves
 from py2048.review.moves import Basis, move_review
 from py2048.review.words import amount, describe_review, number
 from py2048.rules import Rules, get_rules
-from py2048.session import Session
+from py2048.session import Event, Session
 from py2048.ui.shared import review as module
-from py2048.ui.shared.background import ForegroundWorker, WorkResult
+from py2048.ui.shared.background import BackgroundWorker, Failure, ForegroundWorker
 from py2048.ui.shared.coach import Coach, last_move_text
 from py2048.ui.shared.describe import GRADE_SYMBOLS, describe_move_review, value_text
 from py2048.ui.shared.review import GameReview, record_title
@@ -141,20 +142,25 @@ def test_no_better_move_is_named_for_one_of_the_best() -> None:
 
 
 class SilentScreen:
-    """Hands the coach its results."""
-
-    def __init__(self) -> None:
-        self.coach: Coach | None = None
+    """Shows nothing of a coach."""
 
     def show_coach(self, status: CoachStatus | None) -> None:
         pass
 
-    def receive(self, result: WorkResult) -> None:
-        assert self.coach is not None
-        self.coach.take(result)
+    def warn(self, text: str) -> None:
+        raise AssertionError(text)
 
-    def await_results(self) -> None:
-        pass
+
+def coached(session: Session) -> Coach:
+    """Return a coach that judges at once."""
+    coach = Coach(session, SilentScreen(), ForegroundWorker())
+    coach.start()
+    return coach
+
+
+def follow(coach: Coach, happened: Iterable[Event]) -> None:
+    for event in happened:
+        coach.follow(event)
 
 
 @pytest.mark.usefixtures("known_judge")
@@ -162,42 +168,38 @@ class SilentScreen:
 @settings(max_examples=25, deadline=None)
 def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps: list[str]) -> None:
     """However they were taken back and played again, by the definition for a whole game."""
-    session, screen = Session(), SilentScreen()
+    session = Session()
     session.start_from(known_record(), 3)
-    screen.coach = coach = Coach(session, screen, ForegroundWorker)
-    session.subscribe(coach.follow)
-    coach.start()
+    coach, first = coached(session), session.game.ply
     judge = KnownJudge(known_record().rules)
     for step in steps:
         if step in ("undo", "redo"):
-            getattr(session, step)()
+            follow(coach, getattr(session, step)())
         elif legal := session.game.legal_directions():
             turns = [*known_record().steps]
             as_then = turns[session.game.ply][0] if session.game.ply < len(turns) else legal[0]
             is_right = step == "fault" and as_then in legal
-            session.move(as_then if is_right else legal[-1])
-        reviews = list(reviewing(session.record(), judge))[coach._first - 1 :]
+            follow(coach, session.move(as_then if is_right else legal[-1]))
+        first = min(first, session.game.ply)  # an undo before it begins anew
+        reviews = list(reviewing(session.record(), judge))[first:]
         wanted = accuracy_of_moves(reviews) if reviews else None
-        assert coach._accuracy == wanted
+        assert coach.accuracy == wanted
 
 
 @pytest.mark.usefixtures("known_judge")
 def test_an_illegal_attempt_is_no_move_to_the_coach() -> None:
     """Nor is it where the rules count it, and it is taken back and made again."""
-    session, screen = Session(), SilentScreen()
+    session = Session()
     session.start(Rules.parse("line:size=1x6,scoring=moves:1:-1,target=none"), seed=1)
-    screen.coach = coach = Coach(session, screen, ForegroundWorker)
-    session.subscribe(coach.follow)
-    coach.start()
-    session.move(session.game.legal_directions()[0])
+    coach = coached(session)
+    follow(coach, session.move(session.game.legal_directions()[0]))
     last, score = coach.last_move, session.game.score
     assert last is not None
-    session.move(Direction.UP)
-    session.undo()
-    session.redo()
+    for happened in (session.move(Direction.UP), session.undo(), session.redo()):
+        follow(coach, happened)
     assert session.game.score == score - 1
     assert coach.last_move == last
-    session.move(session.game.legal_directions()[0])
+    follow(coach, session.move(session.game.legal_directions()[0]))
     assert coach.last_move is not None
     assert coach.last_move.ply == 2
 
@@ -291,6 +293,19 @@ def test_the_title_says_whose_game_it_is() -> None:
     assert record_title(record) == f"2x4, {record.score} points, by a person"
 
 
+class QueueScreen:
+    """Keeps what is to be called in its thread."""
+
+    def __init__(self) -> None:
+        self.calls: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+
+    def receive(self, call: Callable[[], object]) -> None:
+        self.calls.put(call)
+
+    def await_results(self) -> None:
+        pass
+
+
 def test_a_review_that_is_closed_midway_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Closing ends the work after the move at hand; what comes later is dropped."""
     asked, may_go_on = threading.Event(), threading.Event()
@@ -305,35 +320,38 @@ def test_a_review_that_is_closed_midway_leaves_no_thread(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(module, "review_game", endless)
     before = set(workers())
-    review = GameReview(known_record())
-    results: list[WorkResult] = []
-    review.start(results.append)
+    review, screen = GameReview(known_record()), QueueScreen()
+    review.start(BackgroundWorker(screen), lambda: None)
     assert asked.wait(30)
     (thread,) = set(workers()) - before
     review.close()
     may_go_on.set()
     thread.join(30)
     assert not thread.is_alive()
-    assert len(results) < MOVES
-    review.take(results[0])
+    assert screen.calls.qsize() < MOVES
+    screen.calls.get()()
     assert not review.moves
     assert not review.is_running
 
 
-def test_results_of_another_review_are_dropped() -> None:
-    """Each review takes its own results only."""
-    review, other = known_review(0), known_review(0)
-    result = WorkResult(other.purpose, moves=known_review().moves)
-    review.take(result)
-    assert not review.moves
-    other.take(result)
-    assert len(other.moves) == MOVES
+def test_answers_to_a_job_that_was_replaced_are_dropped() -> None:
+    """Also those that were given before, and wait for the screen; the worker is then not busy."""
+    screen, taken = QueueScreen(), list[int | Failure]()
+    worker = BackgroundWorker(screen)
+    worker.ask(lambda: iter([1]), taken.append)
+    old = [screen.calls.get(timeout=30) for _ in range(2)]  # the answer and the end
+    worker.ask(lambda: iter([2]), taken.append)
+    for call in [*old, *(screen.calls.get(timeout=30) for _ in range(2))]:
+        assert worker.is_busy
+        call()
+    assert (taken, worker.is_busy) == ([2], False)
+    worker.close()
 
 
 def test_an_error_ends_the_review_and_is_told() -> None:
     """The summary is the error; nothing is under way any more."""
     review = known_review(0)
-    review.take(WorkResult(review.purpose, error="no judge for these rules"))
+    review.take(Failure("no judge for these rules"))
     assert review.summary == "no judge for these rules"
     assert not review.is_running
 

@@ -13,18 +13,18 @@ from py2048.errors import StorageError
 from py2048.game import Game
 from py2048.review.puzzles import get_puzzle
 from py2048.session import Session, open_session
-from py2048.ui.shared import drills as module
-from py2048.ui.shared.drills import (
+from py2048.ui.shared import practice as module
+from py2048.ui.shared.practice import (
     Answer,
     Closing,
     Drill,
     MistakeDrill,
+    PracticeRun,
     PuzzleDrill,
     Question,
     drill_of,
     list_offers,
 )
-from py2048.ui.shared.practice import PracticeRun
 from py2048.ui.shared.review import keep_mistakes
 
 
@@ -100,9 +100,9 @@ def test_all_that_can_be_practised_is_offered(
 ) -> None:
     """Mistakes with how many are due, puzzles with the rating, an ending of each table."""
     monkeypatch.setattr(module, "built_tables", lambda: [tmp_path / "L3-256.table"])
-    values = [each.choice for each in list_offers(session)]
+    values = [each.value for each in list_offers(session)]
     assert values == ["mistakes", "puzzles", "daily", "ending L3-256"]
-    offered = {each.choice: each for each in list_offers(filled(session))}
+    offered = {each.value: each for each in list_offers(filled(session))}
     assert offered["mistakes"].detail == f"{len(FAULTS)} due, {len(FAULTS)} kept"
     themes = [value for value in offered if value.startswith("mistakes ")]
     for choice in ("mistakes", *themes, "puzzles", "daily"):

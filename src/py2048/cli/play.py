@@ -6,7 +6,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,9 +89,9 @@ def play(
     # A computer player does not take over what a person plays, unless it is told to.
     resumes = not (is_chosen or player) if resume is None else resume
 
-    def begin(session: Session) -> None:
-        if not (resumes and session.resume(wanted if is_chosen else None)):
-            session.start(wanted, seed=number)
+    def begin(session: Session) -> Iterable[Event]:
+        resumed = session.resume(wanted if is_chosen else None) if resumes else ()
+        return resumed or session.start(wanted, seed=number)
 
     return open_screen(ui, LaunchOptions(begin, theme, reduced_motion, player, save))
 
@@ -117,12 +118,11 @@ def watch(
     results = []
     for index in range(games):
         session = Session(player=chooser.name)
-        if not (quiet or json):
-            session.subscribe(_printer(delay))
-        session.start(wanted, seed=base if index == 0 else derive_seed(base, index))
+        show = _print_nothing if quiet or json else partial(_print_events, delay)
+        show(session.start(wanted, seed=base if index == 0 else derive_seed(base, index)))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
-            snapshot = session.snapshot()
-            session.play_hint(hint_of(snapshot, chooser, only_move=True, quiet=quiet or json))
+            hint = hint_of(session.snapshot(), chooser, only_move=True, quiet=quiet or json)
+            show(session.play_hint(hint))
         results.append(_result(session))
         if not json:
             _print_result(session)
@@ -143,16 +143,18 @@ def desktop_entry(
     return 0
 
 
-def _printer(delay: float) -> Callable[[Event], None]:
+def _print_nothing(_: Iterable[Event]) -> None:
+    """Print no event."""
+
+
+def _print_events(delay: float, happened: Iterable[Event]) -> None:
     from py2048.session import Moved
     from py2048.ui.shared.describe import describe
 
-    def show(event: Event) -> None:
+    for event in happened:
         print(describe(event), flush=True)
         if isinstance(event, Moved) and delay:
             time.sleep(delay)
-
-    return show
 
 
 def _print_result(session: Session) -> None:

@@ -17,7 +17,7 @@ from py2048.storage import open_store
 if TYPE_CHECKING:
     from py2048.cli.questions import Questions
     from py2048.session.notebook import Notebook, PuzzleBook
-    from py2048.ui.shared.drills import Drill
+    from py2048.ui.shared.practice import Drill
 
 
 def _themes() -> list[str]:
@@ -64,7 +64,7 @@ def practice(
     kept at once.
     """
     from py2048.cli.questions import Questions
-    from py2048.ui.shared.drills import MOST_DUE, EndingDrill, MistakeDrill
+    from py2048.ui.shared.practice import MAX_DUE, EndingDrill, MistakeDrill
 
     is_narrowed = theme is not None or count is not None
     if table is not None and (is_narrowed or statistics):
@@ -91,7 +91,7 @@ def practice(
         if statistics:
             _show_progress(notebook, json=json)
         else:
-            _run(questions, MistakeDrill(notebook, kind, count or MOST_DUE))
+            _run(questions, MistakeDrill(notebook, kind, count or MAX_DUE))
     return 0
 
 
@@ -117,7 +117,7 @@ def _show_progress(notebook: Notebook, *, json: bool) -> None:
         print_json([vars(each) for each in found])
         return
     if not found:
-        from py2048.ui.shared.drills import HOW_TO_KEEP
+        from py2048.ui.shared.practice import HOW_TO_KEEP
 
         print(f"no mistakes are kept: {HOW_TO_KEEP}")
         return
@@ -154,7 +154,7 @@ def puzzle(
     from py2048.cli.questions import Questions
     from py2048.review.puzzles import daily_puzzle, get_puzzle
     from py2048.session.notebook import PuzzleBook
-    from py2048.ui.shared.drills import PuzzleDrill, today
+    from py2048.ui.shared.practice import PuzzleDrill, today
 
     if sum((daily, number is not None, rating is not None, statistics)) > 1:
         raise Py2048Error(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import closing
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,14 +13,15 @@ from py2048.cli import streams
 from py2048.errors import Py2048Error
 
 if TYPE_CHECKING:
-    from py2048.session import Session
+    from py2048.session import Event, Session
+    from py2048.ui.shared.controller import Start
 
 DEMO_PLAYER = "greedy"
 """Plays the demonstration: a player that has nothing to compile first."""
 
-DEMO_SECONDS = 6.0
-DEMO_MOVE_SECONDS = 0.4
-"""How long the demonstration plays, and how long each of its moves is shown."""
+DEMO_S = 6.0
+DEMO_MOVE_S = 0.4
+"""How many seconds the demonstration plays, and how long each of its moves is shown."""
 
 HOW_TO_PLAY = """\
 That was a demonstration: here is no display, no terminal, and no moves on standard input.
@@ -89,7 +90,7 @@ class LaunchOptions(NamedTuple):
         save: keep the game and the score.
     """
 
-    begin: Callable[[Session], object]
+    begin: Start
     theme: str | None = None
     reduced_motion: bool = False
     player: str | None = None
@@ -107,12 +108,9 @@ def open_last_game() -> int:
     return open_screen(UserInterface.AUTO, LaunchOptions(resume_or_start))
 
 
-def resume_or_start(session: Session) -> None:
+def resume_or_start(session: Session) -> Iterable[Event]:
     """Resume the last game, or start a classic one."""
-    if not session.resume():
-        from py2048.rules import get_rules
-
-        session.start(get_rules("classic"))
+    return session.resume() or session.start()
 
 
 def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
@@ -185,11 +183,12 @@ def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:
     if screen is UserInterface.DEMO:
         return _demonstrate(options)
     with closing(options.open_session()) as session:
-        options.begin(session)
         if screen is UserInterface.LINES:
             from py2048.ui.terminal import plain_text
 
-            return plain_text.run(session, sys.stdin, sys.stdout, player=options.player)
+            return plain_text.run(
+                session, sys.stdin, sys.stdout, player=options.player, begin=options.begin
+            )
         from py2048.ui import terminal
 
         return terminal.run(
@@ -197,6 +196,7 @@ def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:
             theme=options.theme,
             reduced_motion=options.reduced_motion,
             player=options.player,
+            begin=options.begin,
         )
 
 
@@ -207,11 +207,14 @@ def _demonstrate(options: LaunchOptions) -> int:
 
     print("2048, played by the computer for a few seconds.")
     session = Session()
-    session.subscribe(lambda event: print(describe(event), flush=True))
-    options.begin(session)
-    end = time.monotonic() + DEMO_SECONDS
-    while time.monotonic() < end and session.autoplay_step(options.player or DEMO_PLAYER):
-        print(session.game.board, flush=True)
-        time.sleep(DEMO_MOVE_SECONDS)
+    happened = options.begin(session)
+    end = time.monotonic() + DEMO_S
+    while happened:
+        print(*map(describe, happened), sep="\n", flush=True)
+        if session.game.ply:
+            print(session.game.board, flush=True)
+            time.sleep(DEMO_MOVE_S)
+        player = options.player or DEMO_PLAYER
+        happened = session.autoplay_step(player) if time.monotonic() < end else ()
     print(HOW_TO_PLAY)
     return 0

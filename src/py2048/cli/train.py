@@ -30,7 +30,7 @@ from py2048.cli.options import (
 )
 from py2048.cli.streams import INTERRUPTED, complain
 from py2048.errors import WeightsError, shown
-from py2048.ui.shared.words import counted
+from py2048.ui.shared.screen import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import tkinter as tk
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from PIL import Image, ImageGrab
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import get_rules
-from py2048.session import Session
+from py2048.session import Event, Session
 from py2048.ui.desktop import board_view, window
 from py2048.ui.desktop.launch import GameWindow
 
@@ -118,11 +118,15 @@ class Desk:
         """The dialog that is open, if any."""
         return self.app.dialog
 
+    def show(self, happened: Iterable[Event]) -> None:
+        """Show events of the session."""
+        self.app.controller.presenter.show(happened)
+
     def put(self, rows: str, **changes: Any) -> None:
         """Put a position on the table, at rest."""
         board = Board.parse(rows)
         rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1], **changes)
-        self.session.start(rules, seed=1, board=board)
+        self.show(self.session.start(rules, seed=1, board=board))
         self.board.finish()
         self.root.update()
 
@@ -133,7 +137,7 @@ class Desk:
             if not legal:
                 return
             order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
-            self.app.controller.move(next(d for d in order if d in legal))
+            self.app.controller.do(str(next(d for d in order if d in legal)))
 
 
 class Clock:

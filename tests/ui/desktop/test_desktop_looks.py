@@ -71,7 +71,7 @@ def distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
 
 def test_changing_the_theme_recolours_everything(desk: Any) -> None:
     """T goes round the themes and remembers the last one."""
-    desk.app.controller.toggle_animation()
+    desk.app.controller.do("animation")
     for _ in THEMES:
         desk.key("t")
         check_screen(desk, desk.app.controller.theme)

@@ -13,14 +13,12 @@ import pytest
 from tests.session.test_advice import CompiledPlayer
 
 from py2048.board import Board
-from py2048.compiled.jit.progress import Compiling
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.players import list_players
 from py2048.rules import get_rules, list_rules
 from py2048.session import Hint, Hinted, Session, StorageFailed, autosave, open_session
 from py2048.ui.shared.actions import ACTIONS, MENUS
-from py2048.ui.shared.background import WorkResult
 
 pytestmark = pytest.mark.gui
 
@@ -239,11 +237,8 @@ def test_play_goes_on_past_the_target(desk: Any) -> None:
 def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
     """After the last move the overlay comes with its buttons; undo takes it away."""
     desk.put("2 2 4 8/4 8 16 32/8 16 32 64/16 32 64 128", spawn=get_rules("classic").spawn)
-    desk.session.start(
-        get_rules("classic"),
-        seed=1,
-        board=Board.parse("2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128"),
-    )
+    board = Board.parse("2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128")
+    desk.show(desk.session.start(get_rules("classic"), seed=1, board=board))
     while not desk.session.game.is_over:
         desk.play(1)
     overlay = desk.board.overlay
@@ -260,13 +255,13 @@ def test_best_scores_belong_to_their_rules(desk: Any) -> None:
     """Another size has its own best; coming back shows the old one."""
     desk.play(20)
     best = desk.session.best
-    desk.app.controller.play_by(get_rules("5x5"))
+    desk.app.controller.game.play_by(get_rules("5x5"))
     desk.pump()
     if desk.dialog is not None:
         desk.key("y", widget=desk.dialog)
     assert desk.session.rules.name == "5x5"
     assert desk.window.header.status.best == 0
-    desk.app.controller.play_by(get_rules("classic"))
+    desk.app.controller.game.play_by(get_rules("classic"))
     desk.pump()
     if desk.dialog is not None:
         desk.key("y", widget=desk.dialog)
@@ -276,7 +271,7 @@ def test_best_scores_belong_to_their_rules(desk: Any) -> None:
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_every_preset_can_be_played(desk: Any, rules: Any) -> None:
     """Each preset opens from the menu, is drawn, and takes moves."""
-    desk.app.controller.play_by(get_rules(rules.name))
+    desk.app.controller.game.play_by(get_rules(rules.name))
     desk.pump()
     assert desk.session.rules == rules
     desk.play(5)
@@ -306,7 +301,7 @@ def test_a_game_is_resumed_where_it_was_left(open_desk: Any) -> None:
 def test_a_hint_points_and_says_why(desk: Any) -> None:
     """? shows an arrow, what each legal direction loses, and says it; a move removes them."""
     desk.put("2 . . ./2 . . ./. . . ./. . . .")
-    desk.app.controller.set_player("greedy")
+    desk.app.controller.players.set_player("greedy")
     desk.key("question")
     desk.until(lambda: desk.board.find_withtag("hint"))
     legal = desk.session.game.legal_directions()
@@ -320,10 +315,10 @@ def test_a_quick_player_answers_for_one_that_is_being_compiled(desk: Any) -> Non
     """First its hint is shown and marked, then that of the player, which is asked once."""
     shown: list[Hint] = []
     desk.session._players["compiled"] = CompiledPlayer()
-    desk.session.subscribe(
-        lambda event: shown.append(event.hint) if isinstance(event, Hinted) else None
+    desk.app.controller.presenter.follow = lambda event: (
+        shown.append(event.hint) if isinstance(event, Hinted) else None
     )
-    desk.app.controller.set_player("compiled")
+    desk.app.controller.players.set_player("compiled")
     desk.key("question")
     desk.until(lambda: desk.said.startswith("Hint: "))
     assert [hint.instead_of for hint in shown] == [CompiledPlayer.name, ""]
@@ -335,16 +330,14 @@ def test_the_window_lives_while_a_player_thinks(desk: Any) -> None:
     """A slow player blocks nothing, is announced, and its answer to an old position is dropped."""
     slow = Slow()
     desk.session._players["slow"] = slow
-    desk.app.controller.set_player("slow")
+    desk.app.controller.players.set_player("slow")
     desk.key("question")
     assert slow.asked.wait(10)
     assert "slow is thinking" in desk.window.header.status.note
-    desk.app.receive(WorkResult("hint", compiling=Compiling(1, 4, 0.25)))
-    desk.until(lambda: "slow: compiling 25 %" in desk.window.header.status.note)
     desk.play(2)
     assert desk.session.game.ply == 2
     slow.allowed.set()
-    desk.until(lambda: not desk.app.controller.presenter.thinking)
+    desk.until(lambda: not desk.app.controller.presenter.note)
     assert not desk.board.find_withtag("hint")
     assert desk.window.header.status.note == ""
 
@@ -353,7 +346,7 @@ def test_a_hint_comes_whatever_the_speed_of_autoplay(desk: Any) -> None:
     """Another speed, set while a player thinks, is for later."""
     slow = Slow()
     desk.session._players["slow"] = slow
-    desk.app.controller.set_player("slow")
+    desk.app.controller.players.set_player("slow")
     desk.key("question", "plus", "minus")
     assert "slow is thinking" in desk.window.header.status.note
     slow.allowed.set()
@@ -365,7 +358,7 @@ def test_closing_while_a_player_thinks_is_quiet(open_desk: Any, capfd: Any) -> N
     """A thought that comes after the window has gone is dropped without a word."""
     desk, slow = open_desk(), Slow()
     desk.session._players["slow"] = slow
-    desk.app.controller.set_player("slow")
+    desk.app.controller.players.set_player("slow")
     desk.key("space")
     assert slow.asked.wait(10)
     desk.running.close()
@@ -381,8 +374,8 @@ PLAYERS = [name for name in list_players() if name not in ("beam", "perfect")]
 @pytest.mark.parametrize("player", PLAYERS)
 def test_any_player_plays_by_itself(desk: Any, player: str) -> None:
     """Autoplay moves by the chosen player; space pauses it, and the bar goes away."""
-    desk.app.controller.set_player(player)
-    desk.app.controller.set_speed(6)
+    desk.app.controller.players.set_player(player)
+    desk.app.controller.players.set_speed(6)
     desk.key("space")
     assert desk.window.slider.winfo_exists()
     desk.until(lambda: desk.session.game.ply >= 5)
@@ -391,23 +384,23 @@ def test_any_player_plays_by_itself(desk: Any, player: str) -> None:
     ply = desk.session.game.ply
     desk.pump(0.2)
     assert desk.session.game.ply == ply
-    assert not desk.app.controller.autoplay.is_on
+    assert not desk.app.controller.players.autoplay.is_on
 
 
 def test_the_slider_and_the_keys_set_the_speed(desk: Any) -> None:
     """Plus, minus and the slider change how fast the player plays, from slow to at once."""
-    desk.app.controller.set_player("corner")
+    desk.app.controller.players.set_player("corner")
     desk.key("space")
     desk.key("plus")
-    assert desk.app.controller.autoplay.speed == 8
+    assert desk.app.controller.players.autoplay.speed == 8
     assert round(desk.window.slider.get()) == 3
     desk.window.slider.set(0)
     desk.pump()
-    assert desk.app.controller.autoplay.speed == 1
+    assert desk.app.controller.players.autoplay.speed == 1
     desk.key("minus")
-    assert desk.app.controller.autoplay.speed == 1
+    assert desk.app.controller.players.autoplay.speed == 1
     desk.key("Left")
-    assert not desk.app.controller.autoplay.is_on
+    assert not desk.app.controller.players.autoplay.is_on
 
 
 def test_a_failing_player_is_reported(desk: Any) -> None:
@@ -418,7 +411,7 @@ def test_a_failing_player_is_reported(desk: Any) -> None:
             raise RuntimeError("no idea")
 
     desk.session._players["broken"] = Broken()
-    desk.app.controller.set_player("broken")
+    desk.app.controller.players.set_player("broken")
     desk.key("question")
     desk.until(lambda: "no idea" in desk.said)
     desk.play(1)
@@ -427,7 +420,7 @@ def test_a_failing_player_is_reported(desk: Any) -> None:
 
 def test_storage_trouble_is_shown_and_play_goes_on(desk: Any) -> None:
     """A failing disk is a line in the window, not a dialog."""
-    desk.session._emit(StorageFailed("the disk is full: free some space"))
+    desk.show([StorageFailed("the disk is full: free some space")])
     assert desk.said == "Warning: the disk is full: free some space"
     assert desk.dialog is None
     desk.play(1)
@@ -455,7 +448,7 @@ def test_what_is_not_saved_is_shown_until_it_is(
         desk.until(lambda: desk.dialog)
         desk.key("Escape", widget=desk.dialog)
         assert desk.dialog is None
-        desk.session._emit(StorageFailed("beside it"))
+        desk.show([StorageFailed("beside it")])
         assert desk.said.endswith("Warning: beside it")
         (button,) = [each for each in desk.window.notice.winfo_children() if "button" in str(each)]
         desk.until(lambda: button.winfo_viewable() and button.winfo_width() > 10)
@@ -509,11 +502,11 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     buttons["undo"].event_generate("<KeyRelease-space>")
     desk.pump()
     assert desk.session.game.ply == ply - 1
-    assert not desk.app.controller.autoplay.is_on
+    assert not desk.app.controller.players.autoplay.is_on
 
 
 def test_the_session_is_left_to_others(open_desk: Any) -> None:
-    """Closing the window unsubscribes; the session goes on without it."""
+    """Closing the window leaves the session open."""
     session = Session()
     session.start(seed=1)
     desk = open_desk(session)

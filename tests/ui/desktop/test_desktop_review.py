@@ -33,7 +33,7 @@ def opened(desk: Any) -> Any:
 
 def review(desk: Any) -> Any:
     """Open the review of the known game."""
-    desk.app.controller.review(known_record())
+    desk.app.controller.reviews.open(known_record())
     return opened(desk)
 
 
@@ -102,7 +102,7 @@ def test_a_finished_game_offers_its_review(open_desk: Any) -> None:
     session.start_from(known_record())
     desk = open_desk(session, reduced_motion=True)
     while not session.game.is_over:
-        session.move(session.game.legal_directions()[0])
+        desk.show(session.move(session.game.legal_directions()[0]))
     desk.pump()
     (button,) = [each for each in desk.board.overlay._buttons if each.cget("text") == "Review"]
     button.invoke()
@@ -146,7 +146,7 @@ def test_any_record_can_be_chosen(
 def test_a_review_closed_midway_leaves_no_thread(desk: Any, slow_judge: threading.Event) -> None:
     """Moves are shown as they are judged; closing the window ends the work."""
     before = set(workers())
-    desk.app.controller.review(known_record())
+    desk.app.controller.reviews.open(known_record())
     dialog = desk.dialog
     desk.until(lambda: f"2 of {MOVES} moves are judged" in dialog.summary.cget("text"))
     assert "the best move" in str(dialog.line.cget("text"))
@@ -190,7 +190,7 @@ def test_the_coach_names_the_fault_of_the_last_move(open_desk: Any) -> None:
     session.set_setting(SETTING, True)
     desk = open_desk(session, reduced_motion=True)
     desk.until(lambda: "expected 80.00 %" in desk.window.coach.status.text)
-    session.move(move.played)
+    desk.show(session.move(move.played))
     told = f"?? {move.played} -40.00 %, best {move.best}"
     desk.until(lambda: told in desk.window.coach.status.text)
 

@@ -15,10 +15,10 @@ def soak(desk: Any, moves: int) -> None:
     """Play on and on, new games included, with undos and animations."""
     for index in range(moves):
         if desk.session.game.is_over:
-            desk.session.start()
+            desk.show(desk.session.start())
         desk.play(1)
         if index % 7 == 0:
-            desk.session.undo()
+            desk.show(desk.session.undo())
         desk.root.update()
 
 
@@ -36,10 +36,10 @@ def test_long_play_leaves_nothing_behind(desk: Any) -> None:
     tracemalloc.start()
     try:
         soak(desk, 80)
-        desk.session.start()
+        desk.show(desk.session.start())
         small = tracemalloc.get_traced_memory()[0]
         soak(desk, 250)
-        desk.session.start()
+        desk.show(desk.session.start())
         grown = tracemalloc.get_traced_memory()[0] - small
     finally:
         tracemalloc.stop()
@@ -60,7 +60,7 @@ def test_ten_thousand_moves(desk: Any) -> None:
     """The process does not grow over 10,000 moves."""
     import resource
 
-    desk.app.controller.toggle_animation()
+    desk.app.controller.do("animation")
     soak(desk, 2_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     soak(desk, 10_000)

@@ -208,7 +208,7 @@ def test_the_board_goes_through_the_clipboard(desk: Any) -> None:
     board = desk.session.game.board
     desk.key("Control-c")
     assert Board.parse(desk.root.clipboard_get()) == board
-    desk.session.start()
+    desk.show(desk.session.start())
     desk.key("Control-v")
     assert desk.session.game.board == board
     desk.root.clipboard_clear()
@@ -244,12 +244,12 @@ def test_a_record_is_saved_and_opened(desk: Any, choose_file: Any, tmp_path: Pat
     desk.key("Control-s")
     assert desk.said == f"Saved as {path}."
     Record.load(path).verify()
-    desk.session.start()
+    desk.show(desk.session.start())
     desk.key("Control-o")
     assert desk.session.game.board == board
     assert desk.session.can_undo
     path.write_text("{}")
-    desk.session.start()
+    desk.show(desk.session.start())
     desk.key("Control-o")
     assert desk.said.startswith("Warning: ")
     choose_file("")
@@ -468,7 +468,7 @@ def test_the_player_is_chosen_and_a_wrong_one_explained(desk: Any) -> None:
     assert "expectimax" in str(dialog.fault.cget("text"))
     desk.type(dialog.entry, "expectimax:depth=1")
     dialog.accept()
-    assert desk.app.controller.player == "expectimax:depth=1"
+    assert desk.app.controller.players.player == "expectimax:depth=1"
     assert desk.app.menus.player.get() == "expectimax"
 
 

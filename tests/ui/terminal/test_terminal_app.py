@@ -34,7 +34,7 @@ async def test_every_move_key_slides() -> None:
     async with app.run_test() as pilot:
         for action in ACTIONS:
             for key in action.keys if action.menu == MOVE and action.label not in HISTORY else ():
-                session.start(board=board)
+                app.controller.presenter.show(session.start(board=board))
                 await pilot.press(key)
                 assert str(session.game.turns[0].direction) == action.name, key
                 assert app.view.board.board == session.game.board
@@ -133,7 +133,7 @@ async def test_help_that_was_taken_is_shown() -> None:
         assert "assisted" not in shown(app)
         await pilot.press("u")
         assert "1 move, assisted" in shown(app)
-        session.autoplay_step("corner")
+        app.controller.presenter.show(session.autoplay_step("corner"))
         await pilot.pause()
         assert "2 moves, by a player" in shown(app)
 
@@ -291,7 +291,7 @@ async def test_a_target_that_a_computer_made_is_not_celebrated() -> None:
     session = table(NEARLY_WON)
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
-        session.autoplay_step("greedy")
+        app.controller.presenter.show(session.autoplay_step("greedy"))
         await pilot.pause()
         assert app.view.note == "2048 is made."
         assert "You made 2048!" not in shown(app)
@@ -335,7 +335,7 @@ async def test_rules_that_end_at_the_target_end_in_triumph() -> None:
         await pilot.press("left")
         assert "You win!" in shown(app)
         await pilot.press("u")
-        session.autoplay_step("greedy")
+        app.controller.presenter.show(session.autoplay_step("greedy"))
         await pilot.pause()
         assert "Game over!" in shown(app)
 
@@ -417,7 +417,7 @@ async def test_trouble_with_the_store_is_shown() -> None:
     session = table()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(notifications=True) as pilot:
-        session._emit(StorageFailed("the disk is full: free some space"))
+        app.controller.presenter.show([StorageFailed("the disk is full: free some space")])
         await until(pilot, lambda: "the disk is full" in shown(app))
         await pilot.press("left")
         assert session.game.ply == 1

@@ -125,7 +125,7 @@ async def test_clicks_near_a_side_move_there() -> None:
             ((20, 1), "up"),
             ((20, 19), "down"),
         ):
-            session.start(board=ONE_TILE)
+            app.controller.presenter.show(session.start(board=ONE_TILE))
             await pilot.click(app.view.board, offset=offset)
             await pilot.pause()
             assert str(session.game.turns[0].direction) == side
@@ -142,7 +142,7 @@ async def test_swipes_move_along() -> None:
             ((22, 4), "up"),
             ((19, 16), "down"),
         ):
-            session.start(board=ONE_TILE)
+            app.controller.presenter.show(session.start(board=ONE_TILE))
             await pilot.mouse_down(app.view.board, offset=MIDDLE)
             await pilot.mouse_up(app.view.board, offset=end)
             await pilot.pause()

@@ -28,7 +28,7 @@ async def test_a_game_is_pasted_into_the_terminal() -> None:
         app.post_message(events.Paste("4x4-_00000g\u263a00"))
         await until(pilot, lambda: "line 1, character 12: " in warnings(app))
         app.post_message(events.Paste("hello"))
-        await until(pilot, lambda: "no board and no game" in warnings(app))
+        await until(pilot, lambda: "neither a board nor a game" in warnings(app))
 
 
 async def test_a_pasted_game_ends_autoplay() -> None:
@@ -37,7 +37,7 @@ async def test_a_pasted_game_ends_autoplay() -> None:
     session.start(seed=1)
     app = GameApp(session, player="corner", reduced_motion=True)
     async with app.run_test(size=(100, 36)) as pilot:
-        assert app.controller.autoplay.is_on
+        assert app.controller.players.autoplay.is_on
         app.post_message(events.Paste(new_text(played("classic", 5, 20))))
         await until(pilot, lambda: session.game.ply == 20 or len(app.screen_stack) > 1)
-        assert not app.controller.autoplay.is_on
+        assert not app.controller.players.autoplay.is_on

@@ -8,12 +8,10 @@ from dataclasses import replace
 from tests.ui.terminal.playing import shown, table, until
 from textual.widgets import Input, Static
 
-from py2048.compiled.jit.progress import Compiling
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.players import Chance, Meaning, Unit
 from py2048.session import Hint, Hinted
-from py2048.ui.shared.background import WorkResult
 from py2048.ui.terminal.app import GameApp, brief
 
 
@@ -82,9 +80,6 @@ async def test_a_slow_player_never_blocks_and_its_old_answers_are_dropped() -> N
     async with app.run_test() as pilot:
         await pilot.press("question_mark")
         await until(pilot, player.asked.is_set)
-        result = WorkResult("hint", compiling=Compiling(1, 4, 0.25))
-        app.post_message(GameApp.WorkDone(result))
-        await until(pilot, lambda: "compiling 25 %" in app.view.status.note)
         await pilot.press("left", "up")
         assert session.game.ply == 2
         player.may_answer.set()
@@ -99,14 +94,14 @@ async def test_autoplay_plays_stops_and_changes_speed() -> None:
     async with app.run_test() as pilot:
         session.set_setting("player", "corner")
         await pilot.press("plus", "plus", "plus")
-        assert app.controller.autoplay.speed == 32
+        assert app.controller.players.autoplay.speed == 32
         await pilot.press("space")
         assert "corner 32/s" in shown(app)
         await until(pilot, lambda: session.game.ply >= 5)
         await pilot.press("minus")
         assert "corner 16/s" in shown(app)
         await pilot.press("left")
-        assert not app.controller.autoplay.is_on
+        assert not app.controller.players.autoplay.is_on
         ply = session.game.ply
         await pilot.pause(0.2)
         assert session.game.ply == ply
@@ -118,13 +113,13 @@ async def test_autoplay_ends_with_the_game() -> None:
     session.set_setting("autoplay_speed", 1000)
     app = GameApp(session, player="random:seed=3")
     async with app.run_test() as pilot:
-        assert app.controller.autoplay.is_on
+        assert app.controller.players.autoplay.is_on
         await until(pilot, lambda: session.game.is_over)
         await pilot.pause()
-        assert not app.controller.autoplay.is_on
+        assert not app.controller.players.autoplay.is_on
         assert "Game over" in app.view.note
         await pilot.press("space")
-        assert not app.controller.autoplay.is_on
+        assert not app.controller.players.autoplay.is_on
 
 
 async def test_a_broken_player_is_reported() -> None:
@@ -139,7 +134,7 @@ async def test_a_broken_player_is_reported() -> None:
     app = GameApp(session, player="slow", reduced_motion=True)
     async with app.run_test(notifications=True) as pilot:
         await until(pilot, lambda: "the wheels came off" in shown(app))
-        assert not app.controller.autoplay.is_on
+        assert not app.controller.players.autoplay.is_on
         assert session.game.ply == 0
 
 
@@ -155,4 +150,4 @@ async def test_the_player_menu_chooses_and_remembers() -> None:
         app.screen.query_one(Input).value = "greedy"
         await pilot.press("enter")
         await pilot.pause()
-        assert app.controller.player == session.get_setting("player") == "greedy"
+        assert app.controller.players.player == session.get_setting("player") == "greedy"

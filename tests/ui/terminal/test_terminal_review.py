@@ -13,8 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from py2048.session import Session, open_session
-from py2048.ui.shared.background import WorkResult
-from py2048.ui.shared.coach import COACHING, SETTING
+from py2048.ui.shared.coach import SETTING
 from py2048.ui.shared.review import GameReview
 from py2048.ui.shared.themes import get_theme
 from py2048.ui.terminal.app import GameApp
@@ -39,8 +38,8 @@ async def reviewed(pilot: Pilot[None]) -> GameReview:
         await pilot.press("enter")
     await until(pilot, lambda: isinstance(pilot.app.screen, ReviewScreen))
     assert isinstance(pilot.app, GameApp)
-    review = pilot.app.controller._review
-    assert review is not None
+    assert isinstance(pilot.app.screen, ReviewScreen)
+    review = pilot.app.screen.review
     await until(pilot, lambda: review.review is not None)
     return review
 
@@ -173,7 +172,7 @@ async def test_the_coach_shows_a_bar_and_takes_it_away() -> None:
         await until(pilot, lambda: "expected 80.00 %" in shown(app))
         assert "████████" in shown(app)
         assert app.screen.region.contains_region(app.view.board.region)
-        session.move(session.game.legal_directions()[0])
+        app.controller.presenter.show(session.move(session.game.legal_directions()[0]))
         await until(pilot, lambda: "accuracy 100 %" in shown(app))
         assert session.get_setting(SETTING) is True
         await pilot.press("c")
@@ -193,10 +192,7 @@ async def test_the_coach_names_the_fault_of_the_last_move() -> None:
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "expected 80.00 %" in shown(app))
-        outdated = WorkResult(COACHING, moves=known_review().moves[:1])  # of a game before this one
-        app.controller.take_result(outdated)
-        assert app.controller.coach.last_move is None
-        session.move(move.played)
+        app.controller.presenter.show(session.move(move.played))
         told = f"?? {move.played} -40.00 %, best {move.best}, accuracy"
         await until(pilot, lambda: told in shown(app))
         await pilot.press("u")
@@ -239,7 +235,7 @@ async def test_play_never_waits_for_the_coach(slow_judge: threading.Event) -> No
         assert "judging" in shown(app)
         slow_judge.set()
         await until(pilot, lambda: "expected" in shown(app))
-        await until(pilot, lambda: not app.controller.coach.is_busy)
+        await until(pilot, lambda: not app.controller.is_waiting)
         assert app.controller.coach.last_move is not None
         assert app.controller.coach.last_move.ply == ply
 

@@ -14,6 +14,7 @@ from py2048.errors import Py2048Error
 if TYPE_CHECKING:
     from py2048.session import Session
     from py2048.ui.desktop.launch import GameWindow
+    from py2048.ui.shared.controller import Start
 
 _closed: list[GameWindow] = []
 """Windows that were closed. Tk must be freed by the thread that opened it, and the thread of the
@@ -64,7 +65,7 @@ class WindowOptions(TypedDict, total=False):
     reduced_motion: bool
     player: str | None
     watch: bool
-    begin: Callable[[Session], object] | None
+    begin: Start | None
     state_file: Path | None
 
 

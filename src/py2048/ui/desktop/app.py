@@ -33,8 +33,8 @@ from py2048.ui.shared.actions import (
     VIEW,
     UserAction,
 )
-from py2048.ui.shared.background import WorkResult
-from py2048.ui.shared.controller import PACES, Controller, fault_of
+from py2048.ui.shared.controller import Controller
+from py2048.ui.shared.presenter import PACES, fault_of
 from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
 
@@ -93,14 +93,14 @@ class DesktopApp:
         self._review: ReviewWindow | None = None
         self._is_closed = False
         self._remember = remember
-        self._results: queue.SimpleQueue[WorkResult] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._polling = ""
         self.controller = controller = Controller(
             session, self, window.theme, reduced_motion=reduced_motion, player=player
         )
         controller.remember_animation_speed()
-        controller.open_pasted = self.watch
-        controller.more_rules = (("Make your own …", self.open_rules_form),)
+        controller.game.open_pasted = self.watch
+        controller.game.more_rules = (("Make your own …", self.open_rules_form),)
         controller.commands |= {
             "seed": self.new_from_seed,
             "edit": self.edit_board,
@@ -144,7 +144,8 @@ class DesktopApp:
         """Show the scores, which buttons can do something, and the settings in use."""
         self.window.header.show(status)
         self.window.show_possible(undo=status.can_undo, redo=status.can_redo)
-        self.window.show_autoplay(self.controller.autoplay, self.controller.set_speed)
+        players = self.controller.players
+        self.window.show_autoplay(players.autoplay, players.set_speed)
         self.menus.refresh()
 
     def set_theme(self, theme: Theme) -> None:
@@ -172,7 +173,7 @@ class DesktopApp:
             take(chosen)
         else:  # the dialog has asked about a file without the ending
             path = chosen.with_name(chosen.name + kind.ending)
-            self.controller.replace_file(path, lambda: take(path))
+            self.controller.records.replace_file(path, lambda: take(path))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
         """Ask for a file to read, in the system's dialog."""
@@ -215,9 +216,9 @@ class DesktopApp:
         """Call `action` after some seconds."""
         return TkTimer(self.root, seconds, action)
 
-    def receive(self, result: WorkResult) -> None:
-        """Keep a result of the background worker for `_poll`: Tk belongs to one thread."""
-        self._results.put(result)
+    def receive(self, call: Callable[[], object]) -> None:
+        """Keep a call for `_poll`: Tk belongs to one thread."""
+        self._calls.put(call)
 
     def await_results(self) -> None:
         """Look for results until nothing is expected."""
@@ -226,8 +227,8 @@ class DesktopApp:
 
     def _poll(self) -> None:
         self._polling = ""
-        while not self._results.empty():
-            self.controller.take_result(self._results.get())
+        while not self._calls.empty():
+            self._calls.get()()
         if self.controller.is_waiting:
             self.await_results()
 
@@ -256,7 +257,7 @@ class DesktopApp:
         text = "The same seed and the same moves give the same game, everywhere."
 
         def start(seed: str) -> None:
-            self.controller.start_new(lambda: self.session.start(seed=parse_seed(seed)))
+            self.controller.game.start(lambda: self.session.start(seed=parse_seed(seed)))
 
         def check(seed: str) -> str:
             return fault_of(lambda: parse_seed(seed))
@@ -268,13 +269,13 @@ class DesktopApp:
         """Make rules in a form."""
         from py2048.ui.desktop.setup_dialogs import RulesDialog
 
-        self.open(RulesDialog, self.session.rules, self.controller.play_by)
+        self.open(RulesDialog, self.session.rules, self.controller.game.play_by)
 
     def edit_board(self) -> None:
         """Set up a board."""
         from py2048.ui.desktop.setup_dialogs import EditorDialog
 
-        self.open(EditorDialog, self.session.game.board, self.controller.play_from)
+        self.open(EditorDialog, self.session.game.board, self.controller.game.play_from)
 
     def show_statistics(self) -> None:
         """Show your games in numbers and plots."""
@@ -320,13 +321,13 @@ class DesktopApp:
         if text is None:
             self.say("The clipboard holds no text.")
             return
-        self.controller.paste(text)
+        self.controller.game.paste(text)
 
     # Records to watch, and exports
 
     def choose_replay(self) -> None:
         """Choose a game to watch: the current one, a finished one, or one in a file."""
-        self.controller.choose_record("Watch a game", self.watch)
+        self.controller.records.choose("Watch a game", self.watch)
 
     def watch(self, record: Record) -> None:
         """Open a record in the viewer.
@@ -337,10 +338,10 @@ class DesktopApp:
         from py2048.ui.desktop.replay_window import ReplayWindow
 
         def play_from(turns: int) -> None:
-            self.controller.replace_game(lambda: self.session.start_from(record, turns))
+            self.controller.game.replace(lambda: self.session.start_from(record, turns))
 
         def review() -> None:
-            self.controller.attempt(lambda: self.controller.review(record))
+            self.controller.presenter.attempt(lambda: self.controller.reviews.open(record))
 
         self.open(ReplayWindow, record, play_from, review, self.controller.presenter.is_animated)
 
@@ -349,12 +350,12 @@ class DesktopApp:
 
         def save(path: Path) -> None:
             game, theme = self.session.game, self.window.theme
-            if self.controller.attempt(
+            if self.controller.presenter.attempt(
                 lambda: save_board_image(path, game.board, game.score, theme)
             ):
                 self.say(f"Written to {path}.")
 
-        self.ask_to_save("Export the board", PICTURES, self.controller.file_name, save)
+        self.ask_to_save("Export the board", PICTURES, self.controller.records.file_name, save)
 
     def export_gif(self) -> None:
         """Write the game as an animated GIF, in the background."""
@@ -364,7 +365,7 @@ class DesktopApp:
             export.start()
             self._follow(export)
 
-        self.ask_to_save("Export the game", GIFS, self.controller.file_name, save)
+        self.ask_to_save("Export the game", GIFS, self.controller.records.file_name, save)
 
     def _follow(self, export: GifExport) -> None:
         if text := export.progress():
@@ -418,7 +419,7 @@ class Menus:
         self.rules.set(controller.session.rules.name)
         self.theme.set(controller.theme.name)
         self.speed.set(controller.presenter.speed)
-        self.player.set(controller.player.partition(":")[0])
+        self.player.set(controller.players.player.partition(":")[0])
         self.animated.set(controller.presenter.is_animated)
 
     def set_theme(self, theme: Theme, scale: float) -> None:
@@ -455,7 +456,7 @@ class Menus:
         self._add_list(
             GAME, 3, "Rules", self.rules,
             lambda: [(rules.name, rules.name) for rules in list_rules()],
-            lambda name: controller.play_by(Rules.parse(name)),
+            lambda name: controller.game.play_by(Rules.parse(name)),
         )  # fmt: skip
         self._add_list(
             VIEW, 1, "Theme", self.theme,
@@ -470,7 +471,7 @@ class Menus:
         self._add_list(
             PLAYER, 4, "Player", self.player,
             lambda: [(name, name) for name in list_players()],
-            controller.set_player,
+            controller.players.set_player,
         )  # fmt: skip
 
     def _add_list(

@@ -111,7 +111,7 @@ class GameWindow:
         )  # fmt: skip
         app.controller.begin(options.get("begin"))
         if options.get("watch") and not session.game.is_over:
-            app.controller.toggle_autoplay()
+            app.controller.players.toggle_autoplay()
         for event in self._pressed:
             app.press(event)
         self._pressed.clear()

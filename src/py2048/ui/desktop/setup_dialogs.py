@@ -13,8 +13,8 @@ from py2048.rules import Rules
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared import motion
-from py2048.ui.shared.controller import fault_of
 from py2048.ui.shared.describe import describe_rules
+from py2048.ui.shared.presenter import fault_of
 
 NAME = "own"
 MERGING = {"a tile merges once a move": "once", "merged tiles merge on": "cascade"}

@@ -14,9 +14,8 @@ from py2048.ui.desktop.style import cut, font, write
 from py2048.ui.shared import motion
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.background import SPEEDS, Autoplay
-from py2048.ui.shared.screen import CoachStatus, Status
+from py2048.ui.shared.screen import CoachStatus, Status, counted
 from py2048.ui.shared.themes import Theme, mixed
-from py2048.ui.shared.words import counted
 
 WIDTH, HEIGHT = 480, 640
 LEAST_WIDTH, LEAST_HEIGHT = 350, 300

@@ -1,55 +1,59 @@
-"""Players asked in the background, for hints and for autoplay: the screen never waits for them."""
+"""Work in the background, and autoplay: a screen never waits for a player or a judge."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
-    from py2048.review import Judge, MoveReview, Review
-    from py2048.session import Finding, Hint, Session
-    from py2048.ui.shared.drills import Drill
+    from py2048.session import Event, Hint, Session
 
-PERIOD = 0.5
+PERIOD_S = 0.5
 """Seconds between two looks at the compiler's progress."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class WorkResult:
-    """A result of a job: a hint, judged moves, the compiler's progress, or the error in one line.
+class Failure:
+    """Why a job has no further answer, in one line."""
 
-    Attributes:
-        purpose: what the job was for, in the words of the caller.
-        hint: the answer; another follows one that has `instead_of`.
-        compiling: the compiler's progress; more results follow.
-        judge: who judges the moves that follow.
-        moves: moves that are judged; more may follow.
-        review: the review of a whole game.
-        drill: what is to be practised.
-        error: why there is no answer.
-    """
-
-    purpose: str
-    hint: Hint | None = None
-    compiling: Compiling | None = None
-    judge: Judge | None = None
-    moves: Sequence[MoveReview] = ()
-    review: Review | None = None
-    drill: Drill | None = None
-    error: str = ""
-
-    @property
-    def is_last(self) -> bool:
-        """Whether the job ends with it."""
-        return self.compiling is None and not (self.hint and self.hint.instead_of)
+    reason: str
 
 
-Job = Callable[[], Iterator["Hint | Compiling | Finding | Drill"]]
-"""A job to do, such as a call of `py2048.session.advise`."""
+Job = Callable[[], Iterator[T]]
+"""A job such as a call of `py2048.session.advise`: yields answers, and the compiler's progress."""
+
+Take = Callable[[T | Failure], object]
+"""What uses the answers of a job, in the screen's thread."""
+
+
+class Worker(Protocol):
+    """Does the latest job that it is asked to do."""
+
+    def ask(self, job: Job[T], take: Take[T]) -> None:
+        """Do `job`, in place of the one before; `take` gets its answers."""
+
+    def drop(self) -> None:
+        """Forget the job; no answer to it is taken any more."""
+
+    def close(self) -> None:
+        """Forget the job, and end."""
+
+
+class WorkScreen(Protocol):
+    """A front end as a `BackgroundWorker` sees it."""
+
+    def receive(self, call: Callable[[], object]) -> None:
+        """Call a function in the screen's thread; called in any."""
+
+    def await_results(self) -> None:
+        """Expect that `receive` will be called soon."""
 
 
 class BackgroundWorker:
@@ -58,29 +62,39 @@ class BackgroundWorker:
     The thread is a daemon: quitting never waits for a slow player.
 
     Args:
-        deliver: called in the worker's thread with each result.
+        screen: calls in its thread what takes the answers.
     """
 
-    def __init__(self, deliver: Callable[[WorkResult], object]) -> None:
-        self._deliver = deliver
-        self._job: tuple[str, Job] | None = None
-        self._is_dropped = self._is_closed = False
+    def __init__(self, screen: WorkScreen) -> None:
+        self._screen = screen
+        self._number = 0  # of the latest job
+        self._wanted = 0  # the job whose answers are taken, 0 for none
+        self._job: Callable[[], None] | None = None
+        self._is_closed = False
         self._wakeup = threading.Condition()
         self._thread: threading.Thread | None = None
 
-    def ask(self, purpose: str, job: Job) -> None:
-        """Do `job` as soon as the thread is free."""
+    @property
+    def is_busy(self) -> bool:
+        """Whether answers are to come."""
+        return bool(self._wanted)
+
+    def ask(self, job: Job[T], take: Take[T]) -> None:
+        """Do `job` as soon as the thread is free; `take` is called in the screen's thread."""
         with self._wakeup:
-            self._job = purpose, job
+            self._number += 1
+            self._wanted = self._number
+            self._job = partial(self._do, self._number, job, take)
             self._wakeup.notify()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
             self._thread.start()
+        self._screen.await_results()
 
     def drop(self) -> None:
         """Forget the job, also one that waits for the compiler."""
         with self._wakeup:
-            self._job, self._is_dropped = None, True
+            self._job, self._wanted = None, 0
             self._wakeup.notify()
 
     def close(self) -> None:
@@ -92,69 +106,60 @@ class BackgroundWorker:
         while True:
             with self._wakeup:
                 self._wakeup.wait_for(lambda: self._job is not None or self._is_closed)
-                if self._job is None:
-                    return
-                (purpose, job), self._job, self._is_dropped = self._job, None, False
-            for result in do(purpose, job):
-                self._deliver(result)
-                if self._is_interrupted(PERIOD if result.compiling else 0.0):
-                    break
+                job, self._job = self._job, None
+            if job is None:
+                return
+            job()
 
-    def _is_interrupted(self, seconds: float) -> bool:
-        """Wait so long, for the compiler; return whether the job was dropped or replaced."""
-        with self._wakeup:
-            return self._wakeup.wait_for(lambda: self._job is not None or self._is_dropped, seconds)
+    def _do(self, number: int, job: Job[T], take: Take[T]) -> None:
+        from py2048.compiled.jit.progress import Compiling  # the job has loaded it
+
+        def hand_over(answer: T | Failure) -> None:
+            if number == self._wanted:
+                take(answer)
+
+        def finish() -> None:
+            if number == self._wanted:
+                self._wanted = 0
+
+        for answer in answers(job):
+            self._screen.receive(partial(hand_over, answer))
+            seconds = PERIOD_S if isinstance(answer, Compiling) else 0.0
+            with self._wakeup:
+                if self._wakeup.wait_for(lambda: number != self._wanted, seconds):
+                    return
+        self._screen.receive(finish)
 
 
 class ForegroundWorker:
-    """Does each job at once, in the thread that asks, for screens that wait.
+    """Does each job at once, in the thread that asks, for screens that wait."""
 
-    Args:
-        deliver: called with each result.
-    """
-
-    def __init__(self, deliver: Callable[[WorkResult], object]) -> None:
-        self._deliver = deliver
-
-    def ask(self, purpose: str, job: Job) -> None:
+    def ask(self, job: Job[T], take: Take[T]) -> None:
         """Do a job to its end."""
-        for result in do(purpose, job):
-            self._deliver(result)
-            if result.compiling:
-                sleep(PERIOD)
+        from py2048.compiled.jit.progress import Compiling  # the job has loaded it
+
+        for answer in answers(job):
+            take(answer)
+            if isinstance(answer, Compiling):
+                sleep(PERIOD_S)
+
+    def drop(self) -> None:
+        """Nothing is under way."""
 
     def close(self) -> None:
         """Nothing is under way."""
 
 
-def do(purpose: str, job: Job) -> Iterator[WorkResult]:
-    """Yield the results of a job in this thread; the last one has the error of one that fails."""
-    from py2048.compiled.jit.progress import Compiling
-    from py2048.review import Judge, Review
-    from py2048.session import Hint  # whoever asks a player has loaded it
-
+def answers(job: Job[T]) -> Iterator[T | Failure]:
+    """Yield the answers to a job in this thread; the last one says why it has failed, if it has."""
     try:
-        for answer in job():
-            match answer:
-                case Hint():
-                    yield WorkResult(purpose, hint=answer)
-                case Judge():
-                    yield WorkResult(purpose, judge=answer)
-                case Review():
-                    yield WorkResult(purpose, review=answer)
-                case tuple():
-                    yield WorkResult(purpose, moves=answer)
-                case Compiling():
-                    yield WorkResult(purpose, compiling=answer)
-                case _:
-                    yield WorkResult(purpose, drill=answer)
+        yield from job()
     except Exception as error:  # noqa: BLE001 - a plugin's player may fail in any way
-        yield WorkResult(purpose, error=str(error) or type(error).__name__)
+        yield Failure(str(error) or type(error).__name__)
 
 
 # Autoplay
 
-PURPOSE = "autoplay"
 SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
 """Moves a second; the last means as fast as the player can."""
 
@@ -173,22 +178,24 @@ class Autoplay:
 
     Args:
         session: where to play.
-        worker: asks the player; the screen hands the results for `PURPOSE` to `take`.
+        worker: asks the player.
         later: calls a function after some seconds, in the screen's thread.
-        changed: called when autoplay starts or stops, and when the compiler gets on.
+        show: shows the events of a move.
+        changed: called when autoplay starts or stops, and with news of the compiler.
+        failed: called with the reason if the player fails.
     """
 
     def __init__(
         self,
         session: Session,
-        worker: BackgroundWorker,
+        worker: Worker,
         later: Callable[[float, Callable[[], None]], Stoppable],
+        show: Callable[[Iterable[Event]], object],
         changed: Callable[[], None],
+        failed: Callable[[str], object],
     ) -> None:
-        self._session = session
-        self._worker = worker
-        self._later = later
-        self._changed = changed
+        self._session, self._worker, self._later = session, worker, later
+        self._show, self._changed, self._failed = show, changed, failed
         self._timer: Stoppable | None = None
         self._asked = 0.0
         self.player = ""
@@ -201,7 +208,7 @@ class Autoplay:
         return bool(self.player)
 
     @property
-    def interval(self) -> float:
+    def interval_s(self) -> float:
         """The least time between two moves, in seconds."""
         return 0.0 if self.speed == SPEEDS[-1] else 1 / self.speed
 
@@ -227,23 +234,31 @@ class Autoplay:
             self._timer.stop()
         self._changed()
 
-    def take(self, result: WorkResult) -> None:
-        """Play the move that was chosen when it is due; until then show the compiler's progress."""
-        if self.is_on and result.compiling != self.compiling:
-            self.compiling = result.compiling
-            self._changed()
-        hint = result.hint
-        if hint is None or not self.is_on or hint.version != self._session.version:
-            return
-        wait = max(0.0, self.interval - (monotonic() - self._asked))
-        self._timer = self._later(wait, lambda: self._play(hint))
-
     def _ask(self) -> None:
         session, player, snapshot = self._session, self.player, self._session.snapshot()
         self._asked = monotonic()
-        self._worker.ask(PURPOSE, lambda: session.advise(snapshot, player, only_move=True))
+        self._worker.ask(lambda: session.advise(snapshot, player, only_move=True), self._take)
+
+    def _take(self, answer: Hint | Compiling | Failure) -> None:
+        """Play the move that was chosen when it is due; until then show the compiler's progress."""
+        from py2048.session import Hint  # the job has loaded it
+
+        if isinstance(answer, Failure):
+            self.stop()
+            self._failed(answer.reason)
+            return
+        compiling = None if isinstance(answer, Hint) else answer
+        if compiling != self.compiling:
+            self.compiling = compiling
+            self._changed()
+        if isinstance(answer, Hint):
+            wait_s = max(0.0, self.interval_s - (monotonic() - self._asked))
+            self._timer = self._later(wait_s, partial(self._play, answer))
 
     def _play(self, hint: Hint) -> None:
-        # Playing may end the game, and its listeners then stop this.
-        if self.is_on and self._session.play_hint(hint) and self.is_on:
+        happened = self._session.play_hint(hint)
+        self._show(happened)
+        if self._session.game.is_over:
+            self.stop()
+        elif happened and self.is_on:
             self._ask()

@@ -7,10 +7,10 @@ waits for it, and every position of which it tells something counts as a hint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from py2048.direction import Direction
 from py2048.players import Unit
@@ -18,22 +18,29 @@ from py2048.review import Judge, MoveReview
 from py2048.review.games import MeanAccuracy
 from py2048.review.moves import Basis, Grade, move_review
 from py2048.review.words import number
-from py2048.session import Event, Finding, Session, events, ready_judge
-from py2048.ui.shared.background import BackgroundWorker, ForegroundWorker, WorkResult
+from py2048.session import Event, Session, events, ready_judge
+from py2048.ui.shared.background import Failure, Worker
 from py2048.ui.shared.describe import GRADE_SYMBOLS, describe_loss, value_text
-from py2048.ui.shared.screen import CoachScreen, CoachStatus
+from py2048.ui.shared.screen import CoachStatus
 
 if TYPE_CHECKING:
     from py2048.board import Board
     from py2048.compiled.jit.progress import Compiling
     from py2048.rules import Rules
 
-COACHING = "coach"
-"""The purpose of the coach's work."""
-
 SETTING = "coach"
 PAUSED = "the coach pauses while a player plays"
 JUDGING = "judging …"
+
+
+class CoachScreen(Protocol):
+    """A front end as a `Coach` sees it."""
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        """Show what the coach says, or take its bar away."""
+
+    def warn(self, text: str) -> None:
+        """Show a warning so that the player cannot miss it."""
 
 
 @dataclass(slots=True)
@@ -53,56 +60,53 @@ class Coach:
     Args:
         session: where the game is.
         screen: where to.
-        make_worker: makes what does the judging.
+        worker: does the judging.
+        assisted: called when the game has become assisted by what the coach has told.
 
     Attributes:
+        is_on: whether it judges.
         is_paused: whether a player plays by itself, whose moves are not judged.
+        progress: the compiler's progress; or empty.
     """
 
     def __init__(
         self,
         session: Session,
         screen: CoachScreen,
-        make_worker: type[BackgroundWorker | ForegroundWorker] = BackgroundWorker,
+        worker: Worker,
+        assisted: Callable[[], object] = lambda: None,
     ) -> None:
-        self._session, self._screen, self._make_worker = session, screen, make_worker
-        self._worker: BackgroundWorker | ForegroundWorker | None = None
+        self._session, self._screen, self._worker = session, screen, worker
+        self._assisted = assisted
         self._judge: Judge | None = None
-        self.is_paused = False
-        self._note = ""
+        self.is_on = self.is_paused = False
+        self.progress = ""
         self._first = 1  # the ply of the first position
         self._positions: list[_Position] = []
         self._open: set[int] = set()  # the places of those without a review
         self._mean = MeanAccuracy()  # of the others
         self._most = 0.0  # what was expected at most
 
-    @property
-    def is_on(self) -> bool:
-        """Whether it judges."""
-        return self._worker is not None
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether something is being judged."""
-        return self.is_on and not self.is_paused and bool(self._waiting())
+    def toggle(self) -> str:
+        """Judge from this position on, or no longer; return what to say."""
+        if self.is_on:
+            self.stop()
+            return "The coach is off."
+        self.start()
+        return "The coach judges your moves; the game counts as assisted."
 
     def start(self) -> None:
         """Judge from this position on."""
-        self._worker = self._make_worker(self._screen.receive)
+        self.is_on = True
         self._begin()
 
     def stop(self) -> None:
-        """Judge no more, and take the bar away."""
-        self.close()
+        """Stop judging, and take the bar away."""
+        self.is_on, self._judge = False, None
+        self._worker.drop()
         self._positions.clear()
         self._open.clear()
         self._screen.show_coach(None)
-
-    def close(self) -> None:
-        """End the thread."""
-        if self._worker is not None:
-            self._worker.close()
-        self._worker = self._judge = None
 
     def pause(self, *, is_paused: bool) -> None:
         """Pause while a player plays by itself, and continue from where it stops."""
@@ -127,23 +131,31 @@ class Coach:
             case events.GameStarted() | events.Undone():
                 self._begin()
 
-    def take(self, result: WorkResult) -> None:
-        """Use a result of the worker, unless the game has moved on."""
-        if not self.is_on or self.is_paused:
-            return
-        self._note = str(result.compiling or "")
-        for move in result.moves:
-            at = move.ply - self._first
-            if 0 <= at < len(self._positions) and self._positions[at].board == move.board:
-                self._positions[at].judged = move
-                self._most = max(self._most, self._outlook(move))
+    def _take(self, answer: tuple[MoveReview, ...] | Compiling | Failure) -> None:
+        """Use what the judge has found, unless the game has moved on."""
+        match answer:
+            case _ if not self.is_on or self.is_paused:
+                return
+            case Failure(reason):
+                self.stop()
+                self._screen.warn(f"the coach cannot judge this game: {reason}")
+                return
+            case tuple():
+                self.progress = ""
+                for move in answer:
+                    at = move.ply - self._first
+                    if 0 <= at < len(self._positions) and self._positions[at].board == move.board:
+                        self._positions[at].judged = move
+                        self._most = max(self._most, self._outlook(move))
+            case compiling:
+                self.progress = str(compiling)
         self._grade()
-        self._show()
+        self._screen.show_coach(self.status)
 
     # What is judged
 
     def _begin(self) -> None:
-        self._first, self._note = self._session.game.ply + 1, ""
+        self._first, self.progress = self._session.game.ply + 1, ""
         self._positions, self._most = [], 0.0
         self._open, self._mean = set(), MeanAccuracy()
         self._look()
@@ -169,10 +181,9 @@ class Coach:
             self._positions.append(_Position(game.board, game.score))
         if not (waiting := self._waiting()):
             self._grade()
-        elif self._worker is not None and not self.is_paused:
-            self._worker.ask(COACHING, partial(self._judging, self._session.rules, waiting))
-            self._screen.await_results()
-        self._show()
+        elif not self.is_paused:
+            self._worker.ask(partial(self._judging, self._session.rules, waiting), self._take)
+        self._screen.show_coach(self.status)
 
     def _waiting(self) -> list[tuple[int, Board, int]]:
         """Return ply, board and score of the positions to be judged, the newest first."""
@@ -185,7 +196,7 @@ class Coach:
 
     def _judging(
         self, rules: Rules, waiting: list[tuple[int, Board, int]]
-    ) -> Iterator[Finding | Compiling]:
+    ) -> Iterator[tuple[MoveReview, ...] | Compiling]:
         """Judge positions; in the worker's thread."""
         if self._judge is None or self._judge.rules != rules:
             self._judge = yield from ready_judge(rules)
@@ -202,7 +213,10 @@ class Coach:
                 self._mean.add(at.review)
                 self._open.discard(place)
         if self._here is not None:
+            before = self._session.category
             self._session.count_help()
+            if self._session.category != before:
+                self._assisted()
 
     def _review_of(self, judged: MoveReview, played: Direction) -> MoveReview:
         """Return the review of another move in the position of one."""
@@ -219,7 +233,7 @@ class Coach:
         return self._judge.unit if self._judge else Unit.POINTS
 
     @property
-    def _accuracy(self) -> float | None:
+    def accuracy(self) -> float | None:
         """The accuracy of the moves that are judged, if any is."""
         is_any = len(self._open) < len(self._positions)
         return self._mean.value if is_any else None
@@ -236,9 +250,6 @@ class Coach:
         played = [at for at in self._positions[-2:] if at.played is not None]
         return played[-1].review if played else None
 
-    def _show(self) -> None:
-        self._screen.show_coach(self.status)
-
     @property
     def status(self) -> CoachStatus:
         """What the coach says now."""
@@ -247,13 +258,13 @@ class Coach:
         here, unit, said = self._here, self._unit, []
         if (last := self.last_move) is not None:
             said.append(("", last_move_text(last, unit)))
-        if self._accuracy is not None:
-            said.append(("accuracy ", f"{self._accuracy:.0f} %"))
+        if self.accuracy is not None:
+            said.append(("accuracy ", f"{self.accuracy:.0f} %"))
         if here is not None and self._judge is not None:
             worth = value_text(self._outlook(here), unit, is_exact=self._judge.is_exact)
             said.append(("expected ", worth))
         elif not self._session.game.is_over:
-            said.append(("", self._note or JUDGING))
+            said.append(("", self.progress or JUDGING))
         text = ", ".join(word + value for word, value in said)
         return CoachStatus(self._share, text, "  ".join(value for _, value in said))
 
@@ -263,8 +274,8 @@ class Coach:
         said = []
         if (last := self.last_move) is not None:
             said.append(describe_loss(last, self._unit))
-        if self._accuracy is not None:
-            said.append(f"Accuracy {self._accuracy:.0f} %.")
+        if self.accuracy is not None:
+            said.append(f"Accuracy {self.accuracy:.0f} %.")
         if self._here is not None and self._judge is not None:
             outlook = self._outlook(self._here)
             worth = value_text(outlook, self._unit, is_exact=self._judge.is_exact)

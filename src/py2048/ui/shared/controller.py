@@ -1,10 +1,14 @@
-"""`Controller`, for actions, and `Presenter`, for events: what terminal and window share."""
+"""`Controller`: does what a player asks for. Terminal and window share it.
+
+It has an object for each subject (the game, the players, records, reviews, practice), and each
+object says which actions of `py2048.ui.shared.actions` it does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial, singledispatchmethod
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,43 +19,25 @@ from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
 from py2048.rules import RandomStart, Rules, get_rules, list_rules
-from py2048.session import Event, Session, events, hint_player
-from py2048.ui.shared import motion
+from py2048.session import Event, Hint, Session, hint_player
 from py2048.ui.shared.background import (
-    PURPOSE,
     SPEEDS,
     START_SPEED,
     Autoplay,
     BackgroundWorker,
-    WorkResult,
+    Failure,
 )
-from py2048.ui.shared.coach import COACHING, Coach
 from py2048.ui.shared.coach import SETTING as COACH_SETTING
+from py2048.ui.shared.coach import Coach
 from py2048.ui.shared.describe import describe, describe_rules
-from py2048.ui.shared.review import REVIEWING, GameReview, keep_mistakes
-from py2048.ui.shared.screen import RECORDS, Banner, Choice, GameScreen, ListRequest, Status
+from py2048.ui.shared.presenter import PACES, Presenter, current_events, fault_of
+from py2048.ui.shared.review import GameReview, keep_mistakes
+from py2048.ui.shared.screen import RECORDS, Choice, GameScreen, ListRequest, counted
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
-from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
-    from py2048.review import Review
-    from py2048.ui.shared.drills import Drill
-
-PACES = {"slow": 2.0, "normal": 1.0, "fast": 0.5}
-"""How many times longer than in the original an animation takes, by the name of its speed."""
-
-LEAST_PACE = 0.2
-"""A fast autoplay shortens animations; below this share of their time they are left out."""
-
-HELP = {"assisted": "assisted", "computer": "by a player"}
-"""The words for a game's category; none for a plain one."""
-
-OVER = "The game is over: n starts a new one, u takes the last move back."
-
-HINT, PRACTISING = "hint", "practice"
-SAVING_PERIOD = 0.25
-"""Seconds between looks whether all is saved, while it is not."""
+    from py2048.ui.shared.practice import Drill
 
 RULES_TEXT = "or rules as a text, such as classic:size=5x5"
 PLAYER_TEXT = "or a player with options, such as expectimax:depth=3"
@@ -59,10 +45,14 @@ PLAYER_TEXT = "or a player with options, such as expectimax:depth=3"
 CURRENT = "current"
 """Stands for the current game in a list of records: the store has no name for it."""
 
-KEEPS_PLAYING = {
-    "autoplay", "faster", "slower", "coach", "theme", "animation", "full_screen", "copy",
-}  # fmt: skip
+KEEPS_PLAYING = frozenset(
+    {"autoplay", "faster", "slower", "coach", "theme", "animation", "full_screen", "copy"}
+)
 """The actions that do not stop autoplay."""
+
+Start = Callable[[Session], Iterable[Event]]
+Commands = Mapping[str, Callable[[], object]]
+"""What does the actions, by their names in `py2048.ui.shared.actions`."""
 
 
 class Controller:
@@ -78,10 +68,14 @@ class Controller:
         text_of: returns the message for an event.
 
     Attributes:
-        commands: the method for each name in `py2048.ui.shared.actions`; a front end adds those
-            that only it has.
-        more_rules: further buttons of the list of rules.
-        open_pasted: opens a game that was pasted; by default it is continued.
+        presenter: shows what happens.
+        coach: judges moves while they are played.
+        players: hints and autoplay.
+        game: moves, and which game is played.
+        records: games in files, and finished ones.
+        reviews: what each move of a game was worth.
+        practice: mistakes, puzzles and endings.
+        commands: does the actions; a front end adds those that only it has.
     """
 
     def __init__(
@@ -95,81 +89,76 @@ class Controller:
         text_of: Callable[[Event], str] = describe,
     ) -> None:
         self.session, self.screen, self.theme = session, screen, theme
-        self._wanted_player = player
-        self._is_checking = False
-        self._worker = BackgroundWorker(screen.receive)
-        self.autoplay = Autoplay(session, self._worker, screen.later, self._autoplay_changed)
-        speed = session.get_setting("autoplay_speed", START_SPEED)
-        self.autoplay.speed = speed if speed in SPEEDS else START_SPEED
-        self.presenter = Presenter(session, screen, self.autoplay, text_of)
-        self.coach = Coach(session, screen)
-        self._review: GameReview | None = None
-        self._keeps = False
-        self._dealer: BackgroundWorker | None = None
+        self.presenter = presenter = Presenter(session, screen, text_of)
         animated = session.get_setting("animation", True) is not False
-        self.presenter.is_animated = animated and not reduced_motion
-        self.open_pasted: Callable[[Record], object] = lambda record: self.replace_game(
-            lambda: session.start_from(record)
-        )
-        self.more_rules: tuple[tuple[str, Callable[[], object]], ...] = ()
-        self._unsubscribe: Callable[[], None] = lambda: None
+        presenter.is_animated = animated and not reduced_motion
+        self._judging = BackgroundWorker(screen)
+        self.coach = Coach(session, screen, self._judging, presenter.show_status)
+        presenter.follow = self.coach.follow
+        self.players = PlayerCommands(presenter, self.coach, player)
+        self.game = GameCommands(presenter, self.players.autoplay.stop)
+        self.records = RecordCommands(presenter, self.game)
+        self.reviews = ReviewCommands(presenter, self.game, self.records)
+        self.practice = PracticeCommands(presenter)
         self.commands: dict[str, Callable[[], object]] = {
-            "new": lambda: self.start_new(self.session.start),
-            "rules": self.choose_rules,
-            "games": self.choose_game,
-            "open": self.open_record,
-            "save": self.save_record,
-            "review": self.choose_review,
-            "practice": self.choose_practice,
-            "quit": self.quit,
-            **{str(each): partial(self.move, each) for each in Direction},
-            "undo": self.undo,
-            "redo": self.redo,
-            "hint": self.hint,
-            "autoplay": self.toggle_autoplay,
-            "faster": lambda: self.change_speed(1),
-            "slower": lambda: self.change_speed(-1),
-            "player": self.choose_player,
-            "coach": self.toggle_coach,
+            **self.game.commands,
+            **self.players.commands,
+            **self.records.commands,
+            **self.reviews.commands,
+            **self.practice.commands,
+            "coach": self._toggle_coach,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
-            "animation": self.toggle_animation,
-            "help": self.screen.show_help,
+            "animation": self._toggle_animation,
+            "help": screen.show_help,
+            "quit": self._quit,
         }
 
-    # Beginning and ending
-
-    def begin(self, start: Callable[[Session], object] | None = None) -> None:
+    def begin(self, start: Start | None = None) -> None:
         """Show the session's game; if there is none yet, `start` or resume one."""
-        self._unsubscribe = self.session.subscribe(self._listen)
-        if self.session.get_setting(COACH_SETTING, False) is True:
+        session, show = self.session, self.presenter.show
+        if session.get_setting(COACH_SETTING, False) is True:
             self.coach.start()
-        if self.session.version == 0:
+        if session.version > 0:
+            show(current_events(session))
+        else:
             try:
-                (start or self._resume)(self.session)
+                show((start or self._resume_or_start)(session))
             except StorageError as error:
                 self.screen.warn(str(error))
-                self.session.start(self._remembered_rules())
-        else:
-            for event in current_events(self.session):
-                self._listen(event)
-        if self.session.unsaved:
-            self._listen(events.SavingChanged(self.session.unsaved))
+                show(session.start(self._remembered_rules()))
+        show(session.check_saving())
+        if session.unsaved:
+            self.screen.show_unsaved(session.unsaved)
 
-    def _resume(self, session: Session) -> None:
-        if not session.resume():
-            session.start(self._remembered_rules())
+    def _resume_or_start(self, session: Session) -> Iterable[Event]:
+        return session.resume() or session.start(self._remembered_rules())
+
+    def _remembered_rules(self) -> Rules:
+        try:
+            return Rules.parse(str(self.session.get_setting("rules", "classic")))
+        except Py2048Error:
+            return get_rules("classic")
 
     def close(self) -> None:
         """Leave the session to others."""
-        self.autoplay.stop()
-        self._worker.close()
-        self.coach.close()
-        self._stop_dealing()
-        if self._review is not None:
-            self._review.close()
-        self._unsubscribe()
+        self.players.close()
+        self.practice.close()
+        self.reviews.close()
+        self._judging.close()
 
-    def quit(self) -> None:
+    def do(self, name: str) -> None:
+        """Do the action called `name`; most end autoplay."""
+        if name not in KEEPS_PLAYING:
+            self.players.autoplay.stop()
+        self.commands[name]()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether answers of a player or a judge are to come."""
+        subjects = self.players, self.reviews, self.practice
+        return self._judging.is_busy or any(each.is_waiting for each in subjects)
+
+    def _quit(self) -> None:
         """Quit, after asking if something cannot be saved."""
         if reason := self.session.settle():
             text = f"Not saved: {reason}. Quit all the same?"
@@ -177,86 +166,250 @@ class Controller:
         else:
             self.screen.quit()
 
-    def do(self, name: str) -> None:
-        """Do the action called `name`; most end autoplay."""
-        if name not in KEEPS_PLAYING:
+    def _toggle_coach(self) -> None:
+        """Judge moves while they are played, or no longer."""
+        said = self.coach.toggle()
+        self.presenter.remember(COACH_SETTING, self.coach.is_on)
+        self.screen.say(said)
+
+    # Looks
+
+    def set_theme(self, name: str) -> None:
+        """Change the colours."""
+        self.theme = get_theme(name)
+        self.screen.set_theme(self.theme)
+        self._keep_look("theme", name, f"Theme: {self.theme.title}.")
+
+    def set_animation_speed(self, name: str) -> None:
+        """Animate at another speed, a key of `PACES`."""
+        self.presenter.speed = name
+        self._keep_look("animation_speed", name, f"Animation speed: {name}.")
+
+    def remember_animation_speed(self) -> None:
+        """Animate at the speed chosen last."""
+        name = str(self.session.get_setting("animation_speed", "normal"))
+        self.presenter.speed = name if name in PACES else "normal"
+
+    def _toggle_animation(self) -> None:
+        is_animated = self.presenter.is_animated = not self.presenter.is_animated
+        self.screen.finish_motion()
+        self._keep_look("animation", is_animated, f"Animation {'on' if is_animated else 'off'}.")
+
+    def _keep_look(self, key: str, value: object, said: str) -> None:
+        self.presenter.remember(key, value)
+        self.screen.say(said)
+        self.presenter.show_status()
+
+
+class PlayerCommands:
+    """Who gives hints and plays by itself.
+
+    Args:
+        presenter: shows what happens.
+        coach: pauses while a player plays.
+        player: the spec of the player; by default the one chosen last.
+    """
+
+    def __init__(self, presenter: Presenter, coach: Coach, player: str | None) -> None:
+        self._presenter, self._coach, self._wanted = presenter, coach, player
+        self._session, self._screen = presenter.session, presenter.screen
+        self._worker = BackgroundWorker(self._screen)
+        self._was_compiling = False
+        self.autoplay = Autoplay(
+            self._session,
+            self._worker,
+            self._screen.later,
+            presenter.show,
+            self._autoplay_changed,
+            self._screen.warn,
+        )
+        speed = self._session.get_setting("autoplay_speed", START_SPEED)
+        self.autoplay.speed = speed if speed in SPEEDS else START_SPEED
+        self.commands: Commands = {
+            "hint": self.hint,
+            "autoplay": self.toggle_autoplay,
+            "faster": lambda: self.change_speed(1),
+            "slower": lambda: self.change_speed(-1),
+            "player": self.choose,
+        }
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a player is asked for something."""
+        return self._worker.is_busy
+
+    def close(self) -> None:
+        """Ask no more."""
+        self.autoplay.stop()
+        self._worker.close()
+
+    @property
+    def player(self) -> str:
+        """The spec of the player."""
+        usual = hint_player(self._session.rules, self._session.game.board)
+        return self._wanted or str(self._session.get_setting("player", usual))
+
+    def choose(self) -> None:
+        """Choose another player."""
+        self._screen.choose(
+            ListRequest(
+                "Player for hints and autoplay",
+                [Choice(name, name) for name in list_players()],
+                self.set_player,
+                current=self.player.partition(":")[0],
+                own=PLAYER_TEXT,
+                check=lambda text: fault_of(lambda: self._session.get_player(text)),
+            )
+        )
+
+    def set_player(self, spec: str) -> None:
+        """Let another player give hints and play."""
+        is_on = self.autoplay.is_on
+        self.autoplay.stop()
+        self._wanted = None
+        self._presenter.remember("player", spec)
+        self._screen.say(f"Hints and autoplay by {spec}.")
+        self._presenter.show_status()
+        if is_on:
+            self.autoplay.start(spec)
+
+    def hint(self) -> None:
+        """Ask the player what to do, in the background."""
+        session, player = self._session, self.player
+        if session.game.is_over:
+            self._screen.say("The game is over: there is no move to hint at.")
+            return
+        self._screen.cover(None, is_animated=False)
+        self._show_note(f"{player} is thinking …")
+        snapshot = session.snapshot()
+        self._was_compiling = False
+        self._worker.ask(lambda: session.advise(snapshot, player), partial(self._take, player))
+
+    def _take(self, player: str, answer: Hint | Compiling | Failure) -> None:
+        """Show a hint, unless the game has moved on, and the compiler's progress."""
+        match answer:
+            case Failure(reason):
+                self._show_note("")
+                self._screen.warn(reason)
+            case Hint():
+                if not answer.instead_of:
+                    self._show_note("")
+                is_shown = self._presenter.show(self._session.show_hint(answer))
+                if not is_shown and self._was_compiling:
+                    self._screen.say(f"{answer.player} is ready: it gives hints from now on.")
+            case compiling:
+                self._was_compiling = True
+                self._show_note(f"{player}: {compiling}")
+
+    def _show_note(self, note: str) -> None:
+        self._presenter.note = note
+        self._presenter.show_status()
+
+    def toggle_autoplay(self) -> None:
+        """Let the player play, or stop it."""
+        if self.autoplay.is_on:
             self.autoplay.stop()
-        self.commands[name]()
+        elif self._session.game.is_over:
+            self._screen.say("The game is over: there is nothing to play.")
+        else:
+            self._screen.cover(None, is_animated=False)
+            self.autoplay.start(self.player)
 
-    def attempt(self, action: Callable[[], object]) -> bool:
-        """Do something that may fail; show why if it does. Return whether it worked."""
-        try:
-            action()
-        except (Py2048Error, OSError) as error:
-            self.screen.warn(str(error))
-            return False
-        return True
+    def change_speed(self, step: int) -> None:
+        """Go to the next speed of autoplay up (1) or down (-1), where there is one."""
+        self.set_speed(SPEEDS.index(self.autoplay.speed) + step)
 
-    def _listen(self, event: Event) -> None:
-        self.presenter.show(event)
-        self.coach.follow(event)
-        if isinstance(event, events.SavingChanged):
-            self._check_saving()
+    def set_speed(self, index: int) -> None:
+        """Play at ``SPEEDS[index]``, or at the slowest or fastest speed beyond its ends."""
+        speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
+        if speed == self.autoplay.speed:
+            return
+        self.autoplay.speed = speed
+        self._presenter.remember("autoplay_speed", speed)
+        if self.autoplay.is_on:
+            self._autoplay_changed()
+        else:
+            self._presenter.show_status()
+        text = "as fast as it can" if speed == SPEEDS[-1] else f"{speed} moves a second"
+        self._screen.say(f"Autoplay: {text}.")
 
-    def _check_saving(self) -> None:
-        """Look again and again while something is not saved."""
-        self.session.check_saving()
-        if self.session.unsaved and not self._is_checking:
-            self._is_checking = True
-            self.screen.later(SAVING_PERIOD, self._check_again)
+    def _autoplay_changed(self) -> None:
+        autoplay = self.autoplay
+        self._presenter.interval_s = autoplay.interval_s if autoplay.is_on else None
+        self._coach.pause(is_paused=autoplay.is_on)
+        self._show_note(str(autoplay))
 
-    def _check_again(self) -> None:
-        self._is_checking = False
-        self._check_saving()
 
-    # Moves
+class GameCommands:
+    """Moves, and which game is played.
+
+    Args:
+        presenter: shows what happens.
+        stop: ends autoplay.
+
+    Attributes:
+        more_rules: further buttons of the list of rules.
+        open_pasted: opens a game that was pasted; by default it is continued.
+    """
+
+    def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:
+        self._presenter, self._stop = presenter, stop
+        self._session, self._screen = presenter.session, presenter.screen
+        session = self._session
+        self.more_rules: tuple[tuple[str, Callable[[], object]], ...] = ()
+        self.open_pasted: Callable[[Record], object] = lambda record: self.replace(
+            lambda: session.start_from(record)
+        )
+        self.commands: Commands = {
+            **{str(each): partial(self.move, each) for each in Direction},
+            "undo": self.undo,
+            "redo": self.redo,
+            "new": lambda: self.start(session.start),
+            "rules": self.choose_rules,
+            "games": lambda: presenter.attempt(self._choose_game),
+        }
 
     def move(self, direction: Direction) -> None:
-        """Slide; a person's move ends autoplay."""
-        self.autoplay.stop()
-        self.session.move(direction)
+        """Slide."""
+        self._presenter.show(self._session.move(direction))
 
     def undo(self) -> None:
         """Take the last move back."""
-        if not self.session.undo():
-            self.screen.say("There is nothing to take back.")
+        if not self._presenter.show(self._session.undo()):
+            self._screen.say("There is nothing to take back.")
 
     def redo(self) -> None:
         """Play again a move that was taken back."""
-        if not self.session.redo():
-            self.screen.say("There is no move to play again.")
+        if not self._presenter.show(self._session.redo()):
+            self._screen.say("There is no move to play again.")
 
-    # Games
-
-    def start_new(self, action: Callable[[], object]) -> None:
+    def start(self, action: Callable[[], Iterable[Event]]) -> None:
         """Start a new game by `action`, after asking if one is in progress."""
-        self.autoplay.stop()
-        if self.session.in_progress:
-            self.ask("Start a new game?", "New game", "Keep this one", action)
+        self._stop()
+        if self._session.in_progress:
+            self._ask("Start a new game?", "New game", "Keep this one", action)
         else:
-            self.attempt(action)
+            self._presenter.change(action)
 
-    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
-        """Ask before doing something that may fail."""
-        self.screen.ask(text, yes, no, lambda: self.attempt(action))
-
-    def replace_game(self, action: Callable[[], object]) -> None:
+    def replace(self, action: Callable[[], Iterable[Event]]) -> None:
         """Change to another game by `action`; ask first if this one would be lost."""
-        self.autoplay.stop()
-        if self.session.keeps_games or not self.session.in_progress:
-            self.attempt(action)
+        self._stop()
+        if self._session.keeps_games or not self._session.in_progress:
+            self._presenter.change(action)
         else:
-            self.ask("Leave this game? It cannot be kept.", "Leave it", "Keep it", action)
+            self._ask("Leave this game? It cannot be kept.", "Leave it", "Keep it", action)
+
+    def _ask(self, text: str, yes: str, no: str, action: Callable[[], Iterable[Event]]) -> None:
+        self._screen.ask(text, yes, no, lambda: self._presenter.change(action))
 
     def choose_rules(self) -> None:
         """Choose rules, then continue their game or start one."""
-        choices = [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()]
-        self.screen.choose(
+        self._screen.choose(
             ListRequest(
                 "Rules",
-                choices,
+                [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()],
                 lambda text: self.play_by(Rules.parse(text)),
-                current=self.session.rules.name,
+                current=self._session.rules.name,
                 own=RULES_TEXT,
                 check=lambda text: fault_of(lambda: Rules.parse(text)),
                 more=self.more_rules,
@@ -265,16 +418,17 @@ class Controller:
 
     def play_by(self, rules: Rules) -> None:
         """Continue the last game under `rules`, or start one."""
-        self.autoplay.stop()
-        self.session.set_setting("rules", str(rules))
-        if rules == self.session.rules:
-            self.start_new(self.session.start)
+        self._stop()
+        self._presenter.remember("rules", str(rules))
+        if rules == self._session.rules:
+            self.start(self._session.start)
         else:
-            self.replace_game(lambda: self.session.switch_rules(rules))
+            self.replace(lambda: self._session.switch_rules(rules))
 
-    def choose_game(self) -> None:
-        """Resume another game in progress."""
-        self.attempt(self._choose_game)
+    def play_from(self, board: Board, rules: Rules | None = None) -> None:
+        """Start a game from a position, which counts as assisted."""
+        chosen = rules_for(rules or self._session.rules, board)
+        self.start(lambda: self._session.start(chosen, board=board))
 
     def _choose_game(self) -> None:
         choices = [
@@ -284,66 +438,86 @@ class Controller:
                 f"{counted(game.score, 'point')}, {counted(game.position, 'move')}, "
                 f"last played {minute_of(game.updated)}",
             )
-            for game in self.session.saved_games()
+            for game in self._session.saved_games()
             if game.position or game.undos
         ]
         if choices:
-            request = ListRequest(
-                "Games in progress",
-                choices,
-                lambda id_: self.attempt(partial(self._resume_game, id_)),
-            )
-            self.screen.choose(request)
+            self._screen.choose(ListRequest("Games in progress", choices, self._resume))
         else:
-            self.screen.say("There are no games in progress.")
+            self._screen.say("There are no games in progress.")
 
-    def _resume_game(self, game_id: str) -> None:
+    def _resume(self, game_id: str) -> None:
         """Resume a game as it is now: another window may have continued or finished it."""
-        if not self.session.resume_game(game_id):
-            self.screen.say("This game is no longer in progress.")
 
-    def _remembered_rules(self) -> Rules:
-        try:
-            return Rules.parse(str(self.session.get_setting("rules", "classic")))
-        except Py2048Error:
-            return get_rules("classic")
+        def resume() -> None:
+            if not self._presenter.show(self._session.resume_game(game_id)):
+                self._screen.say("This game is no longer in progress.")
 
-    # Records
+        self._presenter.attempt(resume)
 
-    def save_record(self) -> None:
-        """Ask for a file and save the game as a record in it."""
+    def paste(self, text: str) -> None:
+        """Play from a copied board, or open a copied game."""
 
-        def save(path: Path) -> None:
-            if self.attempt(lambda: self.session.save_record(path)):
-                self.screen.say(f"Saved as {path}.")
+        def open_text() -> None:
+            try:
+                board = Board.parse(text)
+            except BoardError as error:
+                self.open_pasted(pasted_record(text, error))
+            else:
+                self.play_from(board)
 
-        self.screen.ask_to_save("Save this game as", RECORDS, self.file_name, save)
+        self._presenter.attempt(open_text)
 
-    def replace_file(self, path: Path, action: Callable[[], object]) -> None:
-        """Write a file by `action`, after asking if one is there."""
-        self.attempt(
-            lambda: (
-                self.ask(f"Replace {path}?", "Replace", "Keep it", action)
-                if is_written(path)
-                else action()
-            )
-        )
+
+class RecordCommands:
+    """Games in files, and finished ones.
+
+    Args:
+        presenter: shows what happens.
+        game: continues a game.
+    """
+
+    def __init__(self, presenter: Presenter, game: GameCommands) -> None:
+        self._presenter, self._game = presenter, game
+        self._session, self._screen = presenter.session, presenter.screen
+        self.commands: Commands = {"open": self.open, "save": self.save}
 
     @property
     def file_name(self) -> str:
         """A name for a file of this game, without its ending."""
-        game = self.session.game
-        return f"{game.rules.name}-{game.score}"
+        return f"{self._session.rules.name}-{self._session.game.score}"
 
-    def open_record(self) -> None:
+    def save(self) -> None:
+        """Ask for a file and save the game as a record in it."""
+
+        def save(path: Path) -> None:
+            if self._presenter.attempt(lambda: self._session.save_record(path)):
+                self._screen.say(f"Saved as {path}.")
+
+        self._screen.ask_to_save("Save this game as", RECORDS, self.file_name, save)
+
+    def replace_file(self, path: Path, action: Callable[[], object]) -> None:
+        """Write a file by `action`, after asking if one is there."""
+        attempt = self._presenter.attempt
+
+        def write() -> None:
+            if is_written(path):
+                text = f"Replace {path}?"
+                self._screen.ask(text, "Replace", "Keep it", lambda: attempt(action))
+            else:
+                action()
+
+        attempt(write)
+
+    def open(self) -> None:
         """Ask for a record and continue its game."""
 
         def load(path: Path) -> None:
-            self.replace_game(lambda: self.session.start_from(load_record_file(path)))
+            self._game.replace(lambda: self._session.start_from(load_record_file(path)))
 
-        self.screen.ask_to_open("Continue the game of the record", RECORDS, load)
+        self._screen.ask_to_open("Continue the game of the record", RECORDS, load)
 
-    def choose_record(
+    def choose(
         self,
         title: str,
         use: Callable[[Record], object],
@@ -356,7 +530,7 @@ class Controller:
             use: takes the game, and may fail.
             use_file: takes one of a file instead.
         """
-        session = self.session
+        session, attempt = self._session, self._presenter.attempt
         choices = [Choice(CURRENT, "This game", counted(session.game.score, "point"))]
 
         def add_finished() -> None:
@@ -372,298 +546,136 @@ class Controller:
 
         def take(game: str) -> None:
             load = session.record if game == CURRENT else partial(session.finished_record, game)
-            self.attempt(lambda: use(load()))
+            attempt(lambda: use(load()))
 
         def take_file(path: Path) -> None:
-            self.attempt(lambda: (use_file or use)(load_record_file(path)))
+            attempt(lambda: (use_file or use)(load_record_file(path)))
 
-        ask = partial(self.screen.ask_to_open, title, RECORDS, take_file)
-        self.attempt(add_finished)
-        self.screen.choose(ListRequest(title, choices, take, more=(("From a file …", ask),)))
+        ask = partial(self._screen.ask_to_open, title, RECORDS, take_file)
+        attempt(add_finished)
+        self._screen.choose(ListRequest(title, choices, take, more=(("From a file …", ask),)))
 
-    # Reviews
 
-    def choose_review(self) -> None:
+class ReviewCommands:
+    """What each move of a game was worth.
+
+    Args:
+        presenter: shows what happens.
+        game: plays on from a position.
+        records: the games to choose from.
+    """
+
+    def __init__(self, presenter: Presenter, game: GameCommands, records: RecordCommands) -> None:
+        self._presenter, self._game, self._records = presenter, game, records
+        self._session, self._screen = presenter.session, presenter.screen
+        self._worker: BackgroundWorker | None = None
+        self.commands: Commands = {"review": self.choose}
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether moves are being judged."""
+        return self._worker is not None and self._worker.is_busy
+
+    def close(self) -> None:
+        """Judge no more."""
+        if self._worker is not None:
+            self._worker.close()
+
+    def choose(self) -> None:
         """Review the game if it is over; else choose one."""
-        if self.session.game.is_over and self.session.game.ply:
-            self.attempt(lambda: self._review_own(self.session.record()))
+        own = partial(self.open, is_own=True)
+        if self._session.game.is_over and self._session.game.ply:
+            self._presenter.attempt(lambda: own(self._session.record()))
         else:
-            self.choose_record("Review a game", self._review_own, self.review)
+            self._records.choose("Review a game", own, self.open)
 
-    def _review_own(self, record: Record) -> None:
-        """Review a game of the player's, whose mistakes are kept once it is finished."""
-        self.review(record, keep=True)
-
-    def review(self, record: Record, *, keep: bool = False) -> None:
+    def open(self, record: Record, *, is_own: bool = False) -> None:
         """Review a game; a look at the moves of the game in progress counts as a hint.
 
         Args:
             record: the game.
-            keep: put the mistakes of a finished game into the notebook when all is judged.
+            is_own: whether the player has played it: the mistakes of a finished game are then put
+                into the notebook when all is judged.
 
         Raises:
             RecordError: if the record breaks its own rules, or has no move.
         """
-        review = GameReview(record)
-        if self._review is not None:
-            self._review.close()
-        if not self.session.game.is_over and record == self.session.record():
-            self.session.count_help()
-            self.presenter.show_status()
-            keep = False
-        self._review, self._keeps = review, keep
-        review.start(self.screen.receive)
-        self.screen.show_review(review, lambda: self.play_from(review.board, record.rules))
-        self.screen.await_results()
+        review, screen = GameReview(record), self._screen
+        self.close()
+        if not self._session.game.is_over and record == self._session.record():
+            self._session.count_help()
+            self._presenter.show_status()
+            is_own = False
+        is_kept = not is_own
 
-    # Practice
+        def refresh() -> None:
+            nonlocal is_kept
+            if review.review is not None and not is_kept:
+                is_kept = True
+                self._presenter.attempt(partial(self._keep_mistakes, review))
+            screen.refresh_review()
 
-    def choose_practice(self) -> None:
-        """Choose what to practise: mistakes, puzzles or an ending."""
+        self._worker = BackgroundWorker(screen)
+        review.start(self._worker, refresh)
+        screen.show_review(review, lambda: self._game.play_from(review.board, record.rules))
 
-        def choose() -> None:
-            from py2048.ui.shared.drills import list_offers  # it loads the store
+    def _keep_mistakes(self, review: GameReview) -> None:
+        assert review.review is not None  # the caller has looked
+        review.note = keep_mistakes(self._session, review.review)
 
-            choices = [Choice(*offer) for offer in list_offers(self.session)]
-            self.screen.choose(ListRequest("Practise", choices, self.practise))
 
-        self.attempt(choose)
+class PracticeCommands:
+    """Mistakes, puzzles and endings to practise.
 
-    def practise(self, choice: str) -> None:
-        """Begin what was chosen, in the background: an ending takes some time to deal."""
+    Args:
+        presenter: shows what happens.
+    """
 
-        def begin() -> Iterator[Drill]:
-            from py2048.ui.shared.drills import drill_of
-
-            yield drill_of(self.session, choice)
-
-        self._stop_dealing()
-        self.screen.say("Preparing practice …")
-        self._dealer = BackgroundWorker(self.screen.receive)
-        self._dealer.ask(PRACTISING, begin)
-        self.screen.await_results()
-
-    def _stop_dealing(self) -> None:
-        if self._dealer is not None:
-            self._dealer.close()
-        self._dealer = None
-
-    def _take_drill(self, result: WorkResult) -> None:
-        self._stop_dealing()
-        if result.drill is None:
-            self.screen.warn(result.error)
-            return
-        self.screen.say("")
-        self.attempt(partial(self._show_practice, result.drill))
-
-    def _show_practice(self, drill: Drill) -> None:
-        from py2048.ui.shared.practice import PracticeRun
-
-        run = PracticeRun(drill)
-        self.screen.show_practice(run, lambda name: self.attempt(lambda: run.go(name)))
-
-    # The coach
-
-    def toggle_coach(self) -> None:
-        """Judge moves while they are played, or no longer."""
-        is_on = not self.coach.is_on
-        self.session.set_setting(COACH_SETTING, is_on)
-        if is_on:
-            self.coach.start()
-            self.screen.say("The coach judges your moves; the game counts as assisted.")
-        else:
-            self.coach.stop()
-            self.screen.say("The coach is off.")
-
-    def paste(self, text: str) -> None:
-        """Play from a copied board, or continue a copied game."""
-        self.attempt(lambda: self._paste(text))
-
-    def _paste(self, text: str) -> None:
-        try:
-            board = Board.parse(text)
-        except BoardError as error:
-            record = pasted_record(text, error)
-            self.open_pasted(record)
-        else:
-            self.play_from(board)
-
-    def play_from(self, board: Board, rules: Rules | None = None) -> None:
-        """Start a game from a position, which counts as assisted."""
-        chosen = rules_for(rules or self.session.rules, board)
-        self.start_new(lambda: self.session.start(chosen, board=board))
-
-    # Players
-
-    @property
-    def player(self) -> str:
-        """The spec of the player that gives hints and plays by itself."""
-        usual = hint_player(self.session.rules, self.session.game.board)
-        return self._wanted_player or str(self.session.get_setting("player", usual))
-
-    def choose_player(self) -> None:
-        """Choose who gives hints and plays by itself."""
-        self.screen.choose(
-            ListRequest(
-                "Player for hints and autoplay",
-                [Choice(name, name) for name in list_players()],
-                self.set_player,
-                current=self.player.partition(":")[0],
-                own=PLAYER_TEXT,
-                check=lambda text: fault_of(lambda: self.session.get_player(text)),
-            )
-        )
-
-    def set_player(self, spec: str) -> None:
-        """Let another player give hints and play."""
-        is_on = self.autoplay.is_on
-        self.autoplay.stop()
-        self._wanted_player = None
-        self.session.set_setting("player", spec)
-        self.screen.say(f"Hints and autoplay by {spec}.")
-        self.presenter.show_status()
-        if is_on:
-            self.autoplay.start(spec)
-
-    def hint(self) -> None:
-        """Ask the player what to do, in the background."""
-        if self.session.game.is_over:
-            self.screen.say("The game is over: there is no move to hint at.")
-            return
-        self.screen.cover(None, is_animated=False)
-        session, player, snapshot = self.session, self.player, self.session.snapshot()
-        self.presenter.thinking = player
-        self.presenter.show_status()
-        self.screen.await_results()
-        self._worker.ask(HINT, lambda: session.advise(snapshot, player))
-
-    def toggle_autoplay(self) -> None:
-        """Let the player play, or stop it."""
-        if self.autoplay.is_on:
-            self.autoplay.stop()
-        elif self.session.game.is_over:
-            self.screen.say("The game is over: there is nothing to play.")
-        else:
-            self.screen.cover(None, is_animated=False)
-            self.autoplay.start(self.player)
-
-    def change_speed(self, step: int) -> None:
-        """Go to the next speed of autoplay up (1) or down (-1), where there is one."""
-        self.set_speed(SPEEDS.index(self.autoplay.speed) + step)
-
-    def set_speed(self, index: int) -> None:
-        """Play at ``SPEEDS[index]``, or at the slowest or fastest speed beyond its ends."""
-        speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
-        if speed != self.autoplay.speed:
-            self.autoplay.speed = speed
-            self.session.set_setting("autoplay_speed", speed)
-            self.presenter.show_status()
-            text = "as fast as it can" if speed == SPEEDS[-1] else f"{speed} moves a second"
-            self.screen.say(f"Autoplay: {text}.")
-
-    def _autoplay_changed(self) -> None:
-        self._forget_hint()
-        self.coach.pause(is_paused=self.autoplay.is_on)
-        if self.autoplay.is_on:
-            self.screen.await_results()
+    def __init__(self, presenter: Presenter) -> None:
+        self._presenter = presenter
+        self._session, self._screen = presenter.session, presenter.screen
+        self._worker = BackgroundWorker(self._screen)
+        self.commands: Commands = {"practice": lambda: presenter.attempt(self._choose)}
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a player or a judge is asked for something."""
-        is_reviewing = self._review is not None and self._review.is_running
-        is_asked = bool(self.presenter.thinking) or self.autoplay.is_on
-        return is_asked or is_reviewing or self.coach.is_busy or self._dealer is not None
+        """Whether something is being prepared."""
+        return self._worker.is_busy
 
-    def take_result(self, result: WorkResult) -> None:
-        """Use a result of a background worker, unless the game has moved on."""
-        if result.purpose.startswith(REVIEWING):
-            self._take_review(result)
-        elif result.purpose == PRACTISING:
-            self._take_drill(result)
-        elif result.purpose == COACHING:
-            self._take_judgement(result)
-        elif result.error:
-            self.autoplay.stop()
-            self._forget_hint()
-            self.screen.warn(result.error)
-        elif result.purpose == PURPOSE:
-            self.autoplay.take(result)
-        else:
-            self._take_hint(result)
+    def close(self) -> None:
+        """Prepare no more."""
+        self._worker.close()
 
-    def _take_review(self, result: WorkResult) -> None:
-        if self._review is not None:
-            self._review.take(result)
-            if result.review and result.review is self._review.review and self._keeps:
-                self.attempt(partial(self._keep_mistakes, self._review, result.review))
-            self.screen.refresh_review()
+    def _choose(self) -> None:
+        from py2048.ui.shared.practice import list_offers  # it loads the store
 
-    def _keep_mistakes(self, shown: GameReview, review: Review) -> None:
-        self._keeps = False
-        shown.note = keep_mistakes(self.session, review)
+        self._screen.choose(ListRequest("Practise", list_offers(self._session), self._prepare))
 
-    def _take_judgement(self, result: WorkResult) -> None:
-        if result.error:
-            self.coach.stop()
-            self.screen.warn(f"the coach cannot judge this game: {result.error}")
-            return
-        category = self.session.category
-        self.coach.take(result)
-        if self.session.category != category:
-            self.presenter.show_status()
+    def _prepare(self, choice: str) -> None:
+        """Begin what was chosen, in the background: an ending takes some time to deal."""
 
-    def _take_hint(self, result: WorkResult) -> None:
-        was_compiling = self.presenter.compiling is not None
-        if result.is_last:
-            self._forget_hint()
-        else:
-            self.presenter.compiling = result.compiling
-            self.presenter.show_status()
-        if result.hint and not self.session.show_hint(result.hint) and was_compiling:
-            self.screen.say(f"{result.hint.player} is ready: it gives hints from now on.")
+        def prepare() -> Iterator[Drill]:
+            from py2048.ui.shared.practice import drill_of
 
-    def _forget_hint(self) -> None:
-        self.presenter.thinking, self.presenter.compiling = "", None
-        self.presenter.show_status()
+            yield drill_of(self._session, choice)
 
-    # Looks
+        self._screen.say("Preparing practice …")
+        self._worker.ask(prepare, self._take)
 
-    def set_theme(self, name: str) -> None:
-        """Change the colours."""
-        self.theme = get_theme(name)
-        self.screen.set_theme(self.theme)
-        self.session.set_setting("theme", name)
-        self.screen.say(f"Theme: {self.theme.title}.")
-        self.presenter.show_status()
+    def _take(self, answer: Drill | Failure) -> None:
+        from py2048.ui.shared.practice import Drill, PracticeRun
 
-    def set_animation_speed(self, name: str) -> None:
-        """Animate at another speed, a key of `PACES`."""
-        self.presenter.speed = name
-        self.session.set_setting("animation_speed", name)
-        self.screen.say(f"Animation speed: {name}.")
-        self.presenter.show_status()
+        def begin(drill: Drill) -> None:
+            run = PracticeRun(drill)
+            attempt = self._presenter.attempt
+            self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
 
-    def remember_animation_speed(self) -> None:
-        """Animate at the speed chosen last."""
-        name = str(self.session.get_setting("animation_speed", "normal"))
-        self.presenter.speed = name if name in PACES else "normal"
-
-    def toggle_animation(self) -> None:
-        """Switch the animation off or on."""
-        is_animated = self.presenter.is_animated = not self.presenter.is_animated
-        self.screen.finish_motion()
-        self.session.set_setting("animation", is_animated)
-        self.screen.say(f"Animation {'on' if is_animated else 'off'}.")
-        self.presenter.show_status()
-
-
-def fault_of(action: Callable[[], object]) -> str:
-    """Return why `action` fails, or an empty text if it does not."""
-    try:
-        action()
-    except Py2048Error as error:
-        return str(error)
-    return ""
+        match answer:
+            case Failure(reason):
+                self._screen.warn(reason)
+            case Drill():
+                self._screen.say("")
+                self._presenter.attempt(partial(begin, answer))
 
 
 def is_written(path: Path) -> bool:
@@ -677,7 +689,7 @@ def is_written(path: Path) -> bool:
 
 
 def pasted_record(text: str, no_board: BoardError) -> Record:
-    """Return the one game in a copied text that is no board.
+    """Return the one game in a copied text that is not a board.
 
     Raises:
         RecordError: if there are several games, or one is damaged.
@@ -686,7 +698,7 @@ def pasted_record(text: str, no_board: BoardError) -> Record:
     try:
         records = parse_records(text)
     except NoGameError:
-        raise BoardError(f"this is no board and no game: {no_board}") from None
+        raise BoardError(f"this is neither a board nor a game: {no_board}") from None
     if len(records) > 1:
         raise RecordError(f"these are {len(records)} games: copy one of them")
     return records[0]
@@ -697,10 +709,8 @@ def rules_for(rules: Rules, board: Board) -> Rules:
     rows, columns = board.shape
     if rules.shape == board.shape:
         return rules
-    most = rows * columns
-    start = RandomStart(
-        min(rules.start.low, most), min(rules.start.high, most), rules.start.weights
-    )
+    low, high = (min(tiles, rows * columns) for tiles in (rules.start.low, rules.start.high))
+    start = RandomStart(low, high, rules.start.weights)
     return replace(rules, rows=rows, columns=columns, start=start)
 
 
@@ -718,136 +728,3 @@ def title_of(rules: str) -> str:
 def minute_of(moment: str) -> str:
     """Return the date and the minute of a time in ISO 8601."""
     return moment[:16].replace("T", " ")
-
-
-def current_events(session: Session) -> list[Event]:
-    """Return the events that introduce the session's game to a screen that opens on it."""
-    game, best = session.game, session.best
-    started = events.GameStarted(game.board, game.score, best, resumed=game.ply > 0)
-    return [started, session.game_over] if game.is_over else [started]
-
-
-class Presenter:
-    """Shows on a screen what happens in a session.
-
-    Args:
-        session: the session.
-        screen: the screen.
-        autoplay: hurries the animations while it is on.
-        text_of: returns the message for an event, in as many words as the screen has room for.
-
-    Attributes:
-        is_animated: whether tiles slide or jump.
-        speed: a key of `PACES`.
-        thinking: who is asked for a hint now, or an empty text.
-        compiling: the compiler's progress with that player.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        screen: GameScreen,
-        autoplay: Autoplay,
-        text_of: Callable[[Event], str] = describe,
-    ) -> None:
-        self._session = session
-        self._screen = screen
-        self._autoplay = autoplay
-        self._text_of = text_of
-        self.is_animated = True
-        self.speed = "normal"
-        self.thinking = ""
-        self.compiling: Compiling | None = None
-
-    @singledispatchmethod
-    def show(self, event: object) -> None:
-        """Show an event. A running animation jumps to its end."""
-        raise TypeError(f"{event!r} is no event of a session")
-
-    @show.register
-    def _(self, event: events.GameStarted) -> None:
-        self._show_position(event, motion.appearing(event.board))
-
-    @show.register
-    def _(self, event: events.Moved) -> None:
-        self._show_position(event, motion.of_move(event))
-        self._screen.show_gain(event.points, is_animated=self.is_animated)
-
-    @show.register
-    def _(self, event: events.Undone) -> None:
-        self._show_position(event, motion.of_undo(event))
-
-    @show.register
-    def _(self, event: events.IllegalMove) -> None:
-        if self._session.game.is_over:
-            self._screen.say(OVER)
-            return
-        self._screen.say(self._text_of(event))
-        self.show_status()
-        self._screen.show_gain(event.penalty, is_animated=self.is_animated)
-
-    @show.register
-    def _(self, event: events.Won) -> None:
-        self._screen.say(self._text_of(event))
-        if event.plays_on and not event.by_computer:
-            banner = Banner(f"You made {event.tile}!", ("Any move continues.",), False)
-            self._screen.cover(banner, is_animated=self.is_animated)
-
-    @show.register
-    def _(self, event: events.GameOver) -> None:
-        self._autoplay.stop()
-        self._screen.say(self._text_of(event))
-        has_won = self._session.game.has_won and not event.by_computer
-        title = "You win!" if has_won else "Game over!"
-        best = "A new best!" if event.is_best else f"Best {event.best:,}" if event.best else ""
-        banner = Banner(title, tuple(filter(None, (f"Score {event.score:,}", best))), True)
-        self._screen.cover(banner, is_animated=self.is_animated)
-
-    @show.register
-    def _(self, event: events.Hinted) -> None:
-        self._screen.show_hint(event.hint)
-        self._screen.say(self._text_of(event))
-
-    @show.register
-    def _(self, event: events.StorageFailed) -> None:
-        self._screen.warn(event.message)
-
-    @show.register
-    def _(self, event: events.SavingChanged) -> None:
-        self._screen.show_unsaved(event.unsaved)
-
-    def show_status(self) -> None:
-        """Show the scores and who thinks or plays."""
-        session = self._session
-        note = str(self._autoplay)
-        if self.thinking:
-            progress = f": {self.compiling}" if self.compiling else " is thinking …"
-            note = f"{self.thinking}{progress}"
-        self._screen.show_status(
-            Status(
-                session.game.rules.name,
-                session.game.score,
-                session.best,
-                session.game.ply,
-                HELP.get(session.category, ""),
-                note,
-                session.can_undo,
-                session.can_redo,
-            )
-        )
-
-    def _show_position(self, event: Event, transition: motion.BoardTransition) -> None:
-        """Show a new position without what belonged to the one before."""
-        self._screen.cover(None, is_animated=False)
-        self._screen.say(self._text_of(event))
-        self._screen.show_board(transition, self._pace(transition))
-        self.show_status()
-
-    def _pace(self, transition: motion.BoardTransition) -> float:
-        if not self.is_animated or not transition.seconds:
-            return 0.0
-        pace = PACES[self.speed]
-        if self._autoplay.is_on:
-            share = self._autoplay.interval / transition.seconds
-            pace = min(pace, share) if share >= LEAST_PACE else 0.0
-        return pace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from typing import assert_never
 
 from py2048.board import Board, Cell, Line, lines, slide_line
@@ -24,81 +24,59 @@ FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""
 
 
-@singledispatch
-def describe(event: Event) -> str:
+def describe(event: Event) -> str:  # noqa: C901 - a branch for each event
     """Return what happened in one line of plain sentences.
 
     A move sounds like "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
     """
-    raise TypeError(f"{event!r} is no event of a session")
+    match event:
+        case events.GameStarted(board, score, best, resumed):
+            rows, columns = board.shape
+            opening = "Game resumed" if resumed else "New game"
+            return f"{opening}, {rows} by {columns}. {_tiles(board)} Score {score}.{_best(best)}"
+        case events.Moved():
+            return _moved(event)
+        case events.IllegalMove(direction, penalty, score):
+            cost = f", {_signed(penalty)}. Score {score}" if penalty else ""
+            return f"{_name(direction)}: nothing moves{cost}."
+        case events.Undone(turn=turn, score=score):
+            return f"Undone: {turn.direction}. Score {score}."
+        case events.Won(tile, plays_on, by_computer):
+            if by_computer:
+                return f"{tile} is made."
+            return f"You made {tile}: you win!" + (" Play on if you like." if plays_on else "")
+        case events.GameOver():
+            return _over(event)
+        case events.Hinted(hint):
+            return describe_hint(hint)
+        case events.StorageFailed(message):
+            return f"Warning: {message}"
+        case events.SavingChanged(unsaved):
+            if not unsaved:
+                return "All is saved again."
+            return f"Not saved: {unsaved}. The game continues, and is saved when that is possible."
+        case _:
+            assert_never(event)
 
 
-@describe.register
-def _(event: events.GameStarted) -> str:
-    rows, columns = event.board.shape
-    opening = "Game resumed" if event.resumed else "New game"
-    tiles = _tiles(event.board)
-    return f"{opening}, {rows} by {columns}. {tiles} Score {event.score}.{_best(event.best)}"
-
-
-@describe.register
-def _(event: events.Moved) -> str:
+def _moved(event: events.Moved) -> str:
     opening = "Redone. " if event.redone else ""
-    merges = describe_merges(event.turn)
+    merges, spawn = describe_merges(event.turn), event.turn.spawn
     points = f", {_signed(event.points)}" if event.points else ""
-    spawn = event.turn.spawn
     new_tile = f" {_a(spawn.tile)} at {_place(spawn.cell)}." if spawn else ""
     return (
         f"{opening}{_name(event.turn.direction)}: {merges}{points}.{new_tile} Score {event.score}."
     )
 
 
-@describe.register
-def _(event: events.IllegalMove) -> str:
-    if event.penalty:
-        loss = _signed(event.penalty)
-        return f"{_name(event.direction)}: nothing moves, {loss}. Score {event.score}."
-    return f"{_name(event.direction)}: nothing moves."
-
-
-@describe.register
-def _(event: events.Undone) -> str:
-    return f"Undone: {event.turn.direction}. Score {event.score}."
-
-
-@describe.register
-def _(event: events.Won) -> str:
-    if event.by_computer:
-        return f"{event.tile} is made."
-    return f"You made {event.tile}: you win!" + (" Play on if you like." if event.plays_on else "")
-
-
-@describe.register
-def _(event: events.GameOver) -> str:
+def _over(event: events.GameOver) -> str:
     ending = {
-        Outcome.WON: f"Game over: {'the target is made.' if event.by_computer else 'you win!'}",
-        Outcome.LOST: "Game over: no move is left.",
-        Outcome.ENDED: "Game over: no move is left.",
-    }.get(event.outcome, "Game over.")
+        Outcome.WON: ": the target is made." if event.by_computer else ": you win!",
+        Outcome.LOST: ": no move is left.",
+        Outcome.ENDED: ": no move is left.",
+    }.get(event.outcome, ".")
     best = " A new best!" if event.is_best else _best(event.best)
-    return f"{ending} Score {event.score}.{best}"
-
-
-@describe.register
-def _(event: events.Hinted) -> str:
-    return describe_hint(event.hint)
-
-
-@describe.register
-def _(event: events.StorageFailed) -> str:
-    return f"Warning: {event.message}"
-
-
-@describe.register
-def _(event: events.SavingChanged) -> str:
-    if not event.unsaved:
-        return "All is saved again."
-    return f"Not saved: {event.unsaved}. The game continues, and is saved when that is possible."
+    return f"Game over{ending} Score {event.score}.{best}"
 
 
 def describe_hint(hint: Hint) -> str:

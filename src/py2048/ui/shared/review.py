@@ -8,38 +8,32 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.direction import Direction
 from py2048.errors import RecordError
 from py2048.players import Unit
-from py2048.review import Grade, MoveReview, Review
+from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.games import accuracy_of_moves
 from py2048.review.words import describe_review, number
 from py2048.session import Session, is_by_computer, name_of, review_game
-from py2048.ui.shared.background import BackgroundWorker, WorkResult, do
+from py2048.ui.shared.background import Failure, Worker, answers
 from py2048.ui.shared.describe import (
     GRADE_SYMBOLS,
     describe_move_review,
     spoken,
     value_text,
 )
-from py2048.ui.shared.words import counted
+from py2048.ui.shared.screen import counted
 
 if TYPE_CHECKING:
     from py2048.board import Board
+    from py2048.compiled.jit.progress import Compiling
     from py2048.game import Record
-    from py2048.review import Judge
+    from py2048.session import Finding
 
 PAGE = 10
 """How many moves Page Up and Page Down skip."""
-
-REVIEWING = "review"
-"""How the purposes of reviews begin; each has a number of its own."""
-
-_numbers = count()
 
 
 class GraphColumn(NamedTuple):
@@ -125,8 +119,7 @@ class GameReview:
         self.judge: Judge | None = None
         self.review: Review | None = None
         self.progress, self.error, self.note = "Preparing the review …", "", ""
-        self.purpose = f"{REVIEWING} {next(_numbers)}"
-        self._worker: BackgroundWorker | None = None
+        self._stop: Callable[[], object] = lambda: None
 
     def __len__(self) -> int:
         """Return the number of moves, judged or not."""
@@ -134,14 +127,19 @@ class GameReview:
 
     # Judging, in the background
 
-    def start(self, deliver: Callable[[WorkResult], object]) -> None:
-        """Judge the moves in a thread; `deliver` gets results for `take`, in that thread."""
-        self._worker = BackgroundWorker(deliver)
-        self._worker.ask(self.purpose, partial(review_game, self.record))
+    def start(self, worker: Worker, refresh: Callable[[], object]) -> None:
+        """Let a worker judge the moves, and call `refresh` whenever more are judged."""
 
-    def results(self) -> Iterator[WorkResult]:
-        """Judge the moves in this thread, and yield results for `take`."""
-        return do(self.purpose, partial(review_game, self.record))
+        def take(answer: Finding | Compiling | Failure) -> None:
+            self.take(answer)
+            refresh()
+
+        self._stop = worker.close
+        worker.ask(lambda: review_game(self.record), take)
+
+    def answers(self) -> Iterator[Finding | Compiling | Failure]:
+        """Judge the moves in this thread, and yield what is for `take`."""
+        return answers(lambda: review_game(self.record))
 
     @property
     def is_running(self) -> bool:
@@ -151,23 +149,21 @@ class GameReview:
     def close(self) -> None:
         """Stop judging."""
         self.progress = ""
-        if self._worker is not None:
-            self._worker.close()
+        self._stop()
 
-    def take(self, result: WorkResult) -> None:
-        """Add what the thread has found, unless it is another review's."""
-        if result.purpose != self.purpose or not self.is_running:
-            return
-        if result.error:
-            self.progress, self.error = "", result.error
-        elif result.compiling:
-            self.progress = f"The judge is {result.compiling}"
-        elif result.judge:
-            self.judge = result.judge
-        elif result.review:
-            self.review, self.progress = result.review, ""
-        else:
-            self.add(result.moves)
+    def take(self, answer: Finding | Compiling | Failure) -> None:
+        """Add what the judge has found."""
+        match answer:
+            case Failure(reason):
+                self.progress, self.error = "", reason
+            case Judge():
+                self.judge = answer
+            case Review():
+                self.review, self.progress = answer, ""
+            case tuple():
+                self.add(answer)
+            case compiling:
+                self.progress = f"The judge is {compiling}"
 
     def add(self, moves: Sequence[MoveReview]) -> None:
         """Add the next moves that are judged."""

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from py2048.session import Hint
-    from py2048.ui.shared.background import Stoppable, WorkResult
+    from py2048.ui.shared.background import Stoppable
     from py2048.ui.shared.motion import BoardTransition
     from py2048.ui.shared.practice import PracticeRun
     from py2048.ui.shared.review import GameReview
     from py2048.ui.shared.themes import Theme
+
+
+def counted(count: int, thing: str) -> str:
+    """Return how many there are of something: "1 move", "1,203 moves"."""
+    return f"{count:,} {thing}{'' if abs(count) == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,11 @@ class Status:
     note: str = ""
     can_undo: bool = False
     can_redo: bool = False
+
+    @property
+    def facts(self) -> list[str]:
+        """How many moves were played, and what help there was, in words."""
+        return [counted(self.moves, "move"), *([self.help] if self.help else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +100,6 @@ class FileKind(NamedTuple):
 RECORDS = FileKind("Records of games", ".2048.json")
 
 
-def no_fault(_: str) -> str:
-    """Accept any text."""
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class ListRequest:
     """A list to choose from, with a line for a text that is not in it.
@@ -114,21 +119,8 @@ class ListRequest:
     take: Callable[[str], object]
     current: str = ""
     own: str = ""
-    check: Callable[[str], str] = no_fault
+    check: Callable[[str], str] = lambda _: ""
     more: tuple[tuple[str, Callable[[], object]], ...] = ()
-
-
-class CoachScreen(Protocol):
-    """A front end as a `Coach` sees it."""
-
-    def show_coach(self, status: CoachStatus | None) -> None:
-        """Show what the coach says, or take its bar away."""
-
-    def receive(self, result: WorkResult) -> None:
-        """Hand a result to the coach's `take` in the screen's thread; called in any."""
-
-    def await_results(self) -> None:
-        """Expect that `receive` will be called soon."""
 
 
 class GameScreen(Protocol):
@@ -168,7 +160,7 @@ class GameScreen(Protocol):
         """Open a review, and close it when the player leaves it.
 
         Args:
-            review: the review; it may have begun only.
+            review: the review; it may have only begun.
             play_on: what "play on from here" does, after the review has closed.
         """
 
@@ -213,8 +205,8 @@ class GameScreen(Protocol):
     def later(self, seconds: float, action: Callable[[], None]) -> Stoppable:
         """Call `action` after some seconds."""
 
-    def receive(self, result: WorkResult) -> None:
-        """Hand a result to the controller's `take_result` in the screen's thread; called in any."""
+    def receive(self, call: Callable[[], object]) -> None:
+        """Call a function in the screen's thread; called in any."""
 
     def await_results(self) -> None:
         """Expect that `receive` will be called soon."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from py2048.session import Session
+    from py2048.ui.shared.controller import Start
 
 
 def run(
@@ -15,11 +16,9 @@ def run(
     theme: str | None = None,
     reduced_motion: bool = False,
     player: str | None = None,
+    begin: Start | None = None,
 ) -> int:
     """Play in the terminal until the player quits; return the exit status.
-
-    If nothing was started on the session, the last unfinished game is resumed, or a new one
-    starts.
 
     Args:
         session: where the game is; it is left open.
@@ -27,6 +26,8 @@ def run(
         reduced_motion: show moves without animation; by default as chosen last.
         player: the spec of a player that plays from the start and gives hints; by default
             nobody plays, and hints come from the player chosen last.
+        begin: starts a game if none was started; by default the last unfinished game is resumed,
+            or a new one starts.
 
     Raises:
         ThemeError: if there is no such theme.
@@ -34,7 +35,7 @@ def run(
     from py2048.ui.terminal.app import GameApp  # Textual takes a moment to import
 
     _paint_on_a_terminal()
-    app = GameApp(session, theme=theme, reduced_motion=reduced_motion, player=player)
+    app = GameApp(session, theme=theme, reduced_motion=reduced_motion, player=player, begin=begin)
     app.run()
     return app.return_code or 0
 

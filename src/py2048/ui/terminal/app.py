@@ -23,8 +23,7 @@ from textual.timer import Timer
 
 from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
-from py2048.ui.shared.background import WorkResult
-from py2048.ui.shared.controller import Controller
+from py2048.ui.shared.controller import Controller, Start
 from py2048.ui.shared.describe import describe, games_text, loss_text, points_text
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.review import GameReview
@@ -60,6 +59,7 @@ class GameApp(App[None]):
         reduced_motion: show moves without animation; by default as chosen last.
         player: the spec of a player that plays from the start and gives hints; by default
             nobody plays, and hints come from the player chosen last.
+        begin: starts a game where there is none.
 
     Raises:
         ThemeError: if there is no such theme.
@@ -78,12 +78,12 @@ class GameApp(App[None]):
         Binding("ctrl+c", "do('quit')", "Quit", show=False),
     ]
 
-    class WorkDone(Message):
-        """The background worker has a result."""
+    class Called(Message):
+        """Another thread asks for a call in this one."""
 
-        def __init__(self, result: WorkResult) -> None:
+        def __init__(self, call: Callable[[], object]) -> None:
             super().__init__()
-            self.result = result
+            self.call = call
 
     def __init__(
         self,
@@ -92,8 +92,10 @@ class GameApp(App[None]):
         theme: str | None = None,
         reduced_motion: bool = False,
         player: str | None = None,
+        begin: Start | None = None,
     ) -> None:
         super().__init__()
+        self._begin = begin
         self.view = view = GameView()
         # Parts of the screen do much of what the controller asks for.
         self.finish_motion, self.show_status = view.board.finish, view.show_status
@@ -119,9 +121,9 @@ class GameApp(App[None]):
         """Show the session's game."""
         self._quit_on_signals()
         self._set_colours(self.controller.theme)
-        self.controller.begin()
+        self.controller.begin(self._begin)
         if self._plays_at_once:
-            self.controller.toggle_autoplay()
+            self.controller.players.toggle_autoplay()
 
     def on_unmount(self) -> None:
         """Leave the session to others."""
@@ -154,11 +156,11 @@ class GameApp(App[None]):
     def on_paste(self, event: events.Paste) -> None:
         """Play from a pasted board, or continue a pasted game."""
         if not isinstance(self.screen, ModalScreen):
-            self.controller.paste(event.text)
+            self.controller.game.paste(event.text)
 
-    def on_game_app_work_done(self, event: WorkDone) -> None:
+    def on_game_app_called(self, event: Called) -> None:
         """Use what a player has answered."""
-        self.controller.take_result(event.result)
+        event.call()
 
     def pop_screen(self) -> AwaitComplete:
         """Leave a dialog; a click that follows at once was meant for it, not for the board."""
@@ -212,7 +214,7 @@ class GameApp(App[None]):
         """Ask for the name of a file to write."""
 
         def write(path: Path) -> None:
-            self.controller.replace_file(path, lambda: take(path))
+            self.controller.records.replace_file(path, lambda: take(path))
 
         self.push_screen(PromptScreen(title, _free_name(name, kind.ending)), _unless_closed(write))
 
@@ -244,9 +246,9 @@ class GameApp(App[None]):
         """Call `action` after some seconds."""
         return self.set_timer(max(seconds, SHORTEST_TIMER), action)
 
-    def receive(self, result: WorkResult) -> None:
-        """Hand a result of the background worker to the application's own thread."""
-        self.post_message(self.WorkDone(result))
+    def receive(self, call: Callable[[], object]) -> None:
+        """Call a function in the application's own thread."""
+        self.post_message(self.Called(call))
 
     def await_results(self) -> None:
         """Do nothing: results come as messages."""

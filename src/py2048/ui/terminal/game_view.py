@@ -18,9 +18,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from py2048.ui.shared.actions import BY_NAME, UserAction
-from py2048.ui.shared.screen import Banner, CoachStatus, Status
+from py2048.ui.shared.screen import Banner, CoachStatus, Status, counted
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
-from py2048.ui.shared.words import counted
 from py2048.ui.terminal.board import (
     LOGO_ROWS,
     PANEL_ROWS,

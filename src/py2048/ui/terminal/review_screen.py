@@ -35,6 +35,9 @@ class ReviewScreen(BoardScreen[bool]):
     Args:
         review: the review.
         theme: the colours, as the terminal can show them.
+
+    Attributes:
+        review: the review.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(REVIEW_ACTIONS)
@@ -43,39 +46,39 @@ class ReviewScreen(BoardScreen[bool]):
 
     def __init__(self, review: GameReview, theme: Theme) -> None:
         super().__init__(theme)
-        self._review = review
+        self.review = review
         self.graph = ReviewGraph(review, theme)
 
     @property
     def heading(self) -> str:
         """Which game it is."""
-        return record_title(self._review.record)
+        return record_title(self.review.record)
 
     @property
     def shape(self) -> tuple[int, int]:
         """The size of the game's board."""
-        return self._review.record.rules.shape
+        return self.review.record.rules.shape
 
     def on_unmount(self) -> None:
         """Stop judging, however the screen was closed."""
-        self._review.close()
+        self.review.close()
 
     def action_go(self, name: str) -> None:
         """Do what a key of `REVIEW_ACTIONS` says."""
         if name in ("close", "play_on"):
             self.action_close(True if name == "play_on" else None)
         else:
-            self._review.go(name)
+            self.review.go(name)
             self.refresh_facts()
 
     def on_review_graph_pointed(self, event: ReviewGraph.Pointed) -> None:
         """Go to the move that was clicked in the graph."""
-        self._review.seek(event.index)
+        self.review.seek(event.index)
         self.refresh_facts()
 
     def refresh_facts(self) -> None:
         """Show the move where the review is, and all that is judged."""
-        review, move = self._review, self._review.move
+        review, move = self.review, self.review.move
         self.board.show(BoardTransition((), review.board), 0)
         self.board.point(move.best if move else None, review.played)
         self.facts.update(self._markup())
@@ -83,7 +86,7 @@ class ReviewScreen(BoardScreen[bool]):
 
     def _markup(self) -> str:
         """Return the facts: line by line beside the board, close together below it."""
-        review, room = self._review, self.app.size.width
+        review, room = self.review, self.app.size.width
         place, verdict = f"[bold]{escape(review.place)}[/]", escape(review.verdict)
         figures, summary = escape(", ".join(review.figures).capitalize()), escape(review.summary)
         verdict, summary = f"[bold $accent]{verdict}[/]", f"[$text-muted]{summary}[/]"

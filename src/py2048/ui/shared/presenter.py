@@ -1,0 +1,186 @@
+"""`Presenter`: shows what happens in a session on a screen, and does what may fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+from py2048.errors import Py2048Error
+from py2048.session import Event, Session, events
+from py2048.ui.shared import motion
+from py2048.ui.shared.describe import describe
+from py2048.ui.shared.screen import Banner, GameScreen, Status
+
+PACES = {"slow": 2.0, "normal": 1.0, "fast": 0.5}
+"""How many times longer than in the original an animation takes, by the name of its speed."""
+
+MIN_PACE = 0.2
+"""A fast autoplay shortens animations; below this share of their time they are left out."""
+
+HELP = {"assisted": "assisted", "computer": "by a player"}
+"""The words for a game's category; none for a plain one."""
+
+OVER = "The game is over: n starts a new one, u takes the last move back."
+
+SAVING_PERIOD_S = 0.25
+"""Seconds between looks whether all is saved, while it is not."""
+
+
+class Presenter:
+    """Shows on a screen what happens in a session.
+
+    Args:
+        session: the session.
+        screen: the screen.
+        text_of: returns the message for an event, in as many words as the screen has room for.
+
+    Attributes:
+        is_animated: whether tiles slide or jump.
+        speed: a key of `PACES`.
+        note: who thinks or plays, or an empty text.
+        interval_s: the seconds from one move of autoplay to the next; `None` if it is off.
+        follow: called with each event after it is shown.
+    """
+
+    def __init__(
+        self, session: Session, screen: GameScreen, text_of: Callable[[Event], str] = describe
+    ) -> None:
+        self.session, self.screen, self._text_of = session, screen, text_of
+        self._is_watching_saving = False
+        self.is_animated, self.speed = True, "normal"
+        self.note = ""
+        self.interval_s: float | None = None
+        self.follow: Callable[[Event], object] = lambda _: None
+
+    # Doing
+
+    def attempt(self, action: Callable[[], object]) -> bool:
+        """Do something that may fail; show why if it does. Return whether it worked."""
+        try:
+            action()
+        except (Py2048Error, OSError) as error:
+            self.screen.warn(str(error))
+            return False
+        return True
+
+    def change(self, action: Callable[[], Iterable[Event]]) -> None:
+        """Change the game by something that may fail, and show what happened."""
+        self.attempt(lambda: self.show(action()))
+
+    def remember(self, key: str, value: object) -> None:
+        """Keep a setting for the next session."""
+        self.session.set_setting(key, value)
+        self.show(self.session.check_saving())
+
+    # Showing
+
+    def show(self, happened: Iterable[Event]) -> bool:
+        """Show events, and look again and again while something is not saved.
+
+        Return whether there was an event.
+        """
+        happened = tuple(happened)
+        for event in happened:
+            self._show(event)
+            self.follow(event)
+        if self.session.unsaved and not self._is_watching_saving:
+            self._is_watching_saving = True
+            self.screen.later(SAVING_PERIOD_S, self._look_at_saving)
+        return bool(happened)
+
+    def _look_at_saving(self) -> None:
+        self._is_watching_saving = False
+        self.show(self.session.check_saving())
+
+    def _show(self, event: Event) -> None:  # noqa: C901 - a branch for each event
+        """Show an event. A running animation jumps to its end."""
+        screen = self.screen
+        match event:
+            case events.GameStarted():
+                self._show_board(event, motion.appearing(event.board))
+            case events.Moved():
+                self._show_board(event, motion.of_move(event))
+                screen.show_gain(event.points, is_animated=self.is_animated)
+            case events.Undone():
+                self._show_board(event, motion.of_undo(event))
+            case events.IllegalMove():
+                self._show_refusal(event)
+            case events.Won():
+                screen.say(self._text_of(event))
+                if event.plays_on and not event.by_computer:
+                    banner = Banner(f"You made {event.tile}!", ("Any move continues.",), False)
+                    screen.cover(banner, is_animated=self.is_animated)
+            case events.GameOver():
+                screen.say(self._text_of(event))
+                screen.cover(self._last_banner(event), is_animated=self.is_animated)
+            case events.Hinted():
+                screen.show_hint(event.hint)
+                screen.say(self._text_of(event))
+            case events.StorageFailed():
+                screen.warn(event.message)
+            case events.SavingChanged():
+                screen.show_unsaved(event.unsaved)
+            case _:
+                assert_never(event)
+
+    def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
+        """Show a new position without what belonged to the one before."""
+        self.screen.cover(None, is_animated=False)
+        self.screen.say(self._text_of(event))
+        self.screen.show_board(transition, self._pace(transition))
+        self.show_status()
+
+    def _show_refusal(self, event: events.IllegalMove) -> None:
+        if self.session.game.is_over:
+            self.screen.say(OVER)
+            return
+        self.screen.say(self._text_of(event))
+        self.show_status()
+        self.screen.show_gain(event.penalty, is_animated=self.is_animated)
+
+    def _last_banner(self, event: events.GameOver) -> Banner:
+        has_won = self.session.game.has_won and not event.by_computer
+        best = "A new best!" if event.is_best else f"Best {event.best:,}" if event.best else ""
+        lines = tuple(filter(None, (f"Score {event.score:,}", best)))
+        return Banner("You win!" if has_won else "Game over!", lines, True)
+
+    def show_status(self) -> None:
+        """Show the scores and who thinks or plays."""
+        session, game = self.session, self.session.game
+        self.screen.show_status(
+            Status(
+                game.rules.name,
+                game.score,
+                session.best,
+                game.ply,
+                HELP.get(session.category, ""),
+                self.note,
+                session.can_undo,
+                session.can_redo,
+            )
+        )
+
+    def _pace(self, transition: motion.BoardTransition) -> float:
+        if not self.is_animated or not transition.seconds:
+            return 0.0
+        pace = PACES[self.speed]
+        if self.interval_s is not None:
+            share = self.interval_s / transition.seconds
+            pace = min(pace, share) if share >= MIN_PACE else 0.0
+        return pace
+
+
+def fault_of(action: Callable[[], object]) -> str:
+    """Return why `action` fails, or an empty text if it does not."""
+    try:
+        action()
+    except Py2048Error as error:
+        return str(error)
+    return ""
+
+
+def current_events(session: Session) -> list[Event]:
+    """Return the events that introduce the session's game to a screen that opens on it."""
+    game, best = session.game, session.best
+    started = events.GameStarted(game.board, game.score, best, resumed=game.ply > 0)
+    return [started, session.game_over] if game.is_over else [started]
