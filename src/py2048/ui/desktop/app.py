@@ -63,7 +63,7 @@ P = ParamSpec("P")
 
 
 class DesktopApp:
-    """The game in a window: a `py2048.ui.shared.screen.GameScreen`, and the actions only it has.
+    """The game in a window: a `py2048.ui.shared.presenter.GameScreen`, and the actions only it has.
 
     Args:
         window: the widgets.

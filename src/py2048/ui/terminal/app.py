@@ -50,7 +50,7 @@ SHORTEST_TIMER = 0.001
 
 
 class GameApp(App[None]):
-    """The game in a terminal: a `py2048.ui.shared.screen.GameScreen`.
+    """The game in a terminal: a `py2048.ui.shared.presenter.GameScreen`.
 
     Args:
         session: where the game is; if nothing was started on it, the last unfinished game is
