@@ -1,4 +1,4 @@
-"""`GameScreen`: what is asked of a front end. `Presenter`: shows on one what happens in a session."""
+"""`GameScreen`: what is asked of a front end. `Presenter`: shows what happens on one."""
 
 from __future__ import annotations
 
