@@ -67,12 +67,12 @@ FEW_BOARDS = 1 << 16
 """So few boards need no predictor."""
 
 BLOCK = 1 << 20
-"""So many boards are trained on at once."""
+"""How many boards are trained on at once."""
 
 BUCKETS = 64
-"""So many numbers of filter bits are chosen, by the lead."""
+"""How many numbers of filter bits are chosen, by the lead."""
 
-MOST_BITS = 14
+MAX_BITS = 14
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ def _stored(order: Order, masks: Bytes) -> tuple[list[Question], Retrieval, Retr
         asked = _Asked(places, answers, question.bits_of(leads))
         wrong = order.at(places[answers])
         bits = asked.bits[answers]
-        keys += [wrong.keys(number, bit)[bits > bit] for bit in range(MOST_BITS)]
+        keys += [wrong.keys(number, bit)[bits > bit] for bit in range(MAX_BITS)]
         questions.append(question)
         all_asked.append(asked)
         places = places[answers]
@@ -274,7 +274,7 @@ def _question(leads: Leads, answers: NDArray[np.bool_]) -> Question:
     buckets = np.searchsorted(cuts, leads, side="right")
     counts = np.bincount(buckets, minlength=len(cuts) + 1)
     wrong = np.bincount(buckets[answers], minlength=len(cuts) + 1)
-    bits = np.arange(MOST_BITS + 1)
+    bits = np.arange(MAX_BITS + 1)
     room = wrong[:, None] * (bits + 1) + (counts - wrong)[:, None] * 0.5**bits
     chosen = np.where(wrong == 0, NEVER, room.argmin(axis=1))
     return Question(cuts.astype(np.int32), chosen.astype(np.uint8))

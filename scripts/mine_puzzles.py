@@ -65,9 +65,9 @@ WALKERS = (
 )  # fmt: skip
 """Who plays the games, and the share of its moves that are random."""
 SPACING = {"classic": 10, "3x3": 3, "5x5": 10, "comp1127": 5}
-"""Every so many plies a position is looked at, by preset."""
-LEAST_LEGAL = 3
-"""A choice of two is no puzzle."""
+"""How many plies are between two positions that are looked at, by preset."""
+MIN_LEGAL = 3
+"""A choice of two is not a puzzle."""
 MOST = 8
 """The most positions of one game."""
 
@@ -177,7 +177,7 @@ def walk(rules: Rules, number: int, seed: int) -> Iterator[Board]:
     spec, noise = WALKERS[number % len(WALKERS)]
     player, game, draws = player_for(spec, rules.name), Game(rules, seed=seed), random.Random(seed)
     while not game.is_over:
-        if not game.ply % SPACING[rules.name] and len(game.legal_directions()) >= LEAST_LEGAL:
+        if not game.ply % SPACING[rules.name] and len(game.legal_directions()) >= MIN_LEGAL:
             yield game.board
         is_random = draws.random() < noise
         game.play(draws.choice(game.legal_directions()) if is_random else player.choose(game))

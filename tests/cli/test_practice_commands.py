@@ -133,8 +133,8 @@ def test_keys_move_in_a_terminal(
     [
         (["practice", "--theme", "cornr"], "no theme is called 'cornr'; did you mean 'corner'?"),
         (["practice", "--table", "L3-256", "--theme", "row"], "--table excludes --theme"),
-        (["puzzle", "--rating", "high"], "'high' is no range of ratings: give one such as"),
-        (["puzzle", "--rating", "9-1"], "'9-1' is no range of ratings: give one such as"),
+        (["puzzle", "--rating", "high"], "'high' is not a range of ratings: give one such as"),
+        (["puzzle", "--rating", "9-1"], "'9-1' is not a range of ratings: give one such as"),
         (["puzzle", "--rating", "1-2"], "no puzzle is rated 1-2: ratings go from "),
         (["puzzle", "--id", "0"], "no puzzle has the number 0: give 1 to "),
         (["puzzle", "--id", "1", "--daily"], "exclude each other: give one of them"),

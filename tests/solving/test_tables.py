@@ -215,7 +215,7 @@ larges = 0
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[x]\npicture = '. .'", "its picture is no 4 rows of 4 signs"),
+        ("[x]\npicture = '. .'", "its picture is not 4 rows of 4 signs"),
         ("[x]\nlarges = 3", "3 of its tiles are large: from 4 to 14 can be"),
         ("[x]\nlarges = true", "larges is True, not a whole number"),
         ("[x]\nlarge = 8", "'large'; did you mean 'larges'"),
@@ -304,8 +304,8 @@ def test_tables_are_refused_for_other_rules(corner: Table) -> None:
     [
         ("3x3", 32, "only for 4x4"),
         ("cits1401", 32, "there are no tables for cits1401"),
-        ("classic", 8192, "8192 is no target: give a tile from 16 to 4096"),
-        ("classic", 24, "24 is no target"),
+        ("classic", 8192, "8192 is not a target: give a tile from 16 to 4096"),
+        ("classic", 24, "24 is not a target"),
         ("classic:spawn=16:1", 16, "appears of itself"),
     ],
 )
@@ -402,7 +402,7 @@ def test_the_commands_print_json(home: Path, capsys: pytest.CaptureFixture[str])
     [
         (["build", "L4", "256"], "no formation is called 'L4'"),
         (["build", "L3", "much"], "Invalid value for 'TARGET'"),
-        (["build", "L3", "100"], "100 is no target"),
+        (["build", "L3", "100"], "100 is not a target"),
         (["build", "L3", "256", "--memory", "100M"], "of memory, not 0.1G"),
         (["build", "none.toml", "256"], "none.toml: No such file"),
         (["build", "corner.toml", "16", "--save", "/no/where"], "/no/where.unfinished: No such"),

@@ -49,7 +49,7 @@ def practice(
     count: Annotated[
         int | None,
         typer.Option(
-            "--count", "-n", min=1, metavar="N", help="At most so many mistakes; by default 20."
+            "--count", "-n", min=1, metavar="N", help="How many mistakes at most; by default 20."
         ),
     ] = None,
     seed: SeedOption = None,
@@ -181,7 +181,7 @@ def _range(text: str) -> tuple[int, int]:
     """
     found = re.fullmatch(r"(\d{1,4})-(\d{1,4})", text)
     if found is None or int(found[1]) > int(found[2]):
-        raise Py2048Error(f"{text!r} is no range of ratings: give one such as 1200-1500")
+        raise Py2048Error(f"{text!r} is not a range of ratings: give one such as 1200-1500")
     low, high = int(found[1]), int(found[2])
     from py2048.review.puzzles import puzzles
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 QUIT = "q", "quit", "exit"
 
-LONGEST = 1000
+MAX_LINE = 1000
 """The characters of a line that are read at once: an input need not have lines at all."""
 
 FEW_POINTS = 1000
@@ -132,7 +132,7 @@ def _word() -> Direction | None:
     Raises:
         DirectionError: if it has none.
     """
-    while line := sys.stdin.readline(LONGEST):
+    while line := sys.stdin.readline(MAX_LINE):
         if word := line.strip().lower():
             return None if word in QUIT else direction_of_word(word)
     return None

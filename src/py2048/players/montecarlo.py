@@ -16,7 +16,7 @@ from py2048.rng import checked_seed, mix64, random_seed
 MAX_GAMES = 1_000_000
 USUAL_MOVES = 2000
 """More than random games have on boards of up to 5x5; on 6x6 they have 4,300, on 7x7 88,000."""
-LARGEST = 25
+MAX_CELLS = 25
 """The most cells of a board on which that is so."""
 
 
@@ -60,7 +60,7 @@ class MonteCarloPlayer:
 
     def meaning(self, game: Game) -> Meaning:
         """Return the points of random play, unless games on so large a board are cut short."""
-        if game.rules.cells > LARGEST or self._moves < USUAL_MOVES:
+        if game.rules.cells > MAX_CELLS or self._moves < USUAL_MOVES:
             return Meaning()
         return Meaning(Unit.POINTS, "random")
 

@@ -16,7 +16,7 @@ from py2048.solving.distilled import DistilledMoves, shipped_moves
 from py2048.solving.solver import solve_from
 
 QUICK_CELLS = 8
-"""Boards of at most so many cells are solved when they are first played, in some seconds."""
+"""The most cells of a board that is solved when it is first played, in some seconds."""
 
 
 def _key(rules: Rules) -> tuple[object, ...]:

@@ -37,7 +37,7 @@ PLAIN_CELLS = 1 << 20
 """How many cells the boards that it rates have together, unless `nodes` or `ms` limit it: those of
 about half a second."""
 
-MOST_SPAWNS, DEPTH_OF_MANY = 256, 2
+MAX_SPAWNS, DEPTH_OF_MANY = 256, 2
 """Where more boards than this can follow a move, a search that follows all of them is less deep."""
 
 MAX_SEARCHERS = 4
@@ -125,7 +125,7 @@ class SearchPlayer:
             PlayerError: if there are no weights for the rules.
         """
         evaluation, limits = self._evaluation_for(rules), self._limits
-        if limits.follows_all and rules.cells * len(rules.spawn_weights.tiles) > MOST_SPAWNS:
+        if limits.follows_all and rules.cells * len(rules.spawn_weights.tiles) > MAX_SPAWNS:
             limits = replace(limits, depth=min(limits.moves, DEPTH_OF_MANY))
         return Searcher(rules, evaluation, limits, threads=self._threads)
 

@@ -17,12 +17,12 @@ from py2048.solving.tables import Table
 WORTHWHILE = 0.5, 0.95
 """The chances between which a start is practised: neither lost nor sure."""
 ATTEMPTS = 20
-"""So many starts are tried for one between them; then the nearest is taken."""
+"""How many starts are tried for one between them; then the nearest is taken."""
 SLIPS = 0.15
 """The share of moves before the start that are any that do not lose, as in games of people."""
 PROGRESS = 0.2, 0.9
 """Between these shares of the target is the sum of the small tiles at the start."""
-LARGEST = 1 << 17
+MAX_TILE = 1 << 17
 """The largest tile that a game on 4x4 can have."""
 
 
@@ -122,7 +122,7 @@ def _first_board(table: Table, draws: random.Random) -> Board:
     locked = [cell for cell in range(CELLS) if formation.locks[0] >> cell & 1]
     others = [cell for cell in reversed(range(CELLS)) if cell not in locked]
     cells = sorted([*locked, *others[: formation.larges - len(locked)]])
-    least = table.target if table.target << len(cells) > LARGEST else 2 * table.target
+    least = table.target if table.target << len(cells) > MAX_TILE else 2 * table.target
     tiles = [0] * CELLS
     for place, cell in enumerate(cells):
         tiles[cell] = least << place

@@ -24,7 +24,7 @@ MAX_CRITICAL = 5
 """How many critical moments are named at most."""
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
-"""The judge of boards of up to so many cells. A deeper search confirms more of the mistakes that it
+"""The judge of boards of up to 16 cells. A deeper search confirms more of the mistakes that it
 finds than of those that depth 2 finds (``benchmarks/review.py``)."""
 
 LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"

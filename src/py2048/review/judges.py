@@ -25,7 +25,7 @@ from py2048.solving.solver import solve_from
 
 Answer = TypeVar("Answer")
 
-MOST_SUM = 1 << 15
+MAX_SUM = 1 << 15
 """The largest sum of a board for which no larger tile than a solution can hold is in reach."""
 
 LIKELY = 0.9
@@ -66,9 +66,9 @@ class ExactJudge(Judge):
 
     def _asked(self, board: Board, ask: Callable[[Solution, Board], Answer]) -> Answer:
         """Return what the solution answers, or one that begins at the board if that is unknown."""
-        if board.sum > MOST_SUM:
+        if board.sum > MAX_SUM:
             raise PlayerError(
-                f"a board with a sum of {board.sum} cannot be solved: at most {MOST_SUM}"
+                f"a board with a sum of {board.sum} cannot be solved: at most {MAX_SUM}"
             )
         with suppress(BoardError):
             return ask(self._solution, board)

@@ -111,7 +111,7 @@ def theme_of(rules: Rules, board: Board, played: Direction, best: Direction) -> 
 def leaves_corner(board: Board, after: Board) -> bool:
     """Return whether the largest tile stands in a corner of `board`, and in none of `after`.
 
-    A larger tile there, made of the largest one, is no loss.
+    A larger tile there, made of the largest one, is not a loss.
     """
     largest = board.max_tile
     return _corner(board) == largest and _corner(after) < largest

@@ -15,7 +15,7 @@ from typing import Any
 from py2048.errors import SolvingError, did_you_mean, os_errors_as, shown
 
 SIDE, CELLS = 4, 16
-MOST_FREE = 12
+MAX_FREE = 12
 """The most cells without a large tile: with more, no table can be held."""
 
 KNOWN = Path(__file__).with_name("formations.toml")
@@ -41,7 +41,7 @@ class Formation:
         slack: how much more than the target the other tiles may sum to.
 
     Raises:
-        SolvingError: if this is no formation; the message says why.
+        SolvingError: if this is not a formation; the message says why.
     """
 
     name: str
@@ -60,8 +60,8 @@ class Formation:
             return "its pictures lock different numbers of tiles"
         if self.larges < max(locked):
             return f"{max(locked)} tiles are locked, and only {self.larges} are large"
-        if not CELLS - MOST_FREE <= self.larges <= CELLS - 2:
-            possible = f"from {CELLS - MOST_FREE} to {CELLS - 2}"
+        if not CELLS - MAX_FREE <= self.larges <= CELLS - 2:
+            possible = f"from {CELLS - MAX_FREE} to {CELLS - 2}"
             return f"{self.larges} of its tiles are large: {possible} can be"
         if self.slack not in range(0, 1001, 2):
             return f"its slack is {self.slack}: give an even number from 0 to 1000"
@@ -167,7 +167,7 @@ def _pictures(name: str, text: str) -> list[list[str]]:
     is_whole = len(rows) == SIDE and len(widths) == 1 and width and width % SIDE == 0
     if not is_whole or not {sign for row in rows for sign in row} <= set("#*."):
         raise SolvingError(
-            f"formation {name}: its picture is no 4 rows of 4 signs #, * or ., with spaces between"
+            f"formation {name}: its picture is not 4 rows of 4 signs #, * or ., with spaces between"
         )
     return [
         [sign for row in rows for sign in row[first : first + SIDE]]
@@ -210,7 +210,9 @@ def get_formation(name: str | Formation) -> Formation:
         return known[name]
     if not name.endswith(".toml"):
         reason = did_you_mean(name, known)
-        raise SolvingError(f"no formation is called {shown(name)}, and it is no .toml file{reason}")
+        raise SolvingError(
+            f"no formation is called {shown(name)}, and it is not a .toml file{reason}"
+        )
     found = list(read_formations(name).values())
     if len(found) > 1:
         names = ", ".join(formation.name for formation in found)

@@ -76,7 +76,7 @@ class Positions:
         self._check()
         self.limit, self.reach = self._sums()
         most, rank = self.reach // 2, target.bit_length() - 1
-        # Where the target counts everywhere, no position goes on with one.
+        # Where the target counts everywhere, no position is played on with one.
         ranks = rank if formation.is_goal_everywhere else rank + 1
         self._low = formation.free // 2
         self._tails = _Part.of(self._low, ranks, most).ordered(by_sum=True)
@@ -88,12 +88,12 @@ class Positions:
     def _check(self) -> None:
         rules, low, high = self.rules, *TARGETS
         if not (is_tile(self.target) and low <= self.target <= high):
-            text = f"{shown(self.target)} is no target: give a tile from {low} to {high}"
+            text = f"{shown(self.target)} is not a target: give a tile from {low} to {high}"
             raise SolvingError(text)
         if rules.shape != (SIDE, SIDE) or rules.is_deterministic or rules.ends_at_target:
             raise SolvingError(
                 f"there are no tables for {rules.name}: only for 4x4, tiles that appear at random "
-                "and games that go on after the target, such as classic"
+                "and games that continue after the target, such as classic"
             )
         if max(rules.spawn_weights.tiles) >= self.target:
             raise SolvingError(f"under {rules.name} a {self.target} appears of itself")

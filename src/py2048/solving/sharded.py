@@ -55,7 +55,7 @@ BYTES_A_KEY = 128
 """A task takes no more bytes of memory, about, for each key that its shard is given."""
 
 FEW = 1 << 16
-"""So many keys are not worth a second shard."""
+"""How many keys are not worth a second shard."""
 
 Task = Callable[[], Any]
 
@@ -183,7 +183,7 @@ class Plan:
 
     @property
     def _tiles(self) -> list[int]:
-        """The tiles after which the game goes on."""
+        """The tiles after which the game continues."""
         return [spawn.tile for spawn in self.problem.spawns if spawn.ends is None]
 
 
@@ -295,7 +295,7 @@ class ShardFiles:
         return next((file.shards for file in self._files.get(name, {}).values()), 0)
 
     def missing(self, name: Name, shards: int) -> list[int]:
-        """Return which of so many shards are not there."""
+        """Return which of the shards are not there."""
         return [shard for shard in range(shards) if shard not in self._files.get(name, {})]
 
     def is_complete(self, name: Name) -> bool:
@@ -505,7 +505,7 @@ class _ShardedSolver:
             files.drop(found_by(edge))
 
     def _shards(self, keys: int) -> int:
-        """Return into how many shards a layer is cut to which so many keys were found."""
+        """Return into how many shards a layer is cut for which this many keys were found."""
         return max(-(-keys // self._most), min(self._workers.width, -(-keys // FEW)), 1)
 
     # --- values backward -------------------------------------------------------------------------

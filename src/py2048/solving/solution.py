@@ -24,7 +24,7 @@ MAGIC = b"py2048 solution 1\n"
 (float64) of each layer, little-endian, a JSON text, and in 8 bytes each its CRC-32 and length."""
 
 HELD = 1 << 30
-"""So many bytes of boards are held to be looked up: all of 3x3."""
+"""How many bytes of boards are held to be looked up: all of 3x3."""
 
 
 class Arrays(Protocol):

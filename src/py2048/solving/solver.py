@@ -2,7 +2,7 @@
 
 A slide keeps the sum of a board and a spawn adds its tile, so that the boards of one sum follow
 from those of a few smaller sums, and their values from those of a few larger ones. Each step is a
-function of layers that are complete, so solving goes on wherever it was ended.
+function of layers that are complete, so solving continues wherever it was stopped.
 
 Source: layers by sum are the *ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3",
 2025, arXiv:2510.04580.
@@ -29,10 +29,10 @@ from py2048.solving.goal import Goal, Problem, TileSpawn
 from py2048.solving.solution import LayerCount, Progress, Solution
 
 PORTION = 1 << 15
-"""So many boards are expanded at once: what they lead to stays in the processor's cache."""
+"""How many boards are expanded at once: what they lead to stays in the processor's cache."""
 
 FEW = 1 << 13
-"""So many boards are not worth a second thread."""
+"""How many boards are not worth a second thread."""
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -138,7 +138,7 @@ class _Solver:
         self._began = time.perf_counter()
 
     def run(self, memory: int) -> Solution:
-        """Return the solution, which holds so many bytes of layers apart from the store."""
+        """Return the solution; `memory` bounds the bytes of layers that it holds."""
         totals = self._enumerate(start_keys(self._problem))
         largest = self._evaluate(totals)
         spec, store, images = self._spec, self._store, np.empty(8, np.uint64)
@@ -175,7 +175,7 @@ class _Solver:
 
     @property
     def _playing(self) -> list[TileSpawn]:
-        """The tiles after which the game goes on."""
+        """The tiles after which the game continues."""
         return [spawn for spawn in self._problem.spawns if spawn.ends is None]
 
     def _boards(self, total: int, starts: dict[int, Keys]) -> Keys:

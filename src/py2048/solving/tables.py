@@ -408,7 +408,7 @@ def checked_memory(positions: Positions, memory: int) -> int:
     Four arrays of 32 bits for the largest layer, what of it is compressed, and look-up tables.
 
     Raises:
-        SolvingError: if so many may not be used.
+        SolvingError: if `memory` is less.
     """
     needed = 20 * max(positions.sizes) + 6 * positions.layer(0).starts.nbytes + (64 << 20)
     if needed > memory:
