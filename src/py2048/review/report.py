@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -127,17 +127,17 @@ class SummaryFile:
     none.
 
     Args:
-        path: the file; `None` keeps nothing.
+        path: the file.
         release: the version of the program, whose judges may differ.
     """
 
-    def __init__(self, path: Path | None, release: str) -> None:
+    def __init__(self, path: Path, release: str) -> None:
         self._path, self._release = path, release
         self._known: dict[tuple[str, str], GameSummary] = {}
-        for line in _lines(path):
-            summary = _parsed(line, release)
-            if summary is not None:
-                self._known[summary.record, summary.asked] = summary
+        with suppress(OSError):  # as good as none
+            for line in path.read_bytes().splitlines():
+                if summary := _parsed(line, release):
+                    self._known[summary.record, summary.asked] = summary
 
     def __len__(self) -> int:
         return len(self._known)
@@ -153,23 +153,11 @@ class SummaryFile:
             RecordError: if the file cannot be written.
         """
         self._known[summary.record, summary.asked] = summary
-        if self._path is None:
-            return
         line = json.dumps({"version": VERSION, "release": self._release} | asdict(summary))
         with os_errors_as(RecordError, f"cannot write {self._path}"):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            try:
-                os.write(handle, f"\n{line}\n".encode())  # a line cut off before ends here
-            finally:
-                os.close(handle)
-
-
-def _lines(path: Path | None) -> list[bytes]:
-    try:
-        return path.read_bytes().splitlines() if path else []
-    except OSError:
-        return []
+            with self._path.open("ab") as file:
+                file.write(f"\n{line}\n".encode())  # a line cut off before ends here
 
 
 def _parsed(line: bytes, release: str) -> GameSummary | None:
