@@ -167,13 +167,6 @@ def test_what_cannot_be_solved_is_refused(spec: str, text: str, reason: str) -> 
         make_player(spec).rate(Game(get_rules(text), seed=1))
 
 
-def test_boards_that_no_game_meets_are_refused() -> None:
-    """A board that was set up may be one."""
-    game = Game("classic:size=2x2", board="64 64 / . .")
-    with pytest.raises(PlayerError, match="no game under classic meets the board 64 64"):
-        make_player("perfect").rate(game)
-
-
 @pytest.mark.parametrize(
     "spec", ["perfect:goal=tile=3", "perfect:file=/no/where", "perfect:goal=x"]
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from py2048 import Board, Direction, Game, get_rules, list_rules, make_player
+from py2048 import Board, Direction, Game, get_rules, make_player
 from py2048.errors import PlayerError
 from py2048.game import Turn
 from py2048.game.turn import Spawn, possible_cells
@@ -153,19 +153,6 @@ def test_a_start_too_large_to_be_solved_is_searched() -> None:
     assert review(game.record()).judge == "expectimax:depth=3"
     with pytest.raises(PlayerError, match="a board with a sum of 196610 cannot be solved"):
         review(game.record(), "perfect")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
-def test_each_preset_is_reviewed(rules: object) -> None:
-    """By its best judge; the worst of the moves is worse than the best."""
-    game = Game(rules, seed=4)  # type: ignore[arg-type]
-    while game.ply < 30 and not game.is_over:
-        for direction in ("up", "right", "left", "down"):
-            game.attempt(direction)
-    found = review(game.record())
-    assert len(found.moves) == game.ply
-    assert 0 < found.accuracy <= 100
 
 
 def test_no_exact_judge_for_a_large_board() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from types import ModuleType
 
@@ -33,14 +32,6 @@ def test_ratings_are_those_that_the_misses_came_from(miner: ModuleType) -> None:
     assert abs(found - (ratings - ratings.mean())).mean() < 80
 
 
-def test_a_puzzle_that_all_solve_or_miss_has_a_rating(miner: ModuleType) -> None:
-    """The prior keeps it finite."""
-    found, _ = miner.fitted(np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.5, 0.5]]))
-    assert found[0] < min(found[2:])
-    assert found[1] > max(found[2:])
-    assert abs(found).max() < 1000
-
-
 def test_directions_on_an_image_are_those_on_the_board(miner: ModuleType) -> None:
     """A slide of the image is the image of the slide."""
     board = Board.parse("2 2 4 . / . 8 . . / 16 . . 2 / 4 4 8 8")
@@ -51,11 +42,3 @@ def test_directions_on_an_image_are_those_on_the_board(miner: ModuleType) -> Non
     first, second = list(miner.images(board, get_rules("classic")))[:2]  # itself, and mirrored
     assert all(theirs is ours for theirs, ours in first[1].items())
     assert second[1][Direction.LEFT] is Direction.RIGHT
-
-
-def test_all_ratings_are_chosen_alike(miner: ModuleType) -> None:
-    """A bin gives as many as the others while it has some."""
-    bins = {1: list(range(10)), 2: [20], 3: list(range(30, 40))}
-    chosen = miner.evenly(bins, 7, random.Random(1))
-    assert len(set(chosen)) == 7
-    assert [sum(low <= each < low + 10 for each in chosen) for low in (0, 20, 30)] == [3, 1, 3]

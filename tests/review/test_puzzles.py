@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from py2048 import Game, get_rules, make_player
+from py2048 import Game, make_player
 from py2048.board import canonical
 from py2048.errors import Py2048Error
 from py2048.folders import tables_folder
@@ -100,10 +100,3 @@ def test_a_number_that_no_puzzle_has_is_named() -> None:
     assert get_puzzle(17).id == 17
     with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give 1 to 1000"):
         get_puzzle(1001)
-
-
-def test_the_presets_are_as_they_were_when_the_pack_was_mined() -> None:
-    """A line names a preset: one that changes would change the best moves."""
-    assert {str(each.rules) for each in puzzles()} == {
-        str(get_rules(name)) for name in ("classic", "comp1127", "3x3", "5x5")
-    }

@@ -201,17 +201,6 @@ def test_a_game_without_moves_has_no_accuracy(tmp_path: Path) -> None:
     assert Report.of([begun, summary(2, "2026-11-23")]).totals.accuracy == 90.0
 
 
-@pytest.mark.parametrize("command", ["report", "review"])
-def test_a_judge_that_is_none_is_said_once(
-    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """And no file is blamed."""
-    assert main([command, *map(str, folder.iterdir()), "--judge", "gredy"]) == 2
-    captured = capsys.readouterr()
-    expected = "py2048: no player is called 'gredy'; did you mean 'greedy'?\n"
-    assert (captured.out, captured.err) == ("", expected)
-
-
 def test_ones_own_finished_games(capsys: pytest.CaptureFixture[str]) -> None:
     """Those of the store that a person played."""
     session, player = open_session(), make_player("corner")

@@ -193,6 +193,8 @@ def test_a_game_without_moves_has_an_empty_review() -> None:
     found = review(Game(RULES, seed=1).record(), exact(RULES))
     assert (found.moves, found.accuracy, found.loss, found.luck) == ((), 100.0, 0, 0)
     assert found.phases == ()
+    assert graph(found) == ""
+    assert "accuracy 100.0 %" in page([found])
     json.dumps(found.to_json())
 
 
@@ -206,14 +208,6 @@ def test_a_start_that_no_game_meets_is_solved_from_there() -> None:
     assert (found.judge, len(found.moves)) == ("exact", game.ply)
     losses = sum(move.loss for move in found.moves)
     assert found.moves[0].expected - losses + found.luck == pytest.approx(game.score)
-
-
-def test_a_move_that_was_taken_back_does_not_count() -> None:
-    """The review is that of the moves in the record."""
-    game = played(RULES, 3)
-    plies = game.ply
-    game.undo()
-    assert [move.ply for move in reviewing(game.record(), "greedy")] == [*range(1, plies)]
 
 
 def test_grades_have_the_limits_of_their_source() -> None:
@@ -283,10 +277,3 @@ def test_whatever_may_be_wider_than_a_screen_is_scrolled_by_keys() -> None:
     )
     assert places == ["Evaluation", "Phases", "Mistakes"]
     assert written.count('<div class="scroll"') == len(places)
-
-
-def test_a_game_without_moves_has_a_page() -> None:
-    """Without a graph."""
-    found = review(Game(RULES, seed=1).record(), "greedy")
-    assert graph(found) == ""
-    assert "accuracy 100.0 %" in page([found])
