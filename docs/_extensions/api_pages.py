@@ -13,7 +13,9 @@ import pkgutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -112,6 +114,49 @@ def facade_page() -> str:
     return f"# `py2048`\n\nEverything most programs need:\n\n```{{eval-rst}}\n{table}\n```\n"
 
 
+def messages_page() -> str:
+    """Return the list of all messages and values of the server, from the types that read them."""
+    schema = importlib.import_module("py2048.server.schema")
+    structs = [
+        each
+        for each in vars(schema).values()
+        if isinstance(each, type)
+        and issubclass(each, msgspec.Struct)
+        and each is not msgspec.Struct
+    ]
+    _, components = msgspec.json.schema_components(structs, ref_template="{name}")
+    parts = [
+        "# Messages of the server",
+        "Fields in brackets may be left out; the others are there.",
+    ]
+    for name, found in components.items():
+        parts.append(f"## {name}\n\n{found.get('description', '')}")
+        required = found.get("required", ())
+        rows = [
+            f"| {field if field in required else f'[{field}]'} | {shown(value)} |"
+            for field, value in found.get("properties", {}).items()
+        ]
+        if rows:
+            parts.append("\n".join(["| field | value |", "|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def shown(value: dict[str, Any]) -> str:
+    """Return what a JSON schema allows, in words."""
+    match value:
+        case {"description": str(description)}:
+            return description
+        case {"enum": list(names)}:
+            return " or ".join(f"`{name}`" for name in names)
+        case {"$ref": str(name)}:
+            return f"[{name}](#{name.lower()})"
+        case {"anyOf": list(options)}:
+            return " or ".join(map(shown, options))
+        case {"type": "array", "items": {} as items} if items:
+            return f"a list of {shown(items)}"
+    return str(value.get("type", "anything"))
+
+
 def write(path: Path, text: str) -> None:
     """Write a page, leaving an unchanged one alone so that Sphinx need not read it again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -127,6 +172,7 @@ def write_pages(app: Sphinx) -> None:
     pages |= {f"layers/{layer}.md": layer_page(layer) for layer in documented}
     pages["layers.md"] = contents_page(documented)
     pages["modules.md"] = modules_page()
+    pages["web-messages.md"] = messages_page()
     for old in folder.rglob("*.md"):
         if old.relative_to(folder).as_posix() not in pages:
             old.unlink()

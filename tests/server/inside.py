@@ -19,6 +19,7 @@ from py2048.server.play.games import GameService, OnlineGame, new_account_id
 from py2048.server.play.websocket import ClientConnection
 from py2048.server.services import Services
 from py2048.server.settings import Settings
+from py2048.server.site.reviews import Reviewer, ReviewQueue
 from py2048.storage import Account, RecordSummary, Store
 from py2048.storage.schema import rounds
 
@@ -57,10 +58,14 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
 
 
 @asynccontextmanager
-async def running(url: str, **settings: Any) -> AsyncIterator[Services]:
+async def running(
+    url: str, reviewer: Reviewer | None = None, **settings: Any
+) -> AsyncIterator[Services]:
     """Run the server's parts on a store, by default with limits that nobody meets."""
     generous = {"moves_rate": 1e6, "address_rate": 1e6, "players": ("random",)}
     services = Services(Settings(key="k" * 16, database=url, **(generous | settings)))
+    if reviewer:
+        services.reviews = ReviewQueue(1, services.metrics, reviewer)
     async with services.running():
         await services.ready()
         yield services

@@ -18,8 +18,9 @@ from py2048.server.api import api, hints
 from py2048.server.http import connections, limits, middleware
 from py2048.server.play import games, rooms
 from py2048.server.settings import Settings
-from py2048.server.site import accounts, passwords, recovery, review_workers, reviews
-from py2048.server.site.passwords import Passwords
+from py2048.server.site import accounts, reviews
+from py2048.server.site.accounts import Passwords
+from py2048.storage.online import MIN_TURNS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "limits-and-alerts.md").read_text()
@@ -73,14 +74,15 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "games that a computer player plays": (SETTINGS.autoplays, hints._AUTOPLAYS_EACH),
         "requests for reviews": (
             1 / rate._reviews.rate, rate._reviews.burst,
-            1 / rate._reviews_from.rate, rate._reviews_from.burst, reviews.MOST_PENDING,
+            1 / rate._reviews_from.rate, rate._reviews_from.burst, reviews.MAX_PENDING,
+            reviews.MAX_PENDING_EACH,
         ),
         "a review": (
-            reviews.MOST_MOVES, review_workers._PATIENCE / minutes, reviews.MOST_KEPT,
+            reviews.MAX_MOVES, reviews.TIMEOUT_S / minutes, reviews.MAX_KEPT,
         ),
         "records to verify": (
             1 / rate._verifications.rate, rate._verifications.burst, limits.VERIFICATION_PRICE,
-            api.MOST_TURNS, rate.verifying._slots.most, rate.verifying._slots.most_in_all,
+            api.MAX_TURNS, rate.verifying._slots.most, rate.verifying._slots.most_in_all,
         ),
         "turns of finished games": (
             rate._replays.rate, rate._replays.burst,
@@ -92,12 +94,16 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "forms with a password": (
             rate.password_addresses.burst, queue.most, queue.most_in_all,
         ),
-        "names": (2, accounts.LONGEST_NAME),
-        "passwords": (passwords.SHORTEST, passwords.LONGEST, passwords.FEWEST_GUESSES),
-        "recovery codes": (recovery.HOW_MANY,),
-        "programs of a person": (accounts.MOST_BOTS,),
+        "names": (2, accounts.MAX_NAME),
+        "passwords": (accounts.MIN_PASSWORD, accounts.MAX_PASSWORD, accounts.MIN_GUESSES),
+        "recovery codes": (accounts.CODES,),
+        "programs of a person": (accounts.MAX_BOTS,),
         "sessions, and the cookies of guests": (services.UNUSED / timedelta(days=1),),
-        "guests' games without a move": (games.UNTOUCHED / timedelta(days=1),),
+        "guests' games": (
+            MIN_TURNS, games.UNTOUCHED / timedelta(days=1), games.LOST / timedelta(days=1),
+        ),
+        "turns made offline": (rate._offline.rate, rate._offline.burst),
+        "daily games": (rate._dailies[False].burst, rate._dailies[True].burst),
     }  # fmt: skip
     told = {what: tuple(numbers_in(row[0])) for what, row in rows("Limits that are fixed").items()}
     assert told == expected

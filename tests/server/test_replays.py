@@ -7,13 +7,9 @@ import pytest
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Game, Record
-from py2048.server.site import replays as replays_module
-from py2048.server.site.replays import Replays
+from py2048.server.site.games import Replays
 
-
-@pytest.fixture(autouse=True)
-def short_stride(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays_module, "STRIDE", 8)
+STRIDE = 8
 
 
 def played(rules: str, turns: int) -> Record:
@@ -30,11 +26,11 @@ def played(rules: str, turns: int) -> Record:
 )
 def test_pages_in_any_order_are_those_of_one_replay(rules: str) -> None:
     """Boards, scores and points are those of the whole game, from wherever it is replayed."""
-    record, replays = played(rules, 60), Replays()
+    record, replays = played(rules, 60), Replays(STRIDE)
     whole = replays.turns("one", record, 0, 1000)
     known = [(board.rows, score) for board, _, score in record.replay()]
     assert [(turn.board, turn.score) for turn in whole.turns] == known
-    fresh = Replays()
+    fresh = Replays(STRIDE)
     for first in (50, 3, 8, 7, 16, 33, 0, whole.total, whole.total + 9):
         page = fresh.turns("one", record, first, 5)
         assert page.turns == whole.turns[first : first + 5]
@@ -45,7 +41,7 @@ def test_a_page_is_replayed_from_a_place_shortly_before_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Only the first page far from the start needs the turns on the way there."""
-    record, replays, slides = played("classic", 60), Replays(), []
+    record, replays, slides = played("classic", 60), Replays(STRIDE), []
     slide = Board.slide
 
     def counted(board: Board, *how: object) -> object:

@@ -25,13 +25,14 @@ from web_server import Answer, Browser, WebServer, elsewhere
 from py2048 import Board, Direction, Game, Record, Rules, get_rules
 from py2048.players import Chance, Meaning, Unit
 from py2048.server.api import openapi
-from py2048.server.api.api import MOST_TURNS, Api
+from py2048.server.api.api import ENDPOINTS as ALL
+from py2048.server.api.api import MAX_TURNS
 from py2048.server.play.messages import hint_answer
 from py2048.session import Hint
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/bot.py"
 
-ENDPOINTS = {endpoint.path: endpoint for endpoint in Api(None, None, None).endpoints}
+ENDPOINTS = {endpoint.path: endpoint for endpoint in ALL}
 
 schema = schemathesis.pytest.from_fixture("api_schema")
 
@@ -170,7 +171,7 @@ def test_a_record_is_verified(browser: Browser) -> None:
 
 @pytest.mark.parametrize(
     ("rules", "turns", "reason"),
-    [("2x2,scoring=moves:1:-1", MOST_TURNS + 1, "length"), ("17x17", 1, "rules")],
+    [("2x2,scoring=moves:1:-1", MAX_TURNS + 1, "length"), ("17x17", 1, "rules")],
 )
 def test_a_record_that_takes_long_is_not_verified_here(
     browser: Browser, rules: str, turns: int, reason: str
@@ -362,7 +363,7 @@ def test_nonsense_gets_a_status_and_a_reason(
 def test_half_a_character_is_refused(browser: Browser, path: str, body: Any) -> None:
     """A lone surrogate is no text that could be kept or sent back: no JSON, wherever it stands."""
     answer = browser.post(f"/api/{path}", body)
-    assert (answer.status, answer.json()["error"]) == (400, "the body is no JSON")
+    assert (answer.status, answer.json()["error"]) == (400, "the body is not JSON")
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ from py2048.cli import main
 from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
-from py2048.server.api.bots import LINGER, Pace
+from py2048.server.api.bots import LINGER_S, Pace
 from py2048.server.play.games import GameService, replayed
 from py2048.server.play.time_controls import LIMITS_MS, Clock, board_kept, board_of_control
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import Settings
-from py2048.server.site.tokens import KnownTokens
+from py2048.server.site.auth import KnownTokens, User
 from py2048.storage import Account, open_store
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -134,7 +134,7 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path: Path) -> None:
             visitor.leave()
             while game.id in services.rooms.open:  # it lingers only while it is played
                 await asyncio.sleep(0.01)
-                assert time.monotonic() < began + LINGER
+                assert time.monotonic() < began + LINGER_S
 
     asyncio.run(play())
 
@@ -508,13 +508,13 @@ def test_people_are_no_programs(web_server: WebServer) -> None:
 def test_known_tokens_are_looked_up_again() -> None:
     """After a while, or when somebody's session ends; what is kept is no token."""
     now = 0.0
-    known: KnownTokens[str] = KnownTokens(lambda: now)
-    known.add("token", "bot")
-    assert known.find("token") == "bot"
+    known, bot = KnownTokens(lambda: now), User("bot")
+    known.add("s3cret", bot)
+    assert known.find("s3cret") is bot
     assert known.find("other") is known.find(None) is None
-    assert "token" not in str(vars(known)["_known"])
+    assert "s3cret" not in str(vars(known))
     now = 16.0
-    assert known.find("token") is None
-    known.add("token", "bot")
+    assert known.find("s3cret") is None
+    known.add("s3cret", bot)
     known.clear()
-    assert known.find("token") is None
+    assert known.find("s3cret") is None

@@ -14,7 +14,7 @@ from web_server import Answer, Browser, WebServer
 
 from py2048 import Record
 from py2048.server.schema import BOARDS, POSITION
-from py2048.server.site.positions import plan_from_position
+from py2048.server.site.games import plan_from_position
 from py2048.storage import Store, open_store
 
 
@@ -91,10 +91,10 @@ async def test_what_is_no_position_to_play_from_is_refused(browser: Browser, sto
     address = f"/game/{origin}/play"
     for turn, status, said in (
         (str(last), 409, "No move is possible there"),
-        (str(last + 1), 404, f"choose one from 0 to {last}"),
-        ("-1", 404, "choose a move of the game"),
-        ("1" * 5000, 404, "choose a move of the game"),
-        ("", 404, "choose a move of the game"),
+        (str(last + 1), 422, f"choose one from 0 to {last}"),
+        ("-1", 422, "choose a move of the game"),
+        ("1" * 5000, 422, "choose a move of the game"),
+        ("", 422, "choose a move of the game"),
     ):
         answer = browser.form(address, turn=turn)
         assert answer.status == status, turn

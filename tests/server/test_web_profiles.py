@@ -17,7 +17,7 @@ from web_server import Browser, WebServer
 
 from py2048.review.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.play.games import GameService
-from py2048.server.site.profiles import periods_of, player_page
+from py2048.server.site.profiles import Plotted, periods_of, player_page, plots_section
 from py2048.storage import GameEnd, Store, open_store
 from py2048.storage.schema import reviews
 
@@ -130,19 +130,41 @@ def test_what_a_profile_counts(store: Store) -> None:
         played(store, 1, 9000, "computer")
         played(store, 2, 40, rules=RULES)
         reviewed(store, best, 87.5)
-        found = player_page(games, "Ada")
-        assert found
-        assert [each.name for each in found["played"]] == ["classic", "classic"]
-        assert found["chosen"].text == found["played"][0].text
-        assert [each.scores for each in found["periods"]] == [(100, 300), (), (), (500,)]
-        assert [each.accuracy for each in found["periods"]] == [None, None, None, 87.5]
-        assert list(found["plots"]) == [
+        values, plotted = player_page(games, "Ada") or ({}, None)
+        assert plotted
+        assert [each.name for each in values["played"]] == ["classic", "classic"]
+        assert values["chosen"].text == values["played"][0].text
+        assert plotted.rules == "classic"
+        section = plots_section(games, plotted)
+        assert re.findall(r"<figcaption>([A-Z][a-z ]+[a-z])", section) == [
             "Games", "Best and median score", "Largest tiles", "Accuracy of reviewed games",
         ]  # fmt: skip
-        other = player_page(games, "Ada", RULES)
+        rows = re.findall(r'row">(\S+)</th><td class="number">(\d+)</td>', section)
+        assert rows == [("2026-01-04", "1"), ("2026-01-01", "2")]
+        assert "87.5 %" in section
+        _, other = player_page(games, "Ada", RULES) or ({}, None)
         assert other
-        assert [each.best for each in other["periods"]] == [40]
-        assert len(other["plots"]) == 3
+        assert plots_section(games, other).count("<figure>") == 3
+
+
+def test_plots_are_as_they_were_until_they_show_something_else(store: Store) -> None:
+    """They are kept by what they show: another game, or another review, makes new ones."""
+    with store:
+        games = GameService(store)
+        store.accounts.claim_name("ada", "Ada", "hash")
+        kept: list[Plotted] = []
+        game = played(store, 0, 100)
+        for change in (
+            lambda: None,
+            lambda: played(store, 1, 200),
+            lambda: reviewed(store, game, 87.5),
+        ):
+            change()
+            before, now = ((player_page(games, "Ada") or ({}, None))[1] for _ in range(2))
+            assert before == now
+            assert now
+            assert now not in kept
+            kept.append(now)
 
 
 @pytest.mark.timeout(60)

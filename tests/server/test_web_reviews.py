@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
 import sqlalchemy as sa
+import stand_in_review
 from inside import Visitor, add_game, running
 from store_games import add_record
 from web_server import GENEROUS, Browser, Json, WebServer, serving
@@ -21,42 +23,16 @@ from web_server import GENEROUS, Browser, Json, WebServer, serving
 from py2048 import Record
 from py2048.server import schema
 from py2048.server.schema import ActionRejected
-from py2048.server.site import review_workers, reviews
-from py2048.server.site.auth import Auth, Cookies
-from py2048.server.site.pages import Pages
+from py2048.server.services import Services
+from py2048.server.site import reviews
+from py2048.server.site.pages import text_of
 from py2048.storage import Store, open_store
 from py2048.storage.schema import reviews as review_rows
-
-SUMMARY = {
-    "judge": "stand-in", "unit": "points", "exact": True, "reviewed": 1, "accuracy": 50.0,
-    "expected": 9.5, "loss": 2.0, "luck": 1.5, "counts": dict.fromkeys(schema.GRADES, 1),
-    "phases": [], "mistakes": [], "graph": "<svg></svg>",
-}  # fmt: skip
-PROCESS = f"""
-import json, os, pathlib, sys, time
-folder = pathlib.Path(sys.argv[1])
-record = json.loads(json.loads(sys.stdin.readline()))
-with (folder / "runs").open("a") as runs:
-    print(record["score"], file=runs)
-mine = folder / f"running {{os.getpid()}}"
-mine.touch()
-with (folder / "at once").open("a") as counts:
-    print(len(list(folder.glob("running *"))), file=counts)
-print(json.dumps({{"done": 1}}), flush=True)
-while (folder / "hang").exists():
-    print(json.dumps({{"done": 1}}), flush=True)
-    time.sleep(0.05)
-mine.unlink()
-if (folder / "crash").exists():
-    sys.exit("this is said to those who run the server")
-print(json.dumps({{"done": 1, "summary": {SUMMARY!r}, "moves": ["L", "R", "4", [2.0]]}}))
-"""
-"""Stands in for the process that reviews, for tests of the queue alone."""
 
 
 @dataclass
 class StandIn:
-    """The stand-in for the process, and what it has noted."""
+    """Stands in for what reviews games, and tells what it has noted."""
 
     folder: Path
 
@@ -66,14 +42,21 @@ class StandIn:
     def noted(self, name: str) -> list[int]:
         return [int(line) for line in (self.folder / name).read_text().split()]
 
+    def running(self, url: str) -> AbstractAsyncContextManager[Services]:
+        return running(url, reviewer=partial(stand_in_review.stand_in, self.folder))
+
 
 @pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+def stand_in(tmp_path: Path) -> StandIn:
     folder = tmp_path / "stand-in"
     folder.mkdir()
-    command = (sys.executable, "-S", "-c", PROCESS, str(folder))
-    monkeypatch.setattr(review_workers, "COMMAND", command)
     return StandIn(folder)
+
+
+async def ask(services: Services, game: str, account: str, address: str = "::1") -> str:
+    """Ask for a review of a game; return the game."""
+    await reviews.request_review(services, game, account, address)
+    return game
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -97,20 +80,19 @@ async def test_many_requests_are_worked_through_beside_the_play(
     url: str, stand_in: StandIn
 ) -> None:
     """Each game is reviewed once, one at a time, while a player moves."""
-    async with running(url) as services:
+    async with stand_in.running(url) as services:
         store = services.rooms.games.store
-        games = [add_game(store, seed) for seed in range(1, 13)]
-        asked = [services.request_review(game, "eve", "::1") for game in games[:5]]
-        asked += [services.request_review(game, "bob", "::1") for game in (*games[5:9], games[0])]
-        asked += [services.request_review(game, "cyd", "::1") for game in games[9:]]
+        games = [add_game(store, seed) for seed in range(1, 7)]
+        asked = [ask(services, game, "eve") for game in games[:4]]
+        asked += [ask(services, game, "bob") for game in (*games[4:], games[0])]
         player = Visitor(services)
         await player.new()
-        assert await asyncio.gather(*asked) == [*games[:9], games[0], *games[9:]]
+        assert await asyncio.gather(*asked) == [*games, games[0]]
         for version in range(1, 11):
             assert (await player.move())["version"] == version
         await until(lambda: is_settled(store, *games))
         player.leave()
-        assert services.metrics.reviews._value.get() == len(games)
+        assert f"py2048_reviews_total {float(len(games))}" in services.metrics.text().decode()
     scores = stand_in.noted("runs")
     assert len(scores) == len(games)
     assert set(stand_in.noted("at once")) == {1}
@@ -119,18 +101,18 @@ async def test_many_requests_are_worked_through_beside_the_play(
 async def test_no_address_has_the_whole_queue(url: str, stand_in: StandIn) -> None:
     """Some places are left for others, however many guests of one address ask."""
     stand_in.tell("hang")
-    async with running(url) as services:
+    async with stand_in.running(url) as services:
         store = services.rooms.games.store
         games = [add_game(store, seed) for seed in range(reviews.MAX_PENDING_EACH + 2)]
         for number, game in enumerate(games[:-2]):
-            await services.request_review(game, f"guest {number}", "::1")
+            await ask(services, game, f"guest {number}")
         with pytest.raises(ActionRejected, match="from here"):
-            await services.request_review(games[-2], "another", "::1")
-        assert await services.request_review(games[0], "another", "::1")  # it waits already
-        assert await services.request_review(games[-1], "honest", "::2")
+            await ask(services, games[-2], "another")
+        assert await ask(services, games[0], "another")  # it waits already
+        assert await ask(services, games[-1], "honest", "::2")
         (stand_in.folder / "hang").unlink()
-        await until(lambda: is_settled(store, *games[:-2]))
-        assert await services.request_review(games[-2], "another", "::1")
+        await until(lambda: is_settled(store, games[0]))
+        assert await ask(services, games[-2], "another")
 
 
 async def test_what_a_dead_server_was_computing_is_computed_again(
@@ -144,13 +126,13 @@ async def test_what_a_dead_server_was_computing_is_computed_again(
             left = sa.update(review_rows).where(review_rows.c.game_id == game)
             with store.write() as connection:
                 connection.execute(left.values(attempts=attempts, claimed="2026-01-01"))
-    async with running(url) as services:
+    async with stand_in.running(url) as services:
         store = services.rooms.games.store
         await until(lambda: is_settled(store, once, often))
         found, given_up = store.reviews.find(once), store.reviews.find(often)
     assert found
     assert given_up
-    assert (found.attempts, found.fault, found.summary) == (2, None, SUMMARY)
+    assert (found.attempts, found.fault, found.summary) == (2, None, stand_in_review.SUMMARY)
     assert given_up.fault == "the server could not finish it"
     assert len(stand_in.noted("runs")) == 1
 
@@ -159,16 +141,16 @@ async def test_a_server_that_ends_gives_the_review_back(tmp_path: Path, stand_in
     """The process ends with it, and the next server begins at once, as for the first time."""
     url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
     stand_in.tell("hang")
-    async with running(url) as services:
+    async with stand_in.running(url) as services:
         game = add_game(services.rooms.games.store)
-        await services.request_review(game, "eve", "::1")
+        await ask(services, game, "eve")
         await until((stand_in.folder / "at once").exists)
     with open_store(url) as store:
         review = store.reviews.find(game)
         assert review
         assert (review.attempts, review.claimed, review.finished) == (0, None, None)
     (stand_in.folder / "hang").unlink()
-    async with running(url) as services:
+    async with stand_in.running(url) as services:
         await until(lambda: is_settled(services.rooms.games.store, game))
 
 
@@ -177,10 +159,10 @@ async def test_a_process_that_crashes_spoils_nothing_else(
 ) -> None:
     """The page says that there is no review, the log why, and one may try again."""
     stand_in.tell("crash")
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+    async with stand_in.running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
         store = services.rooms.games.store
         game = add_game(store)
-        await services.request_review(game, "eve", "::1")
+        await ask(services, game, "eve")
         await until(lambda: is_settled(store, game))
         answer = reviews.review_answer(services.rooms.games, game)
         assert (answer.state, answer.fault) == ("failed", "the server could not finish it")
@@ -188,7 +170,7 @@ async def test_a_process_that_crashes_spoils_nothing_else(
             [record.__dict__ for record in caplog.records]
         )
         (stand_in.folder / "crash").unlink()
-        await services.request_review(game, "eve", "::1")
+        await ask(services, game, "eve")
         await until(lambda: reviews.review_answer(services.rooms.games, game).state == "done")
 
 
@@ -197,21 +179,21 @@ async def test_what_may_be_asked_for(
 ) -> None:
     """Not too much in a while, no longer games, and no more than the queue may hold."""
     stand_in.tell("hang")
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+    async with stand_in.running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
         store = services.rooms.games.store
         games = [add_game(store, seed) for seed in range(1, 8)]
-        huge = add_game(store, 9, plies=reviews.MOST_MOVES + 1)
+        huge = add_game(store, 9, plies=reviews.MAX_MOVES + 1)
 
         async def reason(game: str, account: str = "bob") -> str:
             try:
-                await services.request_review(game, account, "::1")
+                await ask(services, game, account)
             except ActionRejected as error:
                 return error.reason
             return ""
 
         assert [await reason(game, "eve") for game in games[:6]] == [*[""] * 5, "busy"]
         assert await reason(huge) == "length"
-        monkeypatch.setattr(reviews, "MOST_PENDING", 5)
+        monkeypatch.setattr(reviews, "MAX_PENDING", 5)
         assert await reason(games[6]) == "busy"
         assert store.reviews.find(games[6]) is None
 
@@ -283,7 +265,7 @@ def test_a_game_that_is_no_servers_has_no_review(browser: Browser, store: Store)
 
 def test_a_huge_game_is_not_reviewed(browser: Browser, store: Store) -> None:
     """The page says so, and the API gives the reason."""
-    game = add_game(store, 3, plies=reviews.MOST_MOVES + 1)
+    game = add_game(store, 3, plies=reviews.MAX_MOVES + 1)
     assert asked(browser, game) == [(200, None), (422, "length"), (422, None)]
     page = browser.get(f"/game/{game}").text
     assert "Games of more than 20,000 moves are not reviewed." in page
@@ -296,15 +278,14 @@ async def test_a_server_may_do_without(tmp_path: Path) -> None:
         services.settings = replace(services.settings, reviews=0)
         game = add_game(services.rooms.games.store)
         with pytest.raises(ActionRejected) as rejected:
-            await services.request_review(game, "eve", "::1")
+            await ask(services, game, "eve")
         assert rejected.value.reason == "off"
         answer = await services.do(reviews.review_answer, game)
         assert services.rooms.games.store.reviews.find(game) is None
-    pages = Pages(services, Auth(services, Cookies("k" * 16, secure=False)))
-    for plies in (3, reviews.MOST_MOVES + 1):
-        shown = pages.text(
+    for plies in (3, reviews.MAX_MOVES + 1):
+        shown = text_of(
             "_review.html", review=answer, game={"id": game, "plies": plies},
-            reviews_games=False, most_moves=reviews.MOST_MOVES,
+            reviews_games=False, most_moves=reviews.MAX_MOVES,
         )  # fmt: skip
         assert "Games are not reviewed on this server." in shown
         assert "moves are not reviewed" not in shown

@@ -7,6 +7,7 @@ import io
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -134,7 +135,15 @@ async def test_a_page_to_share(web_server: WebServer) -> None:
 def test_addresses_are_the_public_ones(public: str | None, origin: str) -> None:
     """Behind a proxy the page names the server as browsers find it."""
     headers = [(b"host", b"2048.local:8000")]
+    services = SimpleNamespace(settings=Settings(key="k" * 16, public_url=public))
     request = Request(
-        {"type": "http", "scheme": "http", "path": "/", "query_string": b"", "headers": headers}
+        {
+            "type": "http",
+            "scheme": "http",
+            "path": "/",
+            "query_string": b"",
+            "headers": headers,
+            "app": SimpleNamespace(state=SimpleNamespace(services=services)),
+        }
     )
-    assert origin_of(Settings(key="k" * 16, public_url=public), request) == origin
+    assert origin_of(request) == origin

@@ -20,20 +20,16 @@ from starlette.types import ASGIApp
 
 from py2048.errors import GameOverError, Py2048Error, StorageError
 from py2048.server import schema
-from py2048.server.api.api import STATUS, Api
+from py2048.server.api import api
 from py2048.server.http.logs import shown_path
 from py2048.server.http.middleware import SecurityMiddleware
-from py2048.server.play.battle_pages import BattlePages
+from py2048.server.play import battle_pages
 from py2048.server.play.messages import trouble_of
 from py2048.server.play.websocket import WebSocketEndpoint
 from py2048.server.services import Services
 from py2048.server.settings import Settings
-from py2048.server.site.accounts import AccountPages
-from py2048.server.site.auth import Auth, Cookies
-from py2048.server.site.cards import SharePages
-from py2048.server.site.pages import Pages
-from py2048.server.site.positions import PositionPages
-from py2048.server.site.puzzles import PuzzlePages
+from py2048.server.site import accounts, cards, daily, games, leaderboards, pages, profiles
+from py2048.server.site.auth import remember, user_of
 
 _log = logging.getLogger("py2048.web")
 _CHECK_S = 1.0
@@ -49,8 +45,6 @@ def make_app(settings: Settings) -> ASGIApp:
         settings: how the server is run.
     """
     services = Services(settings)
-    auth = Auth(services, Cookies(settings.key, secure=settings.is_secure))
-    pages = Pages(services, auth)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -62,28 +56,28 @@ def make_app(settings: Settings) -> ASGIApp:
             yield
         counting.cancel()
 
-    async def explain(request: Request, error: Exception) -> Response:
-        return await _explained(pages, auth, request, error)
-
     app = Starlette(
         routes=[
-            *pages.routes(),
-            *AccountPages(services, auth, pages).routes(),
-            *PuzzlePages(auth, pages).routes(),
-            *PositionPages(services, auth).routes(),
-            *SharePages(services, auth, pages).routes(),
-            *BattlePages(services, auth, pages).routes(),
-            *Api(services, auth, pages).routes(),
+            *pages.ROUTES,
+            *games.ROUTES,
+            *leaderboards.ROUTES,
+            *daily.ROUTES,
+            *profiles.ROUTES,
+            *accounts.ROUTES,
+            *cards.ROUTES,
+            *battle_pages.ROUTES,
+            *api.ROUTES,
             *Health(services).routes(),
-            WebSocketRoute("/ws", WebSocketEndpoint(services, auth)),
+            WebSocketRoute("/ws", WebSocketEndpoint(services)),
         ],
-        exception_handlers={HTTPException: explain, Py2048Error: explain, Exception: explain},
+        exception_handlers={HTTPException: _explain, Py2048Error: _explain, Exception: _explain},
         lifespan=lifespan,
     )
+    app.state.services = services
     return SecurityMiddleware(app, services)
 
 
-async def _explained(pages: Pages, auth: Auth, request: Request, error: Exception) -> Response:
+async def _explain(request: Request, error: Exception) -> Response:
     """Return an answer that says what went wrong, and not more than is good."""
     is_api = request.url.path.startswith("/api/")
     message = str(error)
@@ -92,7 +86,7 @@ async def _explained(pages: Pages, auth: Auth, request: Request, error: Exceptio
             status, message = error.status_code, error.detail
         case schema.ActionRejected():
             is_asked = is_api or request.method == "POST"
-            status = STATUS.get(error.reason, 422 if is_asked else 404)
+            status = api.STATUS.get(error.reason, 422 if is_asked else 404)
         case StorageError():
             _log.error("the store failed", extra={"fault": message})
             status, message = 503, f"{trouble_of(error)}. Try again soon."
@@ -112,9 +106,11 @@ async def _explained(pages: Pages, auth: Auth, request: Request, error: Exceptio
         )
         headers |= getattr(error, "headers", None) or {}
         return Response(answer, status, headers, "application/json")
-    user = await auth.user(request, wait=False)
+    user = await user_of(request, wait=False)
     sentence = f"{message[:1].upper()}{message[1:].removesuffix('.')}."
-    return pages.render(request, user, "error.html", status, message=sentence)
+    response = pages.render(request, user, "error.html", status, message=sentence)
+    remember(request, response)
+    return response
 
 
 class Health:

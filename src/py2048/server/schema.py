@@ -263,7 +263,7 @@ def parse_message(frame: str | None) -> PageMessage:
             raise malformed(f"no message has the type {kind[:20]!r}") from None
         raise malformed(explain(error, _TYPES[kind], _type_decoder.decode(frame))) from None
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        raise malformed("the message is no JSON") from None
+        raise malformed("the message is not JSON") from None
 
 
 def type_of(frame: str | None) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import logging
+import math
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
+
+from markupsafe import Markup
 
 from py2048.errors import StorageError
 from py2048.server.api.bots import BotService
@@ -23,11 +26,13 @@ from py2048.server.play.battles import BattleHub
 from py2048.server.play.games import GameService
 from py2048.server.play.notices import NAME, Notices
 from py2048.server.play.rooms import Rooms
-from py2048.server.schema import CASUAL, ActionRejected, checked_game_id
+from py2048.server.schema import CASUAL
 from py2048.server.settings import Settings
-from py2048.server.site.review_workers import ReviewWorkers
-from py2048.server.site.reviews import MOST_KEPT, request_review
-from py2048.server.site.tokens import KnownTokens
+from py2048.server.site.accounts import Passwords
+from py2048.server.site.auth import Cookies, KnownTokens
+from py2048.server.site.games import Replays
+from py2048.server.site.leaderboards import HELD_S, RecentAnswers
+from py2048.server.site.reviews import MAX_KEPT, ReviewQueue
 from py2048.storage import open_store
 from py2048.storage.values import utc_text
 
@@ -54,9 +59,14 @@ class Services:
         self.metrics = Metrics()
         self.limits = RateLimits(settings)
         self.bots = BotService(settings)
-        self.tokens: KnownTokens[Any] = KnownTokens()
+        self.cookies = Cookies(settings.key, secure=settings.is_secure)
+        self.tokens = KnownTokens()
+        self.passwords = Passwords()
+        self.leaderboards: RecentAnswers[Markup] = RecentAnswers(HELD_S)
+        self.plots: RecentAnswers[Markup] = RecentAnswers(math.inf)
+        self.replays = Replays()
         self.hints = HintService(settings.players, settings.autoplays)
-        self.reviews = ReviewWorkers(settings.reviews if _may_review() else 0, self.metrics)
+        self.reviews = ReviewQueue(settings.reviews if _may_review() else 0, self.metrics)
         self.fault: StorageError | None = None
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
@@ -127,31 +137,6 @@ class Services:
         rooms = await self.ready()
         return await rooms.in_thread(call, rooms.games, *args, **kwargs)
 
-    async def request_review(self, text: str, account: str, address: str) -> str:
-        """Ask for the review of a finished game that the account may see; return the game's id.
-
-        Raises:
-            ActionRejected: as `visible_game` and `py2048.server.reviews.request_review`; if
-                reviews are switched off (``off``) or asked for too fast (``busy``).
-        """
-        game_id = await self.visible_game(text, account)
-        if not self.settings.reviews:
-            raise ActionRejected("off", "games are not reviewed on this server")
-        self.limits.check_review(account, address)
-        await self.do(request_review, game_id, self.reviews.asked.setdefault(address, set()))
-        self.reviews.wake()
-        return game_id
-
-    async def visible_game(self, text: str, account: str) -> str:
-        """Return the id of a game, which need not exist, if the account may see it.
-
-        Raises:
-            ActionRejected: if it can be no id, or the game is sealed.
-        """
-        game_id = checked_game_id(text)
-        await self.do(GameService.check_visible, game_id, account)
-        return game_id
-
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Services]:
         """Start everything, and stop it in the right order."""
@@ -218,7 +203,7 @@ def _maintenance(rooms: Rooms, age: timedelta, but: str) -> tuple[Callable[[], o
         lambda: games.sweep(frozenset(tuple(rooms.open))),
         partial(battles.maintain, games),
         partial(store.sessions.forget, utc_text(datetime.now(UTC) - UNUSED)),
-        partial(store.reviews.forget, MOST_KEPT),
+        partial(store.reviews.forget, MAX_KEPT),
     )
 
 

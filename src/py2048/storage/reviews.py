@@ -92,6 +92,12 @@ class Reviews(Subject):
         row = self._database.one(query)
         return 0 if row is None else int(row.number)
 
+    def count(self, owner: str) -> int:
+        """Return how many games of an account are reviewed."""
+        number = sa.func.count().label("number")
+        row = self._database.one(sa.select(number).where(reviews.c.owner == owner, ~_PENDING))
+        return 0 if row is None else int(row.number)
+
     def waiting(self, games: Collection[str]) -> set[str]:
         """Return those of the games whose reviews wait or are being computed."""
         query = sa.select(reviews.c.game_id).where(reviews.c.game_id.in_(games), _PENDING)

@@ -16,8 +16,7 @@ from tests.server.browser.visiting import Arrive, Player, Server
 from py2048 import Direction, Game, Record
 from py2048.review import review
 from py2048.review.puzzles import daily_puzzle
-from py2048.server.site.review_process import summary_of
-from py2048.server.site.reviews import VERSION
+from py2048.server.site.reviews import VERSION, summary_of
 from py2048.storage import Store, open_store
 from py2048.storage.records import insert_record
 from py2048.storage.schema import reviews, rounds

@@ -15,7 +15,7 @@ from py2048.server.schema import ErrorAnswer
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"
-Handler = Callable[[Request], Awaitable[Response]]
+View = Callable[[Request], Awaitable[Response]]
 """What answers requests."""
 
 _GAME: Json = {
@@ -50,7 +50,7 @@ class Endpoint:
 
     Attributes:
         path: the address; ``{game}`` stands for the id of a game.
-        handler: answers a request; the first line of its docstring is the summary.
+        view: answers a request; the first line of its docstring is the summary.
         answer: the type of the answer.
         body: the type of the request's body; with one the method is POST, without one GET.
         query: the type of the query.
@@ -60,7 +60,7 @@ class Endpoint:
     """
 
     path: str
-    handler: Handler
+    view: View
     answer: Any
     body: Any = None
     query: type[msgspec.Struct] | None = None
@@ -88,7 +88,7 @@ class Endpoint:
     @property
     def summary(self) -> str:
         """What it does, in one line without a full stop."""
-        return (self.handler.__doc__ or "").partition("\n")[0].rstrip(".")
+        return (self.view.__doc__ or "").partition("\n")[0].rstrip(".")
 
     @property
     def fields(self) -> list[str]:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from py2048.errors import Py2048Error
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
@@ -146,9 +145,9 @@ class Queue:
     """Expensive work that waits for the processor: a little at a time, a bounded number in all.
 
     Args:
-        at_once: so many are served at the same time.
-        most_each: so many of one address may wait.
-        most: so many may wait in all.
+        at_once: how many are served at the same time.
+        most_each: how many of one address may wait.
+        most: how many may wait in all.
     """
 
     def __init__(self, at_once: int, most_each: int, most: int) -> None:
@@ -159,17 +158,15 @@ class Queue:
         """Do something in a thread, in turn.
 
         Raises:
-            Py2048Error: `full`, if too many wait already.
+            ActionRejected: reason ``busy``, if too many wait already.
         """
         with self._slots.held(who) as is_free:
             if not is_free:
-                raise self.full()
+                raise ActionRejected(
+                    "busy", "too many ask for this just now: try again in a moment", 2.0
+                )
             async with self._free:
                 return await asyncio.to_thread(call, *args)
-
-    def full(self) -> Py2048Error:
-        """Return what is raised when too many wait."""
-        return ActionRejected("busy", "too many ask for this just now: try again in a moment", 2.0)
 
 
 class RateLimits:
@@ -198,6 +195,7 @@ class RateLimits:
         self._replays = Buckets(4.0, 120)
         # One at a time each, and not where games are opened: players feel little of either.
         self.verifying, self.replaying = Queue(1, 4, 8), Queue(1, 20, 60)
+        self.plotting = Queue(1, 4, 60)
         self.sockets = Slots(settings.sockets_per_address, settings.sockets)
 
     def check_new_game(self, account: str, address: str) -> None:

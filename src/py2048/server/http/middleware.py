@@ -7,6 +7,7 @@ import functools
 import ipaddress
 import logging
 import time
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.middleware.gzip import GZipMiddleware
@@ -16,8 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from py2048.server.http.assets import WORKER
 from py2048.server.http.logs import begin_request, shown_path
 from py2048.server.schema import error_answer
-from py2048.server.services import Services
-from py2048.server.site.tokens import token_in
+from py2048.server.site.auth import token_in
+
+if TYPE_CHECKING:
+    from py2048.server.services import Services
 
 _log = logging.getLogger("py2048.access")
 

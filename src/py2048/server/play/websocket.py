@@ -22,7 +22,7 @@ from py2048.server.play.games import check_offline, guest_name, is_known
 from py2048.server.play.rooms import SIGN_IN, Client, Room, RoomState
 from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
 from py2048.server.services import Services
-from py2048.server.site.auth import Auth
+from py2048.server.site.auth import connecting, disconnect_signed_out
 from py2048.session import Hint
 from py2048.storage import Account
 
@@ -45,12 +45,10 @@ class WebSocketEndpoint:
 
     Args:
         services: the server's parts.
-        auth: tells who connects.
     """
 
-    def __init__(self, services: Services, auth: Auth) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._auth = auth
         self._watch: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,7 +64,7 @@ class WebSocketEndpoint:
                 return
             try:
                 rooms = await self._services.ready()
-                user = await self._auth.connecting(Headers(scope=scope))
+                user = await connecting(self._services, Headers(scope=scope))
                 if user is None:
                     await _refuse(send, SIGN_IN, "sign in again")
                     return
@@ -88,7 +86,7 @@ class WebSocketEndpoint:
         while True:
             await asyncio.sleep(_WATCH)
             try:
-                await self._auth.disconnect_signed_out()
+                await disconnect_signed_out(self._services)
             except StorageError as error:
                 _log.warning("sessions cannot be read", extra={"fault": str(error)})
 

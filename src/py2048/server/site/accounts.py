@@ -1,39 +1,57 @@
-"""The page of an account: a name, a password, sessions, programs, the export, the end."""
+"""The page of an account: a name, a password, sessions, programs, the export, the end.
+
+A password is kept as an argon2id hash of 19 MiB and two rounds, the cheaper of the settings that
+OWASP's *Password Storage Cheat Sheet* recommends; older hashes keep theirs. How easily a new one is
+guessed is estimated by zxcvbn (D. L. Wheeler, *zxcvbn: Low-Budget Password Strength Estimation*,
+USENIX Security 2016): common passwords, words, names, dates, rows of keys, repetitions, and what
+the account is called.
+
+A recovery code replaces a lost password once, for there is no e-mail address to ask. The store has
+the SHA-256 of the codes: with 80 random bits each there is nothing to guess.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import secrets
+import threading
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
+from py2048.server.http.limits import Queue
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
-from py2048.server.services import Services
-from py2048.server.site.auth import Auth, User, new_token
-from py2048.server.site.forms import FormError, read_form
-from py2048.server.site.pages import Pages
-from py2048.server.site.passwords import Passwords
-from py2048.server.site.recovery import HOW_MANY, code_hash, new_codes
-from py2048.server.site.tokens import session_of
+from py2048.server.schema import ActionRejected
+from py2048.server.site.auth import (
+    User,
+    disconnect_signed_out,
+    new_token,
+    services_of,
+    session_of,
+    sign_in,
+    sign_out,
+    user_of,
+)
+from py2048.server.site.pages import FormError, page, read_form, render
 from py2048.storage import Account, AccountError
 from py2048.storage.values import looks_of
 
 if TYPE_CHECKING:
-    from py2048.storage import Store
+    from argon2 import PasswordHasher
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+    from py2048.server.services import Services
 
-LONGEST_NAME = 24
-MOST_BOTS = 5
-_MOST_RECENT = 50
+MAX_NAME = 24
+MAX_BOTS = 5
+_MAX_RECENT = 50
+_NAME = re.compile(r"[A-Za-z0-9 ._-]*[A-Za-z0-9][A-Za-z0-9 ._-]*")
 _WRONG = "The name or the password is wrong."
 _WRONG_CODE = "The name or the recovery code is wrong."
 _NOTICES = {
@@ -47,302 +65,62 @@ _NOTICES = {
     "bot-deleted": "The program's account is gone, with its games.",
     "deleted": "The account is gone, with all that was kept of it.",
 }
-_NAME = re.compile(r"[A-Za-z0-9 ._-]*[A-Za-z0-9][A-Za-z0-9 ._-]*")
+Form = dict[str, str]
 
 
-class AccountPages:
-    """The account page and its forms.
+async def show(request: Request) -> Response:
+    """The page."""
+    notice = _NOTICES.get(request.query_params.get("done", ""))
+    return await _page(request, await user_of(request), notice=notice)
 
-    Args:
-        services: the server's parts.
-        auth: tells who asks.
-        pages: renders pages.
-    """
 
-    def __init__(self, services: Services, auth: Auth, pages: Pages) -> None:
-        self._services = services
-        self._auth = auth
-        self._pages = pages
-        self._passwords = Passwords()
+async def export(request: Request) -> Response:
+    """All that is kept of the account, in one file."""
+    user = await user_of(request)
+    text = await services_of(request).do(_export_text, user.account)
+    headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
+    return Response(text, media_type="application/json", headers=headers)
 
-    def routes(self) -> list[Route]:
-        """Return the routes of the account."""
-        return [
-            Route("/account", self.show),
-            Route("/account/export", self.export),
-            Route("/account/{action}", self.act, methods=["POST"]),
-        ]
 
-    async def show(self, request: Request) -> Response:
-        """The page."""
-        user = await self._auth.user(request)
-        notice = _NOTICES.get(request.query_params.get("done", ""))
-        return await self._page(request, user, notice=notice)
+def _export_text(games: GameService, account: str) -> str:
+    return json.dumps(games.export(account), indent=1, ensure_ascii=False)
 
-    async def export(self, request: Request) -> Response:
-        """All that is kept of whoever asks."""
-        user = await self._auth.user(request)
-        text = await self._services.do(_export_text, user.account)
-        headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
-        return Response(text, media_type="application/json", headers=headers)
 
-    async def act(self, request: Request) -> Response:
-        """Do what a form asks for, and show the page again."""
-        name = request.path_params["action"]
-        action = _ACTIONS.get(name)
-        if action is None:
-            raise HTTPException(404, "There is no such form.")
-        user, form = await self._auth.user(request), dict[str, str]()
-        try:
-            form = await read_form(request)
-            if user.is_guest and name not in _FOR_GUESTS:
-                raise FormError("Log in first.", 403)
-            response = await action(self, request, user, form)
-            await self._auth.disconnect_signed_out()
-            return response
-        except FormError as error:
-            fault, status = str(error), error.status
-        except AccountError as error:
-            fault, status = str(error), 403
-        typed = form.get("name", "")[:LONGEST_NAME]
-        return await self._page(request, user, error=fault, status=status, typed=typed)
-
-    async def _page(
-        self, request: Request, user: User, *, status: int = 200, **values: object
-    ) -> Response:
-        """Return the page with a line of `error` or `notice`, or a `secret` shown only once."""
-        lists = await self._services.do(_lists_of, user)
-        values |= {**lists, "session": user.session, "most_bots": MOST_BOTS}
-        response = self._pages.render(request, user, "account.html", status, **values)
-        response.headers["cache-control"] = "private, no-store"
+async def act(request: Request) -> Response:
+    """Do what a form asks for, and show the page again."""
+    name = request.path_params["action"]
+    action = _ACTIONS.get(name)
+    if action is None:
+        raise HTTPException(404, "There is no such form.")
+    user, form = await user_of(request), Form()
+    try:
+        form = await read_form(request)
+        if user.is_guest and name not in _FOR_GUESTS:
+            raise FormError("Log in first.", 403)
+        response = await action(request, user, form)
+        await disconnect_signed_out(services_of(request))
         return response
-
-    async def _run(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return await self._services.rooms.in_thread(call, *args, **kwargs)
-
-    @property
-    def _store(self) -> Store:
-        return self._services.rooms.games.store
-
-    # A name
-
-    async def _claim(self, request: Request, user: User, form: dict[str, str]) -> Response:
-        if not user.is_guest:
-            raise FormError("This account has a name already.", 403)
-        name, password = checked_name(form.get("name", "")), form.get("password")
-        self._pace(request)
-        hashed = await self._new_hash(request, password, name)
-        codes, store = new_codes(), self._store.accounts
-        hashes = [*map(code_hash, codes)]
-        try:
-            account = await self._run(store.claim_name, user.account, name, hashed, hashes)
-        except AccountError:
-            # A form sent twice: the browser has dropped the answer to the first.
-            account = await self._services.do(GameService.account, user.account)
-            if account.name != name:
-                raise
-            _, attempt = self._attempt(request, name, account)
-            if not await self._passwords.verify(
-                account.password, password or "", address_of(request.scope), None
-            ):
-                raise
-            self._services.limits.logins.forgive(attempt)
-            await self._run(store.set_recovery, account.id, hashes)
-        signed_in = await self._auth.sign_in(request, account)
-        notice = "The name is yours."
-        return await self._page(request, signed_in, notice=notice, secret=("codes", codes))
-
-    async def _login(self, request: Request, user: User, form: dict[str, str]) -> Response:
-        name, password = form.get("name", "")[:200], form.get("password", "")
-        account = await self._run(self._store.accounts.find_name, name)
-        device, attempt = self._attempt(request, name, account)
-        # Without such a name just as much time is spent, so that names cannot be found out.
-        is_right = await self._passwords.verify(
-            account.password if account else None, password, address_of(request.scope), device
-        )
-        if account is None or not is_right:
-            raise FormError(_WRONG, 403)
-        self._services.limits.logins.forgive(attempt)
-        if user.session:
-            await self._run(self._store.sessions.end, user.session, user.account)
-        return await self._back_as(request, account, "login")
-
-    async def _recover(self, request: Request, _user: User, form: dict[str, str]) -> Response:
-        """Set a new password by a recovery code, which is used up."""
-        name = form.get("name", "")[:200]
-        account = await self._run(self._store.accounts.find_name, name)
-        _, attempt = self._attempt(request, name, account)
-        code = code_hash(form.get("code", "")[:200])
-        accounts = self._store.accounts
-        if account is None or code not in await self._run(accounts.recovery_codes, account.id):
-            raise FormError(_WRONG_CODE, 403)
-        self._services.limits.logins.forgive(attempt)
-        hashed = await self._new_hash(request, form.get("new_password"), account.name or name)
-        if not await self._run(accounts.recover, account.id, code, hashed):
-            raise FormError(_WRONG_CODE, 403)
-        return await self._back_as(request, account, "recovered")
-
-    async def _new_hash(self, request: Request, password: str | None, name: str) -> str:
-        return await self._passwords.new(password or "", name, address_of(request.scope))
-
-    async def _back_as(self, request: Request, account: Account, what: str) -> Response:
-        response = _back(what)
-        self._auth.remember(response, await self._auth.sign_in(request, account))
-        return response
-
-    async def _password(self, request: Request, user: User, form: dict[str, str]) -> Response:
-        account = await self._checked(request, user, form)
-        hashed = await self._new_hash(request, form.get("new_password"), user.display)
-        await self._run(self._store.accounts.set_password, account.id, hashed)
-        return await self._back_as(request, account, "password")
-
-    async def _codes(self, request: Request, user: User, form: dict[str, str]) -> Response:
-        account = await self._checked(request, user, form)
-        codes = new_codes()
-        await self._run(self._store.accounts.set_recovery, account.id, [*map(code_hash, codes)])
-        return await self._page(request, user, secret=("codes", codes))
-
-    # Sessions
-
-    async def _logout(self, _request: Request, user: User, _: dict[str, str]) -> Response:
-        if user.session:
-            await self._run(self._store.sessions.end, user.session, user.account)
-        else:
-            await self._run(self._store.accounts.end_guest, user.account)
-        return self._gone("logout")
-
-    async def _everywhere(self, _request: Request, user: User, _: dict[str, str]) -> Response:
-        await self._run(self._store.sessions.end_all, user.account)
-        return self._gone("everywhere")
-
-    async def _end(self, _request: Request, user: User, form: dict[str, str]) -> Response:
-        await self._run(self._store.sessions.end, form.get("session", ""), user.account)
-        return _back("ended")
-
-    async def _delete(self, request: Request, user: User, form: dict[str, str]) -> Response:
-        if not user.is_guest:
-            await self._checked(request, user, form)
-        await self._forget(user.account)
-        return self._gone("deleted")
-
-    async def _forget(self, account: str) -> None:
-        """Delete an account with its programs, and let nobody see their games any more."""
-        bots = await self._run(self._store.accounts.bots, account)
-        accounts = {account, *(bot.id for bot in bots)}
-        for each in accounts:
-            self._services.rooms.disconnect(each)
-        await self._run(self._store.accounts.delete, account)
-        self._services.rooms.forget(accounts)
-        self._pages.forget_lists()
-
-    def _gone(self, what: str) -> Response:
-        """Make the browser a new guest."""
-        response = _back(what)
-        self._auth.sign_out(response)
-        return response
-
-    # Programs
-
-    async def _bot(self, request: Request, user: User, form: dict[str, str]) -> Response:
-        name, token = checked_name(form.get("name", "")), new_token()
-        self._pace(request)
-        bot, person = new_account_id(), user.account
-        await self._run(
-            self._store.accounts.add_bot, bot, name, person, session_of(token), most=MOST_BOTS
-        )
-        return await self._page(request, user, secret=("token", token), shown=name)
-
-    async def _token(self, request: Request, user: User, form: dict[str, str]) -> Response:
-        token = new_token()
-        bot = await self._bot_of(user, form)
-        await self._run(self._store.accounts.renew_token, user.account, bot.id, session_of(token))
-        return await self._page(request, user, secret=("token", token), shown=bot.name)
-
-    async def _token_end(self, _request: Request, user: User, form: dict[str, str]) -> Response:
-        bot = await self._bot_of(user, form)
-        await self._run(self._store.sessions.end_all, bot.id)
-        return _back("token-ended")
-
-    async def _bot_delete(self, _request: Request, user: User, form: dict[str, str]) -> Response:
-        bot = await self._bot_of(user, form)
-        await self._forget(bot.id)
-        return _back("bot-deleted")
-
-    async def _bot_of(self, user: User, form: dict[str, str]) -> Account:
-        bots = await self._run(self._store.accounts.bots, user.account)
-        for bot in bots:
-            if bot.id == form.get("bot"):
-                return bot
-        raise FormError("You have no such program.", 404)
-
-    # How often
-
-    async def _checked(self, request: Request, user: User, form: dict[str, str]) -> Account:
-        """Return the account, after the password of the form was found to be its own."""
-        attempt = f"session {user.session}"
-        self._check_wait(self._services.limits.logins.attempt(attempt))
-        account = await self._services.do(GameService.account, user.account)
-        password = form.get("password", "")
-        if not await self._passwords.verify(
-            account.password, password, address_of(request.scope), user.session
-        ):
-            raise FormError("The password is wrong.", 403)
-        self._services.limits.logins.forgive(attempt)
-        return account
-
-    def _attempt(
-        self, request: Request, name: str, account: Account | None
-    ) -> tuple[str | None, str]:
-        """Count an attempt to log in; return the browser, if it is known, and the count's key.
-
-        A browser in which the account was logged in before counts for itself, so that nobody
-        else's wrong passwords stand in its way. However its name is spelt, it is one account.
-
-        Raises:
-            FormError: if there were too many.
-        """
-        logins, address = self._services.limits.logins, address_of(request.scope)
-        device = self._auth.device(request, account.id) if account else None
-        if device and not logins.attempt(f"device {device}"):
-            return device, f"device {device}"
-        self._pace(request)
-        attempt = f"name {account.id if account else name.casefold()} {address}"
-        self._check_wait(logins.attempt(attempt))
-        return None, attempt
-
-    def _pace(self, request: Request) -> None:
-        address = address_of(request.scope)
-        self._check_wait(self._services.limits.password_addresses.take(address))
-
-    def _check_wait(self, wait: float) -> None:
-        if wait:
-            self._services.metrics.limited.inc()
-            raise FormError(f"Too many attempts: wait {max(1, round(wait))} seconds.", 429)
+    except FormError as error:
+        fault, status = error.detail, error.status_code
+    except AccountError as error:
+        fault, status = str(error), 403
+    typed = form.get("name", "")[:MAX_NAME]
+    return await _page(request, user, error=fault, status=status, typed=typed)
 
 
-_Action = Callable[[AccountPages, Request, User, dict[str, str]], Awaitable[Response]]
-_ACTIONS: dict[str, _Action] = {
-    "claim": AccountPages._claim,
-    "login": AccountPages._login,
-    "recover": AccountPages._recover,
-    "logout": AccountPages._logout,
-    "delete": AccountPages._delete,
-    "password": AccountPages._password,
-    "codes": AccountPages._codes,
-    "end": AccountPages._end,
-    "everywhere": AccountPages._everywhere,
-    "bot": AccountPages._bot,
-    "token": AccountPages._token,
-    "token-end": AccountPages._token_end,
-    "bot-delete": AccountPages._bot_delete,
-}
-_FOR_GUESTS = ("claim", "login", "recover", "logout", "delete")
+async def _page(request: Request, user: User, *, status: int = 200, **values: object) -> Response:
+    """Return the page with a line of `error` or `notice`, or a `secret` shown only once."""
+    lists = await services_of(request).do(_lists_of, user)
+    values |= {**lists, "session": user.session, "most_bots": MAX_BOTS}
+    response = render(request, user, "account.html", status, **values)
+    response.headers["cache-control"] = "private, no-store"
+    return response
 
 
 def _lists_of(games: GameService, user: User) -> dict[str, object]:
     """Return what an account has: games, and with a name sessions and programs."""
     store, account = games.store, user.account
-    recent = store.records.select(owner=account, order="finished", limit=_MOST_RECENT)
+    recent = store.records.select(owner=account, order="finished", limit=_MAX_RECENT)
     bots = [] if user.is_guest else store.accounts.bots(account)
     return {
         "games": messages.game_rows(store.online.open_games(account)),
@@ -351,30 +129,414 @@ def _lists_of(games: GameService, user: User) -> dict[str, object]:
         "bots": bots,
         "tokens": {bot.id: token for bot in bots for token in store.sessions.of(bot.id)},
         "codes_left": 0 if user.is_guest else len(store.accounts.recovery_codes(account)),
-        "all_codes": HOW_MANY,
+        "all_codes": CODES,
     }
 
 
-def _export_text(games: GameService, account: str) -> str:
-    """Return the file of all that is kept of an account, which may be long."""
-    return json.dumps(games.export(account), indent=1, ensure_ascii=False)
+def _back(what: str) -> RedirectResponse:
+    return RedirectResponse(f"/account?done={what}", 303)
+
+
+# A name and a password
+
+
+async def _claim(request: Request, user: User, form: Form) -> Response:
+    if not user.is_guest:
+        raise FormError("This account has a name already.", 403)
+    services = services_of(request)
+    name, password = checked_name(form.get("name", "")), form.get("password", "")
+    _check_pace(request)
+    hashed = await _new_hash(request, password, name)
+    codes, accounts = new_codes(), services.rooms.games.store.accounts
+    hashes = [*map(code_hash, codes)]
+    run = services.rooms.in_thread
+    try:
+        account = await run(accounts.claim_name, user.account, name, hashed, hashes)
+    except AccountError:
+        # A form sent twice: the browser has dropped the answer to the first.
+        account = await services.do(GameService.account, user.account)
+        if account.name != name:
+            raise
+        _, attempt = _count_attempt(request, name, account)
+        if not await services.passwords.verify(
+            account.password, password, address_of(request.scope), None
+        ):
+            raise
+        services.limits.logins.forgive(attempt)
+        await run(accounts.set_recovery, account.id, hashes)
+    signed_in = await sign_in(request, account)
+    return await _page(request, signed_in, notice="The name is yours.", secret=("codes", codes))
+
+
+async def _login(request: Request, user: User, form: Form) -> Response:
+    services, address = services_of(request), address_of(request.scope)
+    name, password = form.get("name", "")[:200], form.get("password", "")
+    account = await services.do(_find_name, name)
+    device, attempt = _count_attempt(request, name, account)
+    # Without such a name just as much time is spent, so that names cannot be found out.
+    is_right = await services.passwords.verify(
+        account.password if account else None, password, address, device
+    )
+    if account is None or not is_right:
+        raise FormError(_WRONG, 403)
+    services.limits.logins.forgive(attempt)
+    if user.session:
+        await services.do(_end_session, user.session, user.account)
+    return await _back_as(request, account, "login")
+
+
+async def _recover(request: Request, _user: User, form: Form) -> Response:
+    """Set a new password by a recovery code, which is used up."""
+    services, name = services_of(request), form.get("name", "")[:200]
+    account = await services.do(_find_name, name)
+    _, attempt = _count_attempt(request, name, account)
+    code = code_hash(form.get("code", "")[:200])
+    accounts, run = services.rooms.games.store.accounts, services.rooms.in_thread
+    if account is None or code not in await run(accounts.recovery_codes, account.id):
+        raise FormError(_WRONG_CODE, 403)
+    services.limits.logins.forgive(attempt)
+    hashed = await _new_hash(request, form.get("new_password", ""), account.name or name)
+    if not await run(accounts.recover, account.id, code, hashed):
+        raise FormError(_WRONG_CODE, 403)
+    return await _back_as(request, account, "recovered")
+
+
+async def _password(request: Request, user: User, form: Form) -> Response:
+    account = await _checked(request, user, form)
+    hashed = await _new_hash(request, form.get("new_password", ""), user.display)
+    rooms = services_of(request).rooms
+    await rooms.in_thread(rooms.games.store.accounts.set_password, account.id, hashed)
+    return await _back_as(request, account, "password")
+
+
+async def _codes(request: Request, user: User, form: Form) -> Response:
+    account = await _checked(request, user, form)
+    codes, rooms = new_codes(), services_of(request).rooms
+    hashes = [*map(code_hash, codes)]
+    await rooms.in_thread(rooms.games.store.accounts.set_recovery, account.id, hashes)
+    return await _page(request, user, secret=("codes", codes))
+
+
+def _find_name(games: GameService, name: str) -> Account | None:
+    return games.store.accounts.find_name(name)
+
+
+async def _new_hash(request: Request, password: str, name: str) -> str:
+    return await services_of(request).passwords.new(password, name, address_of(request.scope))
+
+
+async def _back_as(request: Request, account: Account, what: str) -> Response:
+    await sign_in(request, account)
+    return _back(what)
+
+
+# Sessions, and the end
+
+
+async def _logout(request: Request, user: User, _form: Form) -> Response:
+    services = services_of(request)
+    if user.session:
+        await services.do(_end_session, user.session, user.account)
+    else:
+        await services.rooms.in_thread(services.rooms.games.store.accounts.end_guest, user.account)
+    return _gone(request, "logout")
+
+
+async def _everywhere(request: Request, user: User, _form: Form) -> Response:
+    rooms = services_of(request).rooms
+    await rooms.in_thread(rooms.games.store.sessions.end_all, user.account)
+    return _gone(request, "everywhere")
+
+
+async def _end(request: Request, user: User, form: Form) -> Response:
+    await services_of(request).do(_end_session, form.get("session", ""), user.account)
+    return _back("ended")
+
+
+async def _delete(request: Request, user: User, form: Form) -> Response:
+    if not user.is_guest:
+        await _checked(request, user, form)
+    await _forget(services_of(request), user.account)
+    return _gone(request, "deleted")
+
+
+def _end_session(games: GameService, session: str, account: str) -> None:
+    games.store.sessions.end(session, account)
+
+
+async def _forget(services: Services, account: str) -> None:
+    """Delete an account with its programs, and stop showing their games."""
+    rooms = services.rooms
+    accounts = rooms.games.store.accounts
+    gone = {account, *(bot.id for bot in await rooms.in_thread(accounts.bots, account))}
+    for each in gone:
+        rooms.disconnect(each)
+    await rooms.in_thread(accounts.delete, account)
+    rooms.forget(gone)
+    services.leaderboards.clear()
+
+
+def _gone(request: Request, what: str) -> Response:
+    sign_out(request)
+    return _back(what)
+
+
+# Programs
+
+
+async def _bot(request: Request, user: User, form: Form) -> Response:
+    name, token = checked_name(form.get("name", "")), new_token()
+    _check_pace(request)
+    rooms, bot, session = services_of(request).rooms, new_account_id(), session_of(token)
+    add = rooms.games.store.accounts.add_bot
+    await rooms.in_thread(add, bot, name, user.account, session, most=MAX_BOTS)
+    return await _page(request, user, secret=("token", token), shown=name)
+
+
+async def _token(request: Request, user: User, form: Form) -> Response:
+    rooms, token, bot = services_of(request).rooms, new_token(), await _bot_of(request, user, form)
+    renew = rooms.games.store.accounts.renew_token
+    await rooms.in_thread(renew, user.account, bot.id, session_of(token))
+    return await _page(request, user, secret=("token", token), shown=bot.name)
+
+
+async def _token_end(request: Request, user: User, form: Form) -> Response:
+    rooms, bot = services_of(request).rooms, await _bot_of(request, user, form)
+    await rooms.in_thread(rooms.games.store.sessions.end_all, bot.id)
+    return _back("token-ended")
+
+
+async def _bot_delete(request: Request, user: User, form: Form) -> Response:
+    bot = await _bot_of(request, user, form)
+    await _forget(services_of(request), bot.id)
+    return _back("bot-deleted")
+
+
+async def _bot_of(request: Request, user: User, form: Form) -> Account:
+    rooms = services_of(request).rooms
+    for bot in await rooms.in_thread(rooms.games.store.accounts.bots, user.account):
+        if bot.id == form.get("bot"):
+            return bot
+    raise FormError("You have no such program.", 404)
+
+
+_ACTIONS: dict[str, Callable[[Request, User, Form], Awaitable[Response]]] = {
+    "claim": _claim,
+    "login": _login,
+    "recover": _recover,
+    "logout": _logout,
+    "delete": _delete,
+    "password": _password,
+    "codes": _codes,
+    "end": _end,
+    "everywhere": _everywhere,
+    "bot": _bot,
+    "token": _token,
+    "token-end": _token_end,
+    "bot-delete": _bot_delete,
+}
+_FOR_GUESTS = ("claim", "login", "recover", "logout", "delete")
+ROUTES = (
+    page("/account", show),
+    page("/account/export", export),
+    page("/account/{action}", act, "POST"),
+)
+
+
+# How often
+
+
+async def _checked(request: Request, user: User, form: Form) -> Account:
+    """Return the account, after the password of the form was found to be its own."""
+    services, attempt = services_of(request), f"session {user.session}"
+    _check_wait(services, services.limits.logins.attempt(attempt))
+    account = await services.do(GameService.account, user.account)
+    if not await services.passwords.verify(
+        account.password, form.get("password", ""), address_of(request.scope), user.session
+    ):
+        raise FormError("The password is wrong.", 403)
+    services.limits.logins.forgive(attempt)
+    return account
+
+
+def _count_attempt(request: Request, name: str, account: Account | None) -> tuple[str | None, str]:
+    """Count an attempt to log in; return the browser, if it is known, and the count's key.
+
+    A browser in which the account was logged in before counts for itself, so that the wrong
+    passwords of others do not stand in its way. However its name is spelt, it is one account.
+
+    Raises:
+        FormError: if there were too many.
+    """
+    services, address = services_of(request), address_of(request.scope)
+    header = request.headers.get("cookie")
+    device = services.cookies.device(header, account.id) if account else None
+    if device and not services.limits.logins.attempt(f"device {device}"):
+        return device, f"device {device}"
+    _check_pace(request)
+    attempt = f"name {account.id if account else name.casefold()} {address}"
+    _check_wait(services, services.limits.logins.attempt(attempt))
+    return None, attempt
+
+
+def _check_pace(request: Request) -> None:
+    services = services_of(request)
+    _check_wait(services, services.limits.password_addresses.take(address_of(request.scope)))
+
+
+def _check_wait(services: Services, wait: float) -> None:
+    if wait:
+        services.metrics.limited.inc()
+        raise FormError(f"Too many attempts: wait {max(1, round(wait))} seconds.", 429)
+
+
+# Names
 
 
 def checked_name(text: str) -> str:
-    """Return a name that others can read and tell apart.
+    """Return a name that others can read, write and tell apart.
 
     Raises:
-        FormError: if it is none.
+        FormError: if it is not one.
     """
     name = " ".join(text.split())
-    if not (1 < len(name) <= LONGEST_NAME and _NAME.fullmatch(name)):
+    if not (1 < len(name) <= MAX_NAME and _NAME.fullmatch(name)):
         raise FormError(
-            f"A name has 2 to {LONGEST_NAME} letters from A to Z, digits, spaces, dots, - and _."
+            f"A name has 2 to {MAX_NAME} letters from A to Z, digits, spaces, dots, - and _."
         )
     if looks_of(name).startswith(looks_of("guest")):
         raise FormError("Names that begin with guest belong to guests.")
     return name
 
 
-def _back(what: str) -> RedirectResponse:
-    return RedirectResponse(f"/account?done={what}", 303)
+# Passwords
+
+MIN_PASSWORD, MAX_PASSWORD = 8, 128
+MIN_GUESSES = 10**8
+"""What a password must withstand: zxcvbn's third step of four."""
+
+_JUDGED = 24
+"""The characters that are judged. The time grows exponentially with digits and signs that stand for
+letters: 32 can take a second."""
+
+_OURS = ("2048", "py2048")
+_estimating = threading.Lock()  # zxcvbn keeps the words of one call where the next one finds them
+
+
+def check_password(password: str, name: str) -> None:
+    """Reject a password that does not protect an account. It may take a tenth of a second.
+
+    Args:
+        password: the password.
+        name: what the account is called.
+
+    Raises:
+        FormError: if it is too short or too long, or easily guessed; it says what is better.
+    """
+    from zxcvbn import zxcvbn
+
+    if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
+        raise FormError(f"A password has {MIN_PASSWORD} to {MAX_PASSWORD} characters.")
+    words = [*_OURS, name, *name.split()]
+    with _estimating:
+        found: dict[str, Any] = zxcvbn(password[:_JUDGED], words)
+    if found["guesses"] >= MIN_GUESSES:
+        return
+    feedback, said = found["feedback"], ["This password is easily guessed."]
+    if any(word.casefold() in password.casefold() for word in words):
+        said.append("It has the name of the account or of the game in it.")
+    better = feedback["suggestions"] or ["Take three or four words, or let your browser make one."]
+    raise FormError(" ".join([*said, *filter(None, [feedback["warning"]]), *better]))
+
+
+class Passwords:
+    """Makes and compares hashes, a few at a time.
+
+    Browsers in which an account was logged in before have a queue of their own, which strangers
+    cannot fill.
+    """
+
+    def __init__(self) -> None:
+        self._strangers = Queue(2, 40, 160)  # a class signs in together
+        self._known = Queue(1, 20, 40)
+
+    async def new(self, password: str, name: str, who: str) -> str:
+        """Return the hash of a new password.
+
+        Args:
+            password: the password.
+            name: what the account is called.
+            who: where the request comes from.
+
+        Raises:
+            FormError: as `check_password`, and if too many wait already.
+        """
+        try:
+            return await self._strangers.do(who, _hash, password, name)
+        except ActionRejected:
+            raise _too_many() from None
+
+    async def verify(self, hashed: str | None, password: str, who: str, device: str | None) -> bool:
+        """Say whether a password is the right one; without one to compare, work as long.
+
+        Args:
+            hashed: the hash.
+            password: the password.
+            who: where the request comes from.
+            device: the name of a browser in which the account was logged in before.
+
+        Raises:
+            FormError: if too many wait already.
+        """
+        queue = self._strangers if device is None else self._known
+        try:
+            return await queue.do(device or who, _verify, hashed, password[:MAX_PASSWORD])
+        except ActionRejected:
+            raise _too_many() from None
+
+
+def _too_many() -> FormError:
+    return FormError("Too many people log in just now: try again in a moment.", 503)
+
+
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+
+
+def _hash(password: str, name: str) -> str:
+    check_password(password, name)
+    return _hasher().hash(password)
+
+
+def _verify(hashed: str | None, password: str) -> bool:
+    from argon2.exceptions import Argon2Error, InvalidHashError
+
+    if hashed is None:
+        _hasher().hash(password)
+        return False
+    try:
+        return _hasher().verify(hashed, password)
+    except (Argon2Error, InvalidHashError):
+        return False
+
+
+# Recovery codes
+
+CODES = 8
+_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none is taken for another
+_AS_READ = str.maketrans("OIL", "011", "- \t")
+
+
+def new_codes() -> list[str]:
+    """Return a set of codes that a person can write down: four groups of four characters each."""
+    return [
+        "-".join("".join(secrets.choice(_SYMBOLS) for _ in range(4)) for _ in range(4))
+        for _ in range(CODES)
+    ]
+
+
+def code_hash(code: str) -> str:
+    """Return what is kept of a recovery code, however a person writes it."""
+    return hashlib.sha256(code.upper().translate(_AS_READ).encode()).hexdigest()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, cast
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.exceptions import HTTPException
@@ -17,14 +20,19 @@ from starlette.responses import Response
 from py2048.errors import StorageError
 from py2048.server.play.games import GameService, guest_name, new_account_id
 from py2048.server.play.rooms import SIGN_IN
-from py2048.server.services import Services
-from py2048.server.site.tokens import session_of, token_in
 from py2048.storage import Account
 from py2048.storage.values import utc_text
+
+if TYPE_CHECKING:
+    from py2048.server.services import Services
 
 _NOTED = timedelta(hours=1)
 """How exactly it is noted when a session was last in use."""
 
+_TOKEN_LASTS_S = 15.0
+"""After this a token is looked up again: it may have been revoked in another process."""
+
+_MAX_TOKENS = 10_000
 _BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome",
              "Safari/": "Safari"}  # fmt: skip
 _SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows",
@@ -33,7 +41,7 @@ _SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows":
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Whoever sent a request.
+    """Who sent a request.
 
     Attributes:
         account: the id of the account.
@@ -62,137 +70,144 @@ class User:
         return self.name or guest_name(self.account)
 
 
-class Auth:
-    """Tells who asks, and gives browsers their cookies.
+def services_of(request: Request) -> Services:
+    """Return the parts of the server that received a request."""
+    return cast("Services", request.app.state.services)
+
+
+async def user_of(request: Request, *, wait: bool = True) -> User:
+    """Return who sent a request; a new guest where the cookie is missing, forged or outdated.
 
     Args:
-        services: the server's parts.
-        cookies: reads and writes cookies.
+        request: the request.
+        wait: whether to wait for the store, and fail with it; otherwise, where it is not open
+            or cannot be read, the cookie is believed, and no name is known.
+
+    Raises:
+        StorageError: if the store is waited for, and cannot be opened or read.
     """
-
-    def __init__(self, services: Services, cookies: Cookies) -> None:
-        self._services = services
-        self._cookies = cookies
-
-    async def user(self, request: Request, *, wait: bool = True) -> User:
-        """Return who asks; a new guest where the cookie is missing, forged or outdated.
-
-        Args:
-            request: the request.
-            wait: whether to wait for the store, and fail with it; otherwise, where it is not open
-                or cannot be read, the cookie is believed, and no name is known.
-
-        Raises:
-            StorageError: if the store is waited for, and cannot be opened or read.
-        """
+    services = services_of(request)
+    if wait:
+        await services.ready()
+    found = services.cookies.read(request.headers.get("cookie"))
+    if found is None:
+        return _greet(request, _new_guest(services))
+    try:
+        if services.is_ready:
+            user = await _known(services, *found) or _new_guest(services)
+            return _greet(request, user)
+    except StorageError:
         if wait:
-            await self._services.ready()
-        found = self._cookies.read(request.headers.get("cookie"))
-        if found is None:
-            return self._new_guest()
-        try:
-            if self._services.is_ready:
-                return await self._known(*found) or self._new_guest()
-        except StorageError:
-            if wait:
-                raise
-        account, mark, _ = found
-        return User(account, mark if isinstance(mark, int) else 0)
+            raise
+    account, mark, _ = found
+    return User(account, mark if isinstance(mark, int) else 0)
 
-    async def player(self, request: Request) -> User:
-        """Return the program whose token a request carries; without a token, as `user`.
 
-        Raises:
-            HTTPException: if the token is none.
-            StorageError: if the store cannot be opened or read.
-        """
-        token = token_in(request.headers)
-        if token is None:
-            return await self.user(request)
-        found = await self._bot(token)
-        if found is None:
-            headers = {"www-authenticate": "Bearer"}
-            raise HTTPException(401, "this token is not, or no longer, one of a program", headers)
-        return found
+async def player_of(request: Request) -> User:
+    """Return the program whose token a request carries; without a token, as `user_of`.
 
-    async def connecting(self, headers: Mapping[str, str]) -> User | None:
-        """Return who opens a WebSocket; None where the cookie or the token is outdated.
+    Raises:
+        HTTPException: if the token is not one.
+        StorageError: if the store cannot be opened or read.
+    """
+    token = token_in(request.headers)
+    if token is None:
+        return await user_of(request)
+    found = await _bot(services_of(request), token)
+    if found is None:
+        headers = {"www-authenticate": "Bearer"}
+        raise HTTPException(401, "this token is not, or no longer, one of a program", headers)
+    return found
 
-        Raises:
-            StorageError: if the store cannot be opened or read.
-        """
-        token = token_in(headers)
-        if token is not None:
-            return await self._bot(token)
-        found = self._cookies.read(headers.get("cookie"))
-        return self._new_guest() if found is None else await self._known(*found)
 
-    async def _bot(self, token: str) -> User | None:
-        known = self._services.tokens
-        user: User | None = known.find(token)
-        if user is None:
-            found = await self._services.do(_signed_in, session_of(token))
-            if found is None or not found.bot_of:
-                return None
-            known.add(token, user := found)
-        return user
+async def connecting(services: Services, headers: Mapping[str, str]) -> User | None:
+    """Return who opens a WebSocket; None where the cookie or the token is outdated.
 
-    async def _known(self, account_id: str, mark: Mark, is_old: bool) -> User | None:
-        """Return whom a cookie makes, with a new one if it is old; None if it is outdated."""
-        cookies = (self._cookies.write(account_id, mark),) if is_old else ()
-        if isinstance(mark, int):
-            account = await self._services.do(GameService.account, account_id)
-            is_guest = account.name is None and account.generation == mark
-            return User(account_id, mark, cookies=cookies) if is_guest else None
-        user = await self._services.do(_signed_in, session_of(mark))
-        return replace(user, cookies=cookies) if user and user.account == account_id else None
+    Raises:
+        StorageError: if the store cannot be opened or read.
+    """
+    token = token_in(headers)
+    if token is not None:
+        return await _bot(services, token)
+    found = services.cookies.read(headers.get("cookie"))
+    return _new_guest(services) if found is None else await _known(services, *found)
 
-    def _new_guest(self) -> User:
-        account = new_account_id()
-        return User(account, cookies=(self._cookies.write(account, 0),))
 
-    def remember(self, response: Response, user: User) -> None:
-        """Give a user the cookies."""
-        for cookie in user.cookies:
-            response.headers.append("set-cookie", cookie)
+def remember(request: Request, response: Response) -> None:
+    """Give the browser the cookies of whoever the request made it."""
+    user: User | None = getattr(request.state, "user", None)
+    for cookie in user.cookies if user else ():
+        response.headers.append("set-cookie", cookie)
 
-    async def sign_in(self, request: Request, account: Account) -> User:
-        """Begin a session of an account with a name, in the browser that sent the request."""
-        token, label = new_token(), browser_of(request.headers.get("user-agent", ""))
-        rooms, session = self._services.rooms, session_of(token)
-        await rooms.in_thread(rooms.games.store.sessions.begin, session, account.id, label)
-        cookies = (
-            self._cookies.write(account.id, token),
-            self._cookies.write_device(request.headers.get("cookie"), account.id),
-        )
-        return User(account.id, name=account.name, session=session, cookies=cookies)
 
-    def sign_out(self, response: Response) -> None:
-        """Make the browser a new guest."""
-        self.remember(response, self._new_guest())
+async def sign_in(request: Request, account: Account) -> User:
+    """Begin a session of an account with a name, in the browser that sent the request."""
+    services, header = services_of(request), request.headers.get("cookie")
+    token, label = new_token(), browser_of(request.headers.get("user-agent", ""))
+    rooms, session = services.rooms, session_of(token)
+    await rooms.in_thread(rooms.games.store.sessions.begin, session, account.id, label)
+    cookies = (
+        services.cookies.write(account.id, token),
+        services.cookies.write_device(header, account.id),
+    )
+    user = User(account.id, name=account.name, session=session, cookies=cookies)
+    return _greet(request, user)
 
-    def device(self, request: Request, account: str) -> str | None:
-        """Return the name of the browser if this account was logged in there before."""
-        return self._cookies.device(request.headers.get("cookie"), account)
 
-    async def disconnect_signed_out(self) -> None:
-        """Close the connections whose sessions have ended, here or in another process.
+def sign_out(request: Request) -> None:
+    """Make the browser a new guest."""
+    _greet(request, _new_guest(services_of(request)))
 
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        self._services.tokens.clear()
-        rooms = self._services.rooms
-        clients, store = tuple(rooms.clients), rooms.games.store
-        sessions = {each.session for each in clients if each.session}
-        guests = {(each.account, each.generation) for each in clients if not each.session}
-        if not clients:
-            return
-        live: set[object] = {*await rooms.in_thread(store.sessions.live, sessions)}
-        live |= await rooms.in_thread(store.accounts.live_guests, guests)
-        for client in clients:
-            if (client.session or (client.account, client.generation)) not in live:
-                client.close(SIGN_IN)
+
+async def disconnect_signed_out(services: Services) -> None:
+    """Close the connections whose sessions have ended, here or in another process.
+
+    Raises:
+        StorageError: if the store cannot be read.
+    """
+    services.tokens.clear()
+    rooms = services.rooms
+    clients, store = tuple(rooms.clients), rooms.games.store
+    sessions = {each.session for each in clients if each.session}
+    guests = {(each.account, each.generation) for each in clients if not each.session}
+    if not clients:
+        return
+    live: set[object] = {*await rooms.in_thread(store.sessions.live, sessions)}
+    live |= await rooms.in_thread(store.accounts.live_guests, guests)
+    for client in clients:
+        if (client.session or (client.account, client.generation)) not in live:
+            client.close(SIGN_IN)
+
+
+def _greet(request: Request, user: User) -> User:
+    request.state.user = user
+    return user
+
+
+def _new_guest(services: Services) -> User:
+    account = new_account_id()
+    return User(account, cookies=(services.cookies.write(account, 0),))
+
+
+async def _known(services: Services, account_id: str, mark: Mark, is_old: bool) -> User | None:
+    """Return whom a cookie makes, with a new one if it is old; None if it is outdated."""
+    cookies = (services.cookies.write(account_id, mark),) if is_old else ()
+    if isinstance(mark, int):
+        account = await services.do(GameService.account, account_id)
+        is_guest = account.name is None and account.generation == mark
+        return User(account_id, mark, cookies=cookies) if is_guest else None
+    user = await services.do(_signed_in, session_of(mark))
+    return replace(user, cookies=cookies) if user and user.account == account_id else None
+
+
+async def _bot(services: Services, token: str) -> User | None:
+    user = services.tokens.find(token)
+    if user is None:
+        user = await services.do(_signed_in, session_of(token))
+        if user is None or not user.bot_of:
+            return None
+        services.tokens.add(token, user)
+    return user
 
 
 def _signed_in(games: GameService, session: str) -> User | None:
@@ -214,6 +229,52 @@ def browser_of(agent: str) -> str:
     return f"{browser} on {system}" if system else browser
 
 
+# Tokens
+
+
+def new_token() -> str:
+    """Return a token that cannot be guessed."""
+    return secrets.token_urlsafe(32)
+
+
+def token_in(headers: Mapping[str, str]) -> str | None:
+    """Return the token that a request carries, None if it carries none."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def session_of(token: str) -> str:
+    """Return the id under which the store keeps the session of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+class KnownTokens:
+    """Whom the tokens speak for that were checked in the last seconds; no token itself is kept.
+
+    Args:
+        clock: tells the seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._known: dict[str, tuple[float, User]] = {}
+
+    def find(self, token: str | None) -> User | None:
+        """Return whom a token speaks for, None if it was not checked lately."""
+        until, found = self._known.get(session_of(token or ""), (0.0, None))
+        return found if self._clock() < until else None
+
+    def add(self, token: str, user: User) -> None:
+        """Note whom a token speaks for."""
+        if len(self._known) >= _MAX_TOKENS:
+            self._known.clear()
+        self._known[session_of(token)] = self._clock() + _TOKEN_LASTS_S, user
+
+    def clear(self) -> None:
+        """Look all of them up again."""
+        self._known.clear()
+
+
 # Cookies
 
 NAME, DEVICE = "py2048", "py2048_device"
@@ -221,16 +282,10 @@ DAYS = 400
 _FRESH = timedelta(days=30)
 """An older cookie is renewed when it is used: only those end that are not used for long."""
 
-_MOST_OWNERS = 8
-
+_MAX_OWNERS = 8
 
 Mark = int | str
 """What a cookie has besides the account: a guest's generation, or the token of a session."""
-
-
-def new_token() -> str:
-    """Return a token that nobody can guess."""
-    return secrets.token_urlsafe(32)
 
 
 class Cookies:
@@ -265,7 +320,7 @@ class Cookies:
         """Return the ``Set-Cookie`` header that marks the browser as this account's."""
         owners = self._owners(header)
         owners[account] = owners.pop(account, secrets.token_hex(8))
-        latest = dict(list(owners.items())[-_MOST_OWNERS:])
+        latest = dict(list(owners.items())[-_MAX_OWNERS:])
         return self._header(DEVICE, self._devices.dumps(latest), "/account")
 
     def _owners(self, header: str | None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Sharing a finished game: a page that anybody may open, with a picture and a text.
+"""Sharing a finished game: a page that everyone may open, with a picture and a text.
 
 Neither tells a tile's place, a move or the secret, so that a daily game may be shared on its day.
 """
@@ -16,26 +16,24 @@ from PIL import Image, ImageDraw, ImageFont
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from py2048.server.http.middleware import address_of
 from py2048.server.play.games import GameService
 from py2048.server.play.messages import rules_info
 from py2048.server.schema import ActionRejected, checked_game_id
-from py2048.server.services import Services
-from py2048.server.site.auth import Auth
-from py2048.server.site.pages import Pages, origin_of
-from py2048.server.site.streaks import streak_of
+from py2048.server.site.auth import services_of, user_of
+from py2048.server.site.daily import streak_of
+from py2048.server.site.pages import origin_of, page, render
 from py2048.ui.shared.themes import DARK
 
 WIDTH, HEIGHT = 1200, 630
 """What social sites show without cutting."""
 
 _EDGE, _SIDE = 80, 380
-_MOST_SQUARES = 14
+_MAX_SQUARES = 14
 _FIRST_SQUARE = 16
 _KEPT = 256
-_TRIES, _PAUSE = 20, 0.2
+_TRIES, _PAUSE_S = 20, 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Card:
         """A square for each doubling from 16 on: reached, or missing on the way to the target."""
         reached = max((self.max_tile // _FIRST_SQUARE).bit_length(), 0)
         wanted = max(((self.target or 0) // _FIRST_SQUARE).bit_length(), reached)
-        return ("🟧" * reached + "⬜" * (wanted - reached))[:_MOST_SQUARES]
+        return ("🟧" * reached + "⬜" * (wanted - reached))[:_MAX_SQUARES]
 
     def text(self, address: str) -> str:
         """Return what people paste elsewhere, with the address of the page."""
@@ -136,9 +134,14 @@ def picture(card: Card) -> bytes:
 
 
 def _write(
-    pen: ImageDraw.ImageDraw, place: tuple[float, float], text: str, colour: str, size: float,
-    width: float, anchor: str,
-) -> None:  # fmt: skip
+    pen: ImageDraw.ImageDraw,
+    place: tuple[float, float],
+    text: str,
+    colour: str,
+    size: float,
+    width: float,
+    anchor: str,
+) -> None:
     """Write a line no wider than `width`, smaller where it would be."""
     font = ImageFont.load_default(size)
     font = ImageFont.load_default(size * min(1.0, width / max(pen.textlength(text, font), 1)))
@@ -148,54 +151,35 @@ def _write(
 # The pages
 
 
-class SharePages:
-    """The page from which a finished game is shared, and its picture.
+async def show(request: Request) -> Response:
+    """The picture and the text of a finished game, for all who have the address."""
+    user = await user_of(request)
+    game, card = await _card(request)
+    values = shared(card, game, origin_of(request))
+    return render(request, user, "share.html", card=card, game_id=game, **values)
 
-    Args:
-        services: the server's parts.
-        auth: tells who asks.
-        pages: renders the page.
-    """
 
-    def __init__(self, services: Services, auth: Auth, pages: Pages) -> None:
-        self._services = services
-        self._auth = auth
-        self._pages = pages
+async def show_picture(request: Request) -> Response:
+    """The picture."""
+    services, (_, card) = services_of(request), await _card(request)
+    if services.limits.cards.take(address_of(request.scope)):
+        raise ActionRejected("busy", "too many pictures: wait a moment")
+    body = await services.rooms.in_thread(picture, card)
+    headers = {"cache-control": "public, max-age=86400"}
+    return Response(body, media_type="image/png", headers=headers)
 
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            Route("/game/{game}/share", self.show),
-            Route("/game/{game}/card.png", self.picture),
-        ]
 
-    async def show(self, request: Request) -> Response:
-        """The picture and the text of a finished game, for whoever has the address."""
-        user = await self._auth.user(request)
-        game, card = await self._card(request)
-        values = shared(card, game, origin_of(self._services.settings, request))
-        return self._pages.render(request, user, "share.html", card=card, game_id=game, **values)
-
-    async def picture(self, request: Request) -> Response:
-        """The picture."""
-        _, card = await self._card(request)
-        if self._services.limits.cards.take(address_of(request.scope)):
-            raise ActionRejected("busy", "too many pictures: wait a moment")
-        body = await self._services.rooms.in_thread(picture, card)
-        headers = {"cache-control": "public, max-age=86400"}
-        return Response(body, media_type="image/png", headers=headers)
-
-    async def _card(self, request: Request) -> tuple[str, Card]:
-        game = checked_game_id(request.path_params["game"])
-        card = await self._services.do(card_of, game)
-        for _ in range(_TRIES):
-            if card is not None or not await self._services.do(_is_over, game):
-                break
-            await asyncio.sleep(_PAUSE)  # it is being verified
-            card = await self._services.do(card_of, game)
-        if card is None:
-            raise HTTPException(404, "There is no such finished game.")
-        return game, card
+async def _card(request: Request) -> tuple[str, Card]:
+    services, game = services_of(request), checked_game_id(request.path_params["game"])
+    card = await services.do(card_of, game)
+    for _ in range(_TRIES):
+        if card is not None or not await services.do(_is_over, game):
+            break
+        await asyncio.sleep(_PAUSE_S)  # it is being verified
+        card = await services.do(card_of, game)
+    if card is None:
+        raise HTTPException(404, "There is no such finished game.")
+    return game, card
 
 
 def shared(card: Card, game: str, origin: str) -> dict[str, Any]:
@@ -207,3 +191,6 @@ def shared(card: Card, game: str, origin: str) -> dict[str, Any]:
         "image": f"{origin}/game/{game}/card.png",
         "size": (WIDTH, HEIGHT),
     }
+
+
+ROUTES = (page("/game/{game}/share", show), page("/game/{game}/card.png", show_picture))

@@ -4,20 +4,125 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
 from py2048.review.plots import bar_plot, line_plot
+from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
-from py2048.server.play.games import GameService
+from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import rules_info
-from py2048.server.site.streaks import streak_of
+from py2048.server.site.auth import services_of, user_of
+from py2048.server.site.daily import streak_of
+from py2048.server.site.pages import page, render, text_of
 from py2048.storage import GameEnd, ScoreSummary
 
-_MOST_RECENT = 20
-_MOST_DAYS, _MOST_WEEKS = 31, 105
+_MAX_RECENT = 20
+_MAX_DAYS, _MAX_WEEKS = 31, 105
+
+
+async def show(request: Request) -> Response:
+    """A player's statistics and games."""
+    user, services = await user_of(request), services_of(request)
+    name, rules = request.path_params["name"][:100], request.query_params.get("rules")
+    chosen = None if rules is None else str(checked_rules(rules))
+    found = None if "\0" in name else await services.do(player_page, name, chosen)
+    if found is None:
+        raise HTTPException(404, "Nobody here has that name.")
+    values, plotted = found
+    plots = Markup("")
+    if plotted is not None:
+        address, games = address_of(request.scope), services.rooms.games
+        work = services.limits.plotting
+        plots = await services.plots.get(
+            plotted, lambda: work.do(address, plots_section, games, plotted)
+        )
+    return render(request, user, "player.html", plots=plots, **values)
+
+
+@dataclass(frozen=True)
+class Plotted:
+    """What the plots of a player show: as long as it is equal, so are they.
+
+    Attributes:
+        account: whose games they are.
+        rules: the text of their rules.
+        games: how many there are, by category.
+        reviews: how many games of the account are reviewed.
+    """
+
+    account: str
+    rules: str
+    games: Hashable
+    reviews: int
+
+
+def player_page(
+    games: GameService, name: str, rules: str | None = None
+) -> tuple[dict[str, Any], Plotted | None] | None:
+    """Return what the page of a player shows, and what its plots do; None if there is no player.
+
+    Args:
+        games: the games.
+        name: the player's name.
+        rules: the text of the rules for the plots; None takes those that were played most.
+    """
+    store = games.store
+    account = store.accounts.find_name(name)
+    if account is None:
+        return None
+    summaries = store.scores.summaries(account.id)
+    played = _games_by_rules(summaries)
+    chosen = rules or next(iter(played), None)
+    values = {
+        "player": account.name,
+        "person": games.account(account.bot_of).name if account.bot_of else None,
+        "since": account.created,
+        "streak": streak_of(store.online.daily_results(account.id), datetime.now(UTC).date()),
+        "summaries": [(rules_info(each.rules), each) for each in summaries],
+        "recent": messages.game_rows(
+            store.records.select(owner=account.id, order="finished", limit=_MAX_RECENT)
+        ),
+        "live": messages.game_rows(games.live_games_of(account.id)),
+        "played": [rules_info(text) for text in played],
+        "chosen": chosen and rules_info(chosen),
+    }
+    counts = tuple((each.category, each.games) for each in summaries if each.rules == chosen)
+    if chosen is None or not counts:
+        return values, None
+    return values, Plotted(account.id, chosen, counts, store.reviews.count(account.id))
+
+
+def _games_by_rules(summaries: Sequence[ScoreSummary]) -> dict[str, int]:
+    """Return how many games an account played under which rules, the most first."""
+    played: Counter[str] = Counter()
+    for each in summaries:
+        if each.category != "computer":
+            played[each.rules] += each.games
+    return {rules: count for rules, count in played.most_common() if count}
+
+
+def plots_section(games: GameService, plotted: Plotted) -> Markup:
+    """Return the plots of some games, and their numbers as a table; nothing without games."""
+    ends = games.store.records.ends(plotted.account, plotted.rules)
+    if not ends:
+        return Markup("")
+    accuracies = games.store.reviews.figures(plotted.account, plotted.rules, "accuracy")
+    periods = periods_of(ends, accuracies)
+    return Markup(text_of("_plots.html", periods=periods, plots=plots_of(periods, ends)))
+
+
+ROUTES = (page("/player/{name}", show),)
+
+
+# Periods
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +186,10 @@ def _days(first: date, last: date) -> Iterator[date]:
 
 
 def _naming(days: int) -> Callable[[date], str]:
-    """Return what names the period of a day where so many days are shown."""
-    if days < _MOST_DAYS:
+    """Return what names the period of a day where `days` are shown."""
+    if days < _MAX_DAYS:
         return date.isoformat
-    return _week if days < 7 * _MOST_WEEKS else lambda day: f"{day:%Y-%m}"
+    return _week if days < 7 * _MAX_WEEKS else lambda day: f"{day:%Y-%m}"
 
 
 def _week(day: date) -> str:
@@ -99,54 +204,7 @@ def _grouped(pairs: Iterable[tuple[str, float]]) -> Mapping[str, list[Any]]:
     return found
 
 
-# The page
-
-
-def player_page(games: GameService, name: str, rules: str | None = None) -> dict[str, Any] | None:
-    """Return what the page of a player shows; None if nobody has the name.
-
-    Args:
-        games: the games.
-        name: the player's name.
-        rules: the text of the rules for the plots; None takes those that were played most.
-    """
-    store = games.store
-    account = store.accounts.find_name(name)
-    if account is None:
-        return None
-    summaries = store.scores.summaries(account.id)
-    played = _games_by_rules(summaries)
-    chosen = rules or next(iter(played), None)
-    return {
-        "player": account.name,
-        "person": games.account(account.bot_of).name if account.bot_of else None,
-        "since": account.created,
-        "streak": streak_of(store.online.daily_results(account.id), datetime.now(UTC).date()),
-        "summaries": [(rules_info(each.rules), each) for each in summaries],
-        "recent": messages.game_rows(
-            store.records.select(owner=account.id, order="finished", limit=_MOST_RECENT)
-        ),
-        "live": messages.game_rows(games.live_games_of(account.id)),
-        "played": [rules_info(text) for text in played],
-        "chosen": chosen and rules_info(chosen),
-        **(_plots(games, account.id, chosen) if chosen else {"periods": [], "plots": {}}),
-    }
-
-
-def _games_by_rules(summaries: Sequence[ScoreSummary]) -> dict[str, int]:
-    """Return how many games an account played under which rules, the most first."""
-    played: Counter[str] = Counter()
-    for each in summaries:
-        if each.category != "computer":
-            played[each.rules] += each.games
-    return {rules: count for rules, count in played.most_common() if count}
-
-
-def _plots(games: GameService, account: str, rules: str) -> dict[str, Any]:
-    """Return the periods of an account's games under some rules, and the plots by their titles."""
-    ends = games.store.records.ends(account, rules)
-    periods = periods_of(ends, games.store.reviews.figures(account, rules, "accuracy"))
-    return {"periods": periods, "plots": plots_of(periods, ends) if ends else {}}
+# Plots
 
 
 def plots_of(periods: Sequence[Period], ends: Sequence[GameEnd]) -> dict[str, str]:

@@ -1,65 +1,119 @@
-"""Reviews of finished games: who may ask for one, how far it is, and what it says.
+"""Reviews of finished games: who may ask for one, how it is computed, and what it says.
 
-The queue of requests is in the store, and `review_workers` work through it. A review helps nobody
-in a game: it needs a record, which only finished games have, and that of a daily challenge opens
-when the secret of the day is known, even to its player, who could play the day again as a guest.
+The queue of requests is in the store. Each review is computed in a process of its own at low
+priority, so no move of a player waits for one, whatever the game and however long kernels take to
+compile; a process that hangs or crashes spoils nothing but its review.
+
+A review is no help in a game: it needs a record, which only finished games have, and that of a
+daily challenge opens when the secret of the day is known, even to its player, who could play the
+day again as a guest.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import faulthandler
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from py2048.direction import Direction
+from py2048.errors import Py2048Error, StorageError
+from py2048.game import Record
+from py2048.players import Unit
+from py2048.review import MoveReview, Review, judge_for, reviewing
+from py2048.review.plots import graph
+from py2048.review.words import describe_move
 from py2048.server import schema
+from py2048.server.http.metrics import Metrics
 from py2048.server.play import fairness
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
-from py2048.storage import RecordSummary, StoredReview
+from py2048.storage import RecordSummary, ReviewClaim, StoredReview
+from py2048.storage.values import utc_text
+
+if TYPE_CHECKING:
+    from py2048.server.services import Services
+    from py2048.storage import Store
+
+_log = logging.getLogger("py2048.web")
 
 VERSION = "1"
 """Reviews of another version count as none: raise it when judges, grades or a summary change."""
 
-MOST_KEPT = 5_000
-"""So many reviews are kept, the latest."""
+MAX_KEPT = 5_000
+"""The number of reviews that are kept, the latest."""
 
-MOST_MOVES = 20_000
+MAX_MOVES = 20_000
 """The longest game that is reviewed."""
 
-MOST_PENDING = 200
+MAX_PENDING = 200
 """The longest queue."""
-
-_NAMES = {direction.letter: str(direction) for direction in Direction}
-
 
 MAX_PENDING_EACH = 20
 """The most places in the queue for one address."""
 
+MAX_MISTAKES = 40
+"""The mistakes that are shown with their boards, the worst."""
 
-def request_review(games: GameService, game_id: str, asked: set[str]) -> None:
+NICENESS = 10
+TIMEOUT_S = 600.0
+"""How long a review may take."""
+
+_LEASE = timedelta(seconds=20)
+"""A process that renews no claim for this long has died, and another one begins its review anew."""
+
+_POLL_S = 5.0
+"""Between two looks for requests that came to other processes."""
+
+_RENEWAL_S, _GLANCE_S = 1.0, 0.2
+_MAX_ATTEMPTS = 3
+_MAX_ADDRESSES = 10_000
+_DIGITS = 6
+_UNFINISHED = "the server could not finish it"
+_NAMES = {direction.letter: str(direction) for direction in Direction}
+_LETTERS = {name: letter for letter, name in _NAMES.items()}
+
+
+# What is asked for
+
+
+async def request_review(services: Services, game_id: str, account: str, address: str) -> None:
     """Ask for the review of a finished game, unless it is there or on its way.
 
-    Args:
-        games: the games.
-        game_id: the game.
-        asked: the games that the same address asked for, some of which may be reviewed by now.
-
     Raises:
-        ActionRejected: if there is no such game (``unknown_game``), it is sealed (``sealed``) or
-            too long (``length``), or too many wait (``busy``).
+        ActionRejected: if reviews are switched off (``off``), there is no such game
+            (``unknown_game``), it is sealed (``sealed``) or too long (``length``), or too many are
+            asked for or wait (``busy``).
     """
-    record = _record(games, game_id)
-    if record.plies > MOST_MOVES:
+    if not services.settings.reviews:
+        raise ActionRejected("off", "games are not reviewed on this server")
+    services.limits.check_review(account, address)
+    await services.do(_request, game_id, services.reviews.asked_from(address))
+    services.reviews.wake()
+
+
+def _request(games: GameService, game_id: str, asked: set[str]) -> None:
+    record, reviews = _record(games, game_id), games.store.reviews
+    if record.plies > MAX_MOVES:
         raise ActionRejected(
-            "length", f"this game has {record.plies:,} moves: at most {MOST_MOVES:,} are reviewed"
+            "length", f"this game has {record.plies:,} moves: at most {MAX_MOVES:,} are reviewed"
         )
-    if games.store.reviews.pending() >= MOST_PENDING:
+    if reviews.pending() >= MAX_PENDING:
         raise ActionRejected("busy", "too many games wait for a review: try again later")
-    asked.intersection_update(games.store.reviews.waiting(asked))
+    asked.intersection_update(reviews.waiting(asked))
     if len(asked - {game_id}) >= MAX_PENDING_EACH:
         raise ActionRejected("busy", "too many games from here wait for a review: try again later")
-    games.store.reviews.request(game_id, VERSION)
+    reviews.request(game_id, VERSION)
     asked.add(game_id)
 
 
@@ -74,7 +128,8 @@ def review_answer(
     with games.store.snapshot():
         record, review = _record(games, game_id), games.store.reviews.find(game_id)
         state = _state(review)
-        moves = games.store.reviews.moves(game_id) if limit and state == "done" else None
+        done = review if state == "done" else None
+        moves = games.store.reviews.moves(game_id) if limit and done else None
         return schema.ReviewAnswer(
             game=game_id,
             state=state,
@@ -82,9 +137,9 @@ def review_answer(
             done=review.done if review else 0,
             total=record.plies,
             fault=review.fault if review else None,
-            summary=_summary(review) if review and state == "done" else None,
+            summary=msgspec.convert(done.summary, schema.ReviewSummary) if done else None,
             first=first,
-            moves=_moves(moves, first, limit) if isinstance(moves, list) else [],
+            moves=_unpacked(moves, first, limit) if isinstance(moves, list) else [],
         )
 
 
@@ -106,30 +161,255 @@ def _state(review: StoredReview | None) -> str:
     return "failed" if review.fault else "done"
 
 
-def _summary(review: StoredReview) -> schema.ReviewSummary:
-    return msgspec.convert(review.summary, schema.ReviewSummary)
+# The queue
+
+
+class Reviewer(Protocol):
+    """What reviews a game, in a process of its own."""
+
+    def __call__(self, record: str, note: Callable[[int], None]) -> dict[str, object]:
+        """Return the summary and the moves of a review; note how many moves are done so far."""
+
+
+class ReviewQueue:
+    """The threads that work through the queue, each with a process for the review at hand.
+
+    Args:
+        workers: how many reviews at a time; none are computed here if that is 0.
+        metrics: counts them.
+        reviewer: computes one; it is sent to the process.
+
+    Attributes:
+        backlog: how many reviews wait or are being computed, as last seen.
+    """
+
+    def __init__(self, workers: int, metrics: Metrics, reviewer: Reviewer | None = None) -> None:
+        self._metrics = metrics
+        self._reviewer: Reviewer = reviewer or computed
+        self.backlog = 0
+        self._asked: dict[str, set[str]] = {}
+        self._wanted = threading.Semaphore(0)
+        self._is_closed = False
+        self._workers = workers
+        self._threads: list[threading.Thread] = []
+
+    def start(self, store: Store) -> None:
+        """Begin to work through the queue of a store."""
+        for number in range(self._workers):
+            name = f"py2048-review-{number}"
+            thread = threading.Thread(target=self._run, args=(store,), name=name, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def asked_from(self, address: str) -> set[str]:
+        """Return the games whose reviews an address asked for; some may be there by now."""
+        if len(self._asked) > _MAX_ADDRESSES:
+            self._asked.clear()
+        return self._asked.setdefault(address, set())
+
+    def wake(self) -> None:
+        """Look for a request now."""
+        self._wanted.release()
+
+    def close(self) -> None:
+        """Stop; what is being computed goes back to the queue."""
+        self._is_closed = True
+        for _ in self._threads:
+            self._wanted.release()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self, store: Store) -> None:
+        while not self._is_closed:
+            try:
+                self.backlog = store.reviews.pending()
+                claim = store.reviews.claim(VERSION, utc_text(datetime.now(UTC) - _LEASE))
+                if claim is not None:
+                    self._review(store, claim)
+                    continue
+            except (StorageError, OSError) as error:  # the claim ends, and others may try
+                _log.warning("cannot review games", extra={"fault": str(error)})
+            self._wanted.acquire(timeout=_POLL_S)
+
+    def _review(self, store: Store, claim: ReviewClaim) -> None:
+        """Compute a claimed review and keep it, or why there is none."""
+        found: dict[str, Any] = {}
+        fault = None
+        try:
+            if claim.attempt > _MAX_ATTEMPTS:
+                raise BrokenProcessPool("earlier processes died of it")
+            found = self._computed(store, claim)
+        except Py2048Error as error:
+            fault = str(error)
+        except Exception:  # noqa: BLE001 - whatever is wrong with one, others follow
+            fault = _UNFINISHED
+            if not self._is_closed:
+                _log.warning("a review failed", exc_info=True, extra={"game": claim.game_id})
+        if self._is_closed:
+            store.reviews.release(claim)
+        elif store.reviews.finish(claim, found.get("summary"), found.get("moves"), fault):
+            (self._metrics.failed_reviews if fault else self._metrics.reviews).inc()
+
+    def _computed(self, store: Store, claim: ReviewClaim) -> dict[str, Any]:
+        """Return a review from a new process, renewing the claim while it computes.
+
+        Raises:
+            Exception: what was raised there, or that the process has ended.
+        """
+        context = multiprocessing.get_context("spawn")
+        shared = context.Array("q", 2, lock=False)
+        with ProcessPoolExecutor(
+            1, mp_context=context, initializer=_begin, initargs=(shared,)
+        ) as pool:
+            record = store.records.load(claim.game_id)
+            future: Future[dict[str, Any]] = pool.submit(_work, self._reviewer, record)
+            renewed, is_wanted = time.monotonic(), True
+            while not wait([future], timeout=_GLANCE_S).done:
+                if is_wanted and time.monotonic() - renewed > _RENEWAL_S:
+                    renewed, self.backlog = time.monotonic(), store.reviews.pending()
+                    is_wanted = store.reviews.renew(claim, shared[_DONE])
+                if shared[_PID] and (self._is_closed or not is_wanted):
+                    os.kill(shared[_PID], getattr(signal, "SIGKILL", signal.SIGTERM))
+        error = future.exception()
+        if error is not None and not isinstance(error, Exception):  # such as a SystemExit
+            raise BrokenProcessPool(repr(error))
+        return future.result()
+
+
+# The process
+
+_PID, _DONE = 0, 1
+_shared: Any = None
+"""In the process of a review, what it tells the server: its id, and how many moves are done."""
+
+
+def _begin(shared: Any) -> None:
+    """Prepare the process: it ends with the server, or when it takes too long."""
+    global _shared  # noqa: PLW0603 - an initializer cannot pass anything on
+    _shared = shared
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the server's log is JSON
+    faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    shared[_PID] = os.getpid()
+
+
+def _end_with_server() -> None:
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)
+
+
+def _work(reviewer: Reviewer, record: str) -> dict[str, object]:
+    return reviewer(record, _note)
+
+
+def _note(done: int) -> None:
+    _shared[_DONE] = done
+
+
+def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
+    """Return the summary and the moves of a game's review, as they are kept.
+
+    Raises:
+        Py2048Error: if there is no judge for the rules, or the record breaks them.
+    """
+    game = Record.from_json(record)
+    judge, moves = judge_for(game.rules), list[MoveReview]()
+    for move in reviewing(game, judge):
+        moves.append(move)
+        note(len(moves))
+    review = Review.of(game, judge, moves)
+    return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _packed(moves)}
+
+
+def summary_of(review: Review) -> schema.ReviewSummary:
+    """Return what is said of a game as a whole, and of its worst moves."""
+    phases = [
+        schema.PhaseInfo(
+            phase.tile,
+            phase.first,
+            phase.last,
+            _rounded(phase.loss),
+            _rounded(phase.luck),
+            phase.accuracy,
+        )
+        for phase in review.phases
+    ]
+    return schema.ReviewSummary(
+        judge=review.judge,
+        unit=review.unit.value,
+        exact=review.is_exact,
+        reviewed=len(review.moves),
+        accuracy=review.accuracy,
+        expected=_rounded(review.expected) if review.unit is Unit.POINTS else None,
+        loss=_rounded(review.loss),
+        luck=_rounded(review.luck),
+        counts={grade.value: count for grade, count in review.counts.items()},
+        phases=phases,
+        mistakes=_mistakes(review),
+        graph=graph(review),
+    )
+
+
+def _mistakes(review: Review) -> list[schema.Mistake]:
+    """Return the worst mistakes, in order."""
+    worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
+    critical = {move.ply for move in review.critical}
+    shown = critical.union(move.ply for move in worst)
+    places = [place for place, (_, spawn) in enumerate(review.record.steps) if spawn is not None]
+    return [
+        schema.Mistake(
+            ply=move.ply,
+            turn=places[move.ply - 1],
+            score=move.score,
+            board=move.board.rows,
+            played=str(move.played),
+            best=str(move.best),
+            values=_by_name(move.values),
+            chances=_by_name(move.chances),
+            loss=_rounded(move.loss),
+            share=move.share,
+            grade=move.grade.value,
+            luck=_rounded(move.luck),
+            source=move.source,
+            critical=move.ply in critical,
+            say=describe_move(review, move),
+        )
+        for move in review.moves
+        if move.ply in shown
+    ]
+
+
+def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
+    return {str(direction): _rounded(value) for direction, value in values.items()}
+
+
+def _rounded(value: float) -> float:
+    """Return a value with as many digits as mean something."""
+    return float(f"{value:.{_DIGITS}g}")
 
 
 # What is kept of each move is as short as can be: directions and grades are a character each.
 
 
-def packed_moves(moves: list[schema.ReviewedMove]) -> list[object]:
+def _packed(moves: list[MoveReview]) -> list[object]:
     """Return moves as they are kept: what was played, the best, grades and losses."""
-    letters = {name: letter for letter, name in _NAMES.items()}
     return [
-        "".join(letters[move.played] for move in moves),
-        "".join(letters[move.best] for move in moves),
-        "".join(str(schema.GRADES.index(move.grade)) for move in moves),
-        [move.loss for move in moves],
+        "".join(_LETTERS[str(move.played)] for move in moves),
+        "".join(_LETTERS[str(move.best)] for move in moves),
+        "".join(str(schema.GRADES.index(move.grade.value)) for move in moves),
+        [_rounded(move.loss) for move in moves],
     ]
 
 
-def _moves(packed: list[Any], first: int, limit: int) -> list[schema.ReviewedMove]:
+def _unpacked(packed: list[Any], first: int, limit: int) -> list[schema.ReviewedMove]:
     """Return some of the moves that were packed."""
-    played, best, grades, losses = packed
     wanted = slice(first, first + limit)
-    columns = zip(played[wanted], best[wanted], grades[wanted], losses[wanted], strict=True)
+    columns = zip(*(column[wanted] for column in packed), strict=True)
     return [
-        schema.ReviewedMove(ply, _NAMES[one], _NAMES[other], loss, schema.GRADES[int(grade)])
-        for ply, (one, other, grade, loss) in enumerate(columns, first + 1)
+        schema.ReviewedMove(ply, _NAMES[played], _NAMES[best], loss, schema.GRADES[int(grade)])
+        for ply, (played, best, grade, loss) in enumerate(columns, first + 1)
     ]

@@ -1,6 +1,6 @@
 // The page of a battle: who comes, how it goes, how it ended.
 import { AWAY, Connection, LOGGED_OUT } from "./connection.js";
-import { offerCopy } from "./copying.js";
+import { offerCopy } from "./page.js";
 import { element } from "./cells.js";
 import { check } from "./proof.js";
 import { Rivals } from "./rivals.js";

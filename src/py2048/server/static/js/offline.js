@@ -1,7 +1,7 @@
 // A casual game that goes on while the server is away: what the server does otherwise, and the turns
 // that it verifies when it is back. Nobody vouches for tiles that appear here, so the game counts on
 // no leaderboard.
-import { DIRECTIONS } from "./keys.js";
+import { DIRECTIONS } from "./input.js";
 import { signed } from "./numbers.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { read, write } from "./settings.js";

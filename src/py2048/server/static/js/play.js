@@ -1,19 +1,17 @@
 // The page on which one plays.
 import { Computer, showLosses } from "./computer.js";
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
-import { GamesDialog } from "./games.js";
+import { GamesDialog, NewGameDialog } from "./dialogs.js";
 import { keepPage } from "./install.js";
-import { isTaken, meaning } from "./keys.js";
+import { isTaken, meaning, onSwipe } from "./input.js";
 import { toggleMotion } from "./motion.js";
-import { NewGameDialog } from "./newgame.js";
 import { grouped } from "./numbers.js";
 import { OfflineGame } from "./offline.js";
 import { Overlay, button, link } from "./overlay.js";
 import { ActionQueue, MOST } from "./queue.js";
 import { Scene } from "./scene.js";
 import { spoken } from "./speech.js";
-import { onSwipe } from "./swipe.js";
-import { nextTheme } from "./theme.js";
+import { nextTheme } from "./page.js";
 
 const $ = (id) => document.getElementById(id);
 const SLOW = 1000;

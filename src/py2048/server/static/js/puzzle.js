@@ -1,5 +1,5 @@
 // The page of a puzzle: keys that slide tiles elsewhere press its buttons.
-import { isTaken, meaning } from "./keys.js";
+import { isTaken, meaning } from "./input.js";
 
 const form = document.getElementById("puzzle");
 

@@ -1,5 +1,5 @@
 // The review of a finished game: wait for it, step through its mistakes, find them in the replay.
-import { isTaken } from "./keys.js";
+import { isTaken } from "./input.js";
 import { grouped } from "./numbers.js";
 
 const $ = (id) => document.getElementById(id);

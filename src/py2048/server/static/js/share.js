@@ -1,5 +1,5 @@
 // Sharing a finished game: copy the text, or give it to the device.
-import { offerCopy } from "./copying.js";
+import { offerCopy } from "./page.js";
 
 const $ = (id) => document.getElementById(id);
 

@@ -1,4 +1,7 @@
-// The dialog for a new game: its kind, and rules from the list or of one's own.
+// The dialogs: a new game, and my games in progress.
+import { element } from "./cells.js";
+import { grouped } from "./numbers.js";
+import { button } from "./overlay.js";
 import { read, write } from "./settings.js";
 
 const $ = (id) => document.getElementById(id);
@@ -117,4 +120,32 @@ function ownText() {
     `end=${ends ? "target" : "stuck"}`,
   ];
   return `${name}:${parts.join(",")}`;
+}
+
+/** The dialog that lists my games in progress. */
+export class GamesDialog {
+  #open;
+
+  /** @param {(game: string) => void} open takes a game up again */
+  constructor(open) {
+    this.#open = open;
+  }
+
+  /** Show a list of games, without the one on the table. */
+  show(games, current) {
+    const others = games.filter(({ game }) => game !== current);
+    $("games-list").replaceChildren(...others.map((each) => this.#line(each)));
+    $("games-none").hidden = others.length > 0;
+    if (!$("games-dialog").open) $("games-dialog").showModal();
+  }
+
+  #line({ game, rules, mode, score, ply }) {
+    const said = `${rules.name}, ${mode}: ${grouped(score)} points, ${grouped(ply)} moves`;
+    const choose = button("Play on", () => {
+      $("games-dialog").close();
+      this.#open(game);
+    });
+    choose.setAttribute("aria-label", `Play on: ${said}`);
+    return element("li", {}, choose, ` ${said}`);
+  }
 }

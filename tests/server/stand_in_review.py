@@ -1,0 +1,34 @@
+"""Stands in for what reviews games, for tests of the queue alone; it knows its process only."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SUMMARY = {
+    "judge": "stand-in", "unit": "points", "exact": True, "reviewed": 1, "accuracy": 50.0,
+    "expected": 9.5, "loss": 2.0, "luck": 1.5,
+    "counts": dict.fromkeys(("best", "good", "inaccuracy", "mistake", "blunder"), 1),
+    "phases": [], "mistakes": [], "graph": "<svg></svg>",
+}  # fmt: skip
+
+
+def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str, object]:
+    """Note that a game is reviewed, alone or not, and hang or crash if it was told so."""
+    with (folder / "runs").open("a") as runs:
+        print(json.loads(record)["score"], file=runs)
+    mine = folder / f"running {os.getpid()}"
+    mine.touch()
+    with (folder / "at once").open("a") as counts:
+        print(len(list(folder.glob("running *"))), file=counts)
+    note(1)
+    while (folder / "hang").exists():
+        time.sleep(0.05)
+    mine.unlink()
+    if (folder / "crash").exists():
+        sys.exit("this is said to those who run the server")
+    return {"summary": SUMMARY, "moves": ["L", "R", "4", [2.0]]}
