@@ -16,8 +16,7 @@ from py2048.compiled.jit import kernel, plain_form
 from py2048.errors import BoardError, PlayerError, RulesError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.layout import NetworkLayout, downgraded, images, parse_tuples, parts_of
-from py2048.ntuple.network import Network, empty_boards, put_board
-from py2048.ntuple.packed import add_changes
+from py2048.ntuple.network import Network, add_changes, empty_boards, put_board
 from py2048.ntuple.weights import save, save_packed, shipped_network
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher

@@ -13,8 +13,7 @@ from tests.ntuple.networks import NETWORKS
 from py2048.board import Board
 from py2048.cli import main
 from py2048.errors import WeightsError
-from py2048.ntuple.network import Network
-from py2048.ntuple.records import FEWEST, START, StageRecord, TrackRecord
+from py2048.ntuple.network import MIN_GAMES, START, Network, StageRecord, TrackRecord
 from py2048.ntuple.weights import (
     SHIPPED,
     load,
@@ -38,8 +37,8 @@ RECORDS = TrackRecord(
         StageRecord(START, 0, 500, 2100.0, 2000.0, 20.5, MADE),
         StageRecord(32, 32, 500, 2000.0, 1800.0, 20.0, {64: 499, 128: 400, 256: 2}),
         StageRecord(32, 48, 400, 2000.0, 1600.0, 20.0, {64: 300, 128: 10}),
-        StageRecord(64, 64, FEWEST, 900.0, 1000.0, 30.0, {}),
-        StageRecord(64, 96, FEWEST - 1, 900.0, 100.0, 30.0, {128: 5}),
+        StageRecord(64, 64, MIN_GAMES, 900.0, 1000.0, 30.0, {}),
+        StageRecord(64, 96, MIN_GAMES - 1, 900.0, 100.0, 30.0, {128: 5}),
     ),
 )
 
@@ -147,7 +146,7 @@ def test_every_shipped_file_has_records(path: Path) -> None:
     assert records is not None
     start, last = records.stages[0], records.stages[-1]
     assert (start.tile, start.games) == (START, records.games)
-    assert records.games >= 4 * FEWEST
+    assert records.games >= 4 * MIN_GAMES
     assert last.tile > 16 * START
     assert records_path(path).stat().st_size < 16_000
 
@@ -168,7 +167,7 @@ def test_corrected_values_are_the_points_that_come(name: str, games: int) -> Non
     records = network.records
     assert records is not None
     player = partial(Searcher, network.rules, network, SearchLimits(1))
-    stages = [(each.tile, each.least) for each in records.stages if each.games >= FEWEST]
+    stages = [(each.tile, each.least) for each in records.stages if each.games >= MIN_GAMES]
     seen = calibrate(player, stages, games, seed=records.seed + 1)
     known = {(each.tile, each.least): each for each in records.stages}
     compared = 0

@@ -18,8 +18,7 @@ from py2048 import Board, Direction, get_rules
 from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
-from py2048.ntuple.network import Band, Bands, Network
-from py2048.ntuple.packed import UNPACKING, LazyTable
+from py2048.ntuple.network import UNPACKING, Band, Bands, LazyTable, Network
 from py2048.ntuple.weights import load, save, save_packed
 from py2048.rng import derive_seed
 from py2048.search.expectimax import Expectimax
@@ -170,7 +169,7 @@ def test_a_band_is_unpacked_while_games_need_it(
     assert expected.tiles.max() >= 128
     assert sorted(lazy.loaded) == [0, 1, 2]
     with lazy.holding([0]):
-        monkeypatch.setattr("py2048.ntuple.packed.IDLE", -1.0)
+        monkeypatch.setattr("py2048.ntuple.network.IDLE_S", -1.0)
         late = Board.parse("128 64 8 2/4 2 . ./2 . . ./. . . .")
         assert searcher.rate(late) == SEARCHERS[1].rate(late)
     assert sorted(lazy.loaded) == [0, 2]  # one that is held, and the one of this board

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from py2048.arena import PlayerSummary, Results
-    from py2048.ntuple.records import StageRecord
+    from py2048.ntuple.network import StageRecord
     from py2048.review.report import Report, Section, Totals
     from py2048.training.ascent import StretchPoint
     from py2048.training.run import CurvePoint

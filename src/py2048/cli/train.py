@@ -35,8 +35,7 @@ from py2048.ui.shared.screen import counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from py2048.ntuple.network import Network
-    from py2048.ntuple.records import StageRecord, TrackRecord
+    from py2048.ntuple.network import Network, StageRecord, TrackRecord
     from py2048.training.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
     from py2048.training.trainer import ScoreTally
 
@@ -143,13 +142,12 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 def _settings(values: Settings, texts: list[str], options: Settings) -> tuple[Settings, Settings]:
     """Return the settings and the criteria: from the file, then ``--set``, then the options."""
     from py2048.training.run import StopCriteria
-    from py2048.training.trainer import current_names, dataclass_from
+    from py2048.training.trainer import dataclass_from
 
     own = values.pop("run", {})
     if not isinstance(own, dict):
         raise WeightsError(f"run = {shown(own)} must be a table, [run]")
-    values = current_names(values | own)
-    values |= current_names(dict(map(_setting, texts)))
+    values = values | own | dict(map(_setting, texts))
     values |= {name: value for name, value in options.items() if value is not None}
     limits = {
         name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
@@ -375,7 +373,7 @@ def _play_by_bands(network: Network, games: int, seed: int, *, threads: int) -> 
 
 
 def _print_weights(data: Settings) -> None:
-    from py2048.ntuple.records import StageRecord
+    from py2048.ntuple.network import StageRecord
 
     print(f"rules    {data['rules']}")
     print(f"tuples   {' '.join('-'.join(map(str, cells)) for cells in data['tuples'])}")

@@ -27,15 +27,13 @@ from py2048.game.record import check_replaceable
 
 HEADER = "header.json"
 VERSION = 1
-ALIGNMENT = 64
 BLOCK = 1 << 24
-_PADDING = 0xD935  # the extra field that zipalign uses for the same purpose
 _LOCAL_HEADER = 30
-_ZIP64_FIELD = 20
+"""Bytes of a member's local header before its name and extra field, whose lengths end it."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SPARSE = 1 / 16
 """An array with a smaller share of numbers other than 0 is compressed: fast, to a few per cent."""
-STALE = 60.0
+STALE_S = 60.0
 """Seconds after which an unfinished file that nobody has written to is given up."""
 
 Array = NDArray[Any]
@@ -43,7 +41,7 @@ Array = NDArray[Any]
 Check = tuple[Callable[[Any], bool], str]
 """Whether a value is right, and what is."""
 
-MOST_POINTS = 1e30
+MAX_POINTS = 1e30
 """More than any number of points in a header, and still a float32 after some sums."""
 
 
@@ -62,8 +60,8 @@ def write_archive(
         kind: the kind of archive, such as ``py2048-weights``.
         header: more header entries, in plain JSON values.
         arrays: the members by name, in order.
-        compression: how members are packed, a constant of `zipfile`; ``ZIP_STORED`` members can
-            be mapped into memory. By default arrays that are nearly empty are deflated.
+        compression: how members are packed, a constant of `zipfile`; by default arrays that are
+            nearly empty are deflated.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -72,8 +70,7 @@ def write_archive(
         with temporary.open("wb") as file:
             with zipfile.ZipFile(file, "w") as archive:
                 sums = {
-                    name: _write_member(archive, file, name, array, compression)
-                    for name, array in arrays
+                    name: _write_member(archive, name, array, compression) for name, array in arrays
                 }
                 text = json.dumps(
                     {"format": kind, "version": VERSION, **header, "sha256": sums}, indent=1
@@ -93,7 +90,7 @@ def _remove_stale(path: Path) -> None:
     """Remove what processes that were killed have left of files for `path`."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         with suppress(OSError):  # another process may be removing it
-            if left.stat().st_mtime < time.time() - STALE:
+            if left.stat().st_mtime < time.time() - STALE_S:
                 left.unlink()
 
 
@@ -112,16 +109,13 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _write_member(
-    archive: zipfile.ZipFile, file: BinaryIO, name: str, array: Array, compression: int | None
+    archive: zipfile.ZipFile, name: str, array: Array, compression: int | None
 ) -> str:
-    """Write one array, its data aligned to 64 bytes; return its checksum."""
+    """Write one array; return its checksum."""
     info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
     if compression is None:
         compression = zipfile.ZIP_DEFLATED if is_sparse(array) else zipfile.ZIP_STORED
     info.compress_type = compression
-    used = file.tell() + _LOCAL_HEADER + len(info.filename) + _ZIP64_FIELD + 4
-    padding = -used % ALIGNMENT
-    info.extra = struct.pack("<HH", _PADDING, padding) + bytes(padding)
     digest = hashlib.sha256()
     with archive.open(info, "w", force_zip64=True) as member:
         for block in _blocks(array):
@@ -197,7 +191,9 @@ class Archive:
             WeightsError: if it is missing; the function raises it if it is damaged.
         """
         expected, info = self._checksum(name), self._zip.getinfo(f"{name}.npy")
-        self._seek(info)
+        self._file.seek(info.header_offset)
+        local = self._file.read(_LOCAL_HEADER)
+        self._file.seek(sum(struct.unpack("<HH", local[26:30])), os.SEEK_CUR)
         kept = self._file.read(info.compress_size)
 
         def read() -> Array:
@@ -224,26 +220,6 @@ class Archive:
         if member.read(1) or digest.hexdigest() != expected:
             raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
         return array
-
-    def map(self, name: str) -> Array:
-        """Return an array mapped from the file, read-only and unchecked; `read` checks it.
-
-        Raises:
-            WeightsError: if it is missing, or compressed.
-        """
-        self._checksum(name)
-        info = self._zip.getinfo(f"{name}.npy")
-        if info.compress_type != zipfile.ZIP_STORED:
-            raise WeightsError(f"{self.path} is compressed and cannot be mapped: {name}")
-        self._seek(info)
-        shape, dtype = _array_header(self._file, self.path)
-        return np.memmap(self._file, dtype, "r", self._file.tell(), shape)
-
-    def _seek(self, info: zipfile.ZipInfo) -> None:
-        """Go to where the data of a member begin."""
-        self._file.seek(info.header_offset)
-        local = self._file.read(_LOCAL_HEADER)
-        self._file.seek(sum(struct.unpack("<HH", local[26:30])), os.SEEK_CUR)
 
     def _checksum(self, name: str) -> str:
         sums = self.header["sha256"]
@@ -305,7 +281,7 @@ def is_counts(value: object) -> bool:
 
 def is_points(value: object) -> bool:
     """Whether it is a number of points, or of anything else that is counted: not infinite."""
-    return type(value) in (int, float) and abs(value) < MOST_POINTS  # type: ignore[arg-type]
+    return type(value) in (int, float) and abs(value) < MAX_POINTS  # type: ignore[arg-type]
 
 
 def is_amount(value: object) -> bool:

@@ -10,8 +10,12 @@ weights and takes a few dozen memory accesses, so it learns well and plays fast.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import mmap
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -25,11 +29,11 @@ from py2048.compiled.rules import CompiledRules
 from py2048.errors import BoardError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.layout import NetworkLayout, downgraded, parts_of
-from py2048.ntuple.packed import LazyTable, Quantized
-from py2048.ntuple.records import TrackRecord
 from py2048.rules import Rules
 
 Weights = NDArray[np.float32]
+Quantized = NDArray[np.int16]
+Bytes = NDArray[np.uint8]
 BoardSpec = kernels.BoardSpec
 Boards = kernels.Boards
 
@@ -41,6 +45,150 @@ NEAR = 512
 
 MAX_RANK = 31
 """The largest rank on a board that a network rates."""
+
+
+IDLE_S = 30.0
+"""Seconds for which a part is kept that no search asks for: games in progress come back to it."""
+UNPACKING = "py2048-unpacking"
+"""The name of threads that unpack in the background."""
+PAGE = 1 << 21
+"""Memory is given back in such pages."""
+MIN_GAMES = 100
+"""With fewer games, a stage's records say nothing."""
+CORRECTABLE = 0.5
+"""How much of what came values may be off by and still say something when that is taken off."""
+CERTAIN = 0.99
+"""A tile that this share of the games make is as good as made."""
+START = 2
+"""The tile of the stage from the start of the game up to the first tile with stages of its own."""
+
+
+# --- weights that are unpacked when they are needed ----------------------------------------------
+
+
+class PackedWeights(NamedTuple):
+    """16-bit weights of which most are zero, as files hold them (``weights.py``).
+
+    Attributes:
+        used: a bit for each weight, the first one highest: whether it is not zero.
+        low: the low bytes of those, as zigzag numbers.
+        high: their high bytes.
+    """
+
+    used: Bytes
+    low: Bytes
+    high: Bytes
+
+    def add_to(self, steps: Quantized) -> None:
+        """Add the weights to others, which wrap around."""
+        (add_changes if IS_PLAIN else kernels.add_changes)(*self, steps)
+
+
+def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
+    """Do the same as the kernel in NumPy, for use where kernels are not compiled."""
+    zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
+    bits = np.unpackbits(used, count=steps.size).view(np.bool_)
+    steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
+
+
+class LazyTable:
+    """A table of equally large parts, of which those that are in use are unpacked.
+
+    Args:
+        packed: for each part a function that returns its weights.
+        size: the number of weights of a part.
+
+    Attributes:
+        table: the weights, int16 `[parts * size]`; zeros where a part is not unpacked.
+        loaded: the numbers of the parts that are, with the time when each was last asked for.
+    """
+
+    def __init__(self, packed: Sequence[Callable[[], PackedWeights]], size: int) -> None:
+        self._packed = packed
+        self._size = size
+        self._memory = _zeros(2 * size * len(packed))
+        self.table: Quantized = np.frombuffer(self._memory, np.int16)
+        self.loaded: dict[int, float] = {}
+        self._holders = [0] * len(packed)
+        self._lock = threading.Lock()
+        self._unpacking = [threading.Lock() for _ in packed]
+
+    @contextmanager
+    def holding(self, numbers: Iterable[int]) -> Iterator[None]:
+        """Have some parts unpacked for a while."""
+        held = list(numbers)
+        self._take(held)
+        try:
+            yield
+        finally:
+            with self._lock:
+                for number in held:
+                    self._holders[number] -= 1
+
+    def hold_all(self) -> Quantized:
+        """Unpack all parts for good; return the table."""
+        self._take(range(len(self._packed)))
+        return self.table
+
+    def check(self) -> None:
+        """Read all parts, one after the other, and keep none.
+
+        Raises:
+            WeightsError: if one is damaged.
+        """
+        for read in self._packed:
+            read()
+
+    def expect(self, numbers: Iterable[int]) -> None:
+        """Unpack some parts in the background, for whoever asks for them soon."""
+        for number in numbers:
+            if number not in self.loaded and not self._holders[number]:
+                thread = threading.Thread(target=self._visit, args=[number], name=UNPACKING)
+                with suppress(RuntimeError):  # where none can start, the search unpacks the part
+                    thread.start()
+
+    def _visit(self, number: int) -> None:
+        with suppress(WeightsError), self.holding([number]):  # the search that needs it says so
+            pass
+
+    def _take(self, numbers: Sequence[int]) -> None:
+        with self._lock:
+            for number in numbers:  # from now on they are not given back
+                self._holders[number] += 1
+        for number in numbers:
+            with self._unpacking[number]:
+                if number not in self.loaded:
+                    self._packed[number]().add_to(self._part(number))
+                self.loaded[number] = time.monotonic()
+        with self._lock:
+            for number, asked in list(self.loaded.items()):
+                if asked < time.monotonic() - IDLE_S and not self._holders[number]:
+                    self._give_back(number)
+
+    def _part(self, number: int) -> Quantized:
+        return self.table[number * self._size :][: self._size]
+
+    def _give_back(self, number: int) -> None:
+        del self.loaded[number]
+        start, length = 2 * self._size * number, 2 * self._size
+        if sys.platform == "linux" and start % PAGE == length % PAGE == 0:
+            self._memory.madvise(mmap.MADV_DONTNEED, start, length)  # there it is all zeros then
+        else:
+            self._part(number)[:] = 0
+
+
+def _zeros(size: int) -> mmap.mmap:
+    """Return memory that is taken when it is written, in large pages where there are such."""
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # this kernel has none
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    return memory
+
+
+# --- bands ---------------------------------------------------------------------------------------
 
 
 class Band(NamedTuple):
@@ -180,6 +328,98 @@ class Bands:
             used = np.flatnonzero(parts[band])  # pages of zeros stay unused
             row[used] = parts[band][used]
         return Bands(self.layout, tuple(sorted(parts)), whole.reshape(-1), self.step)
+
+
+# --- records -------------------------------------------------------------------------------------
+
+
+class StageRecord(NamedTuple):
+    """What came of the boards with which games entered a stage.
+
+    Attributes:
+        tile: the largest tile of the stage.
+        least: the least sum of all tiles.
+        games: how many games entered it.
+        predicted: the mean of the points to come, as the network valued these boards.
+        realised: the mean of the points that came.
+        error: the standard error of the mean of their difference.
+        made: how many of the games made each larger tile.
+    """
+
+    tile: int
+    least: int
+    games: int
+    predicted: float
+    realised: float
+    error: float
+    made: Mapping[int, int]
+
+    @property
+    def excess(self) -> float:
+        """The points that values are too high by, in the mean."""
+        return self.predicted - self.realised
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the excess is small enough for values without it to be points."""
+        return abs(self.excess) <= CORRECTABLE * self.realised
+
+    @property
+    def next_tile(self) -> int:
+        """The first larger tile that is in doubt; if none is, the largest that was made."""
+        tile = 2 * self.tile
+        while self.made.get(2 * tile) and self.made[tile] >= CERTAIN * self.games:
+            tile *= 2
+        return tile
+
+
+@dataclass(frozen=True)
+class TrackRecord:
+    """The records of a network that plays without search.
+
+    Attributes:
+        games: how many games were played.
+        seed: the seed of all games.
+        stages: the stages that were reached, ascending.
+    """
+
+    games: int
+    seed: int
+    stages: tuple[StageRecord, ...]
+
+    def of(self, board: Board) -> StageRecord | None:
+        """Return the record of a board's stage, if there are enough games of it."""
+        reached = [each for each in self._along(board) if each.least <= board.sum]
+        return reached[-1] if reached else None
+
+    def excess(self, board: Board) -> float:
+        """Return the points that values of a board are too high by; between stages, on a line.
+
+        Raises:
+            ValueError: if its largest tile has no records.
+        """
+        along = self._along(board)
+        return float(np.interp(board.sum, [r.least for r in along], [r.excess for r in along]))
+
+    def scale(self, board: Board) -> float:
+        """Return the points that came for each one expected; between stages, on a line.
+
+        It is 1 where there are no records, or values say nothing.
+        """
+        along = [each for each in self._along(board) if each.is_calibrated and each.predicted > 0]
+        if not along:
+            return 1.0
+        ratios = [each.realised / each.predicted for each in along]
+        return float(np.interp(board.sum, [each.least for each in along], ratios))
+
+    def _along(self, board: Board) -> list[StageRecord]:
+        """Return the stages of a board's largest tile that have enough games."""
+        first = min((each.tile for each in self.stages if each.tile > START), default=START)
+        tile = board.max_tile if board.max_tile >= first else START
+        return [each for each in self.stages if each.tile == tile and each.games >= MIN_GAMES]
+
+
+# --- networks ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

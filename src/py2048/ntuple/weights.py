@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from py2048.errors import WeightsError
+from py2048.errors import WeightsError, os_errors_as, shown
+from py2048.game.record import write_atomically
 from py2048.ntuple.archive import (
     Archive,
     Array,
@@ -38,57 +40,46 @@ from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import (
     Band,
     Bands,
+    LazyTable,
     Network,
+    PackedWeights,
+    Quantized,
+    StageRecord,
+    TrackRecord,
     check_banded,
     check_bands,
     check_rules,
-    in_points,
     objective_key,
 )
-from py2048.ntuple.packed import LazyTable, PackedWeights, Quantized
-from py2048.ntuple.records import TrackRecord
 from py2048.rules import Rules
 from py2048.rules.parts import is_tile
 
 KIND = "py2048-weights"
 EXACT, PACKED = "float32", "steps"
-LARGEST_STEP = 2**15 - 1
-LEAST_POINTS = 1e-30
+MAX_STEP = 2**15 - 1
+MIN_POINTS = 1e-30
 """A smaller step times the largest weight is nothing in float32."""
 SHIPPED = Path(__file__).resolve().parent / "data"
 
-Parts = dict[int, Array]
-"""The weights of stages, in units of their file's step."""
+RECORDS_KIND, RECORDS_VERSION = "py2048-records", 1
+MEANS = ("predicted", "realised", "error")
+"""The fields of a `StageRecord` that are saved with one decimal."""
 
 
-class WeightsHeader(NamedTuple):
-    """A network without its weights."""
-
-    layout: NetworkLayout
-    rules: Rules
-    history: tuple[Mapping[str, Any], ...]
-    step: float
-    bands: Bands | None
-
-
-def save(
-    network: Network, path: Path | str, *, compress: bool = False, held: Sequence[int] = ()
-) -> None:
+def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
     """Save a network exactly, as float32.
 
     Args:
         network: the network.
         path: the file; what stood there is replaced when the new one is complete.
-        compress: make the file smaller; then it cannot be mapped into memory.
-        held: the stages to save in this file, by default all; `load` combines several files.
+        compress: make the file smaller, which takes longer.
 
     Raises:
         WeightsError: if the file cannot be written, or nothing could read it.
     """
-    target, header = path_of(path), _header(network, EXACT, held)
+    target, header = path_of(path), _header(network, EXACT)
     _check_written(target, header)
-    stages = network.weights.reshape(-1, network.layout.size)
-    weights = stages[header["held"]] if held else stages
+    weights = network.weights.reshape(-1, network.layout.size)
     arrays = chain([("weights", weights)], _packed_bands(network.bands))
     kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     write_archive(target, KIND, header, arrays, compression=kind)
@@ -100,7 +91,6 @@ def save_packed(
     *,
     step: float,
     prune: float = 0.0,
-    held: Sequence[int] = (),
 ) -> Network:
     """Save a network small: weights as whole numbers of `step` points, without zeros.
 
@@ -113,7 +103,6 @@ def save_packed(
         path: the file.
         step: the points that one step is worth; weights are rounded to whole steps.
         prune: weights nearer to 0 than this become 0.
-        held: the stages to save in this file, by default all.
 
     Returns:
         the network that `load` will return.
@@ -123,10 +112,10 @@ def save_packed(
             nothing could read it.
     """
     target = path_of(path)
-    header = {**_header(network, PACKED, held), "step": step, "prune": prune}
+    header = {**_header(network, PACKED), "step": step, "prune": prune}
     _check_written(target, header)
-    steps, numbers = quantized(network, step, prune), header["held"]
-    arrays = chain(_packed(steps[numbers], numbers), _packed_bands(network.bands))
+    steps = quantized(network, step, prune)
+    arrays = chain(_packed(steps), _packed_bands(network.bands))
     # LZMA would make files 3 % smaller, which take seven times as long to read.
     write_archive(target, KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
     table = steps.reshape(-1)
@@ -139,17 +128,17 @@ def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
     steps = np.empty(stages.shape, np.int16)
     for number, stage in enumerate(stages):
         rounded = np.rint(stage / np.float32(step))
-        if np.abs(rounded).max() > LARGEST_STEP:
-            least = float(np.abs(stage).max()) / LARGEST_STEP
+        if np.abs(rounded).max() > MAX_STEP:
+            least = float(np.abs(stage).max()) / MAX_STEP
             raise WeightsError(f"a step of {step} points is too small: take {least:.3g} or more")
         rounded[np.abs(stage) < prune] = 0
         steps[number] = rounded
     return steps
 
 
-def _packed(steps: Quantized, numbers: Sequence[int]) -> Iterator[tuple[str, Array]]:
+def _packed(steps: Quantized) -> Iterator[tuple[str, Array]]:
     before = np.zeros(steps.shape[1], np.int16)
-    for number, stage in zip(numbers, steps, strict=True):
+    for number, stage in enumerate(steps):
         # The change wraps around, and so does the sum when it is read.
         yield from _packed_changes(f"stage{number}", stage - before)
         before = stage
@@ -170,70 +159,39 @@ def _packed_changes(name: str, change: Quantized) -> Iterator[tuple[str, Array]]
     yield f"{name}/high", (zigzag >> 8).astype(np.uint8)
 
 
-def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
+def load(path: Path | str) -> Network:
     """Load a network.
-
-    Args:
-        path: the file.
-        more: files with the stages that the first one lacks.
-        mapped: map exact weights into memory, unchecked, instead of reading them.
 
     Bands are read when they are needed, from a copy in memory.
 
     Raises:
-        WeightsError: if a file is missing, damaged, of another version, or does not fit.
+        WeightsError: if the file is missing, damaged, of another version, or does not fit.
     """
-    first, parts = _parts_of(path, mapped=mapped)
-    for each in more:
-        other, added = _parts_of(each, mapped=mapped)
-        if other.layout != first.layout or objective_key(other.rules) != objective_key(first.rules):
-            raise WeightsError(f"{each} has other rules, tuples or stages than {path}")
-        if other.step != first.step:
-            parts = {number: in_points(part, first.step) for number, part in parts.items()}
-            added = {number: in_points(part, other.step) for number, part in added.items()}
-            first = first._replace(step=1.0)
-        parts |= added
-    table = _joined(first.layout, parts, path)
-    records = None if more else load_records(path)
-    return Network(
-        first.layout, first.rules, table, first.history, first.step, first.bands, records
-    )
+    network = _load(path)
+    return replace(network, records=load_records(path))
 
 
-def _joined(layout: NetworkLayout, parts: Parts, path: Path | str) -> Array:
-    count = len(layout.stages) + 1
-    missing = sorted(set(range(count)) - parts.keys())
-    if missing:
-        raise WeightsError(f"{path} lacks stage {missing[0]}: name the file that holds it as well")
-    whole = parts[0].base if count > 1 else parts[0]
-    is_in_order = list(parts) == list(range(count))
-    if is_in_order and isinstance(whole, np.ndarray) and whole.size == layout.weights:
-        return whole.reshape(-1)
-    return np.concatenate([parts[number] for number in range(count)])
-
-
-def _parts_of(path: Path | str, *, mapped: bool) -> tuple[WeightsHeader, Parts]:
-    """Return the header of a file, and the weights of each of its stages."""
+def _load(path: Path | str) -> Network:
     with open_archive(path, KIND) as archive:
         header, step = archive.header, 1.0
         layout, rules = check_header(archive.path, header)
-        held = header["held"]
+        stages = len(layout.stages) + 1
         if header["encoding"] == PACKED:
-            table, step = _unpacked(archive, layout, held), float(header["step"])
+            table, step = _unpacked(archive, layout), float(header["step"])
         else:
-            array = archive.map("weights") if mapped else archive.read("weights")
-            table = _checked(archive, "weights", array, np.float32, (len(held), layout.size))
+            table = _checked(
+                archive, "weights", archive.read("weights"), np.float32, (stages, layout.size)
+            )
         bands = _bands_of(archive) if "bands" in header else None
-        head = WeightsHeader(layout, rules, tuple(header["history"]), step, bands)
-        return head, dict(zip(held, table, strict=True))
+        return Network(layout, rules, table.reshape(-1), tuple(header["history"]), step, bands)
 
 
-def _unpacked(archive: Archive, layout: NetworkLayout, held: Sequence[int]) -> Quantized:
-    steps = np.zeros((len(held), layout.size), np.int16)
-    for row, number in enumerate(held):
-        if row:
-            steps[row] = steps[row - 1]
-        _packed_part(archive, f"stage{number}", layout.size)().add_to(steps[row])
+def _unpacked(archive: Archive, layout: NetworkLayout) -> Quantized:
+    steps = np.zeros((len(layout.stages) + 1, layout.size), np.int16)
+    for number, stage in enumerate(steps):
+        if number:
+            stage[:] = steps[number - 1]
+        _packed_part(archive, f"stage{number}", layout.size)().add_to(stage)
     return steps
 
 
@@ -292,9 +250,9 @@ def checked_header_of(path: Path | str) -> dict[str, Any]:
     Raises:
         WeightsError: if it is missing or damaged.
     """
-    head, _ = _parts_of(path, mapped=False)
-    if head.bands and head.bands.lazy:
-        head.bands.lazy.check()
+    bands = _load(path).bands
+    if bands and bands.lazy:
+        bands.lazy.check()
     return header_of(path)
 
 
@@ -308,7 +266,21 @@ def load_records(path: Path | str) -> TrackRecord | None:
         WeightsError: if that file is damaged.
     """
     beside = records_path(path)
-    return TrackRecord.load(beside, _checksum(path)) if beside.exists() else None
+    if not beside.exists():
+        return None
+    try:
+        data = json.loads(beside.read_text(encoding="utf-8"))
+        if (data["format"], data["version"]) != (RECORDS_KIND, RECORDS_VERSION):
+            raise ValueError(f"not {RECORDS_KIND} of version {RECORDS_VERSION}")
+        stages = tuple(map(_stage_record, data["stages"]))
+        found = TrackRecord(int(data["games"]), int(data["seed"]), stages)
+        return found if data["weights"] == _checksum(path) else None
+    except OSError as error:
+        raise WeightsError(f"{beside} cannot be read: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(
+            f"{beside} is damaged ({error}): delete it, or measure again with py2048 weights"
+        ) from None
 
 
 def save_records(records: TrackRecord, path: Path | str) -> Path:
@@ -317,8 +289,14 @@ def save_records(records: TrackRecord, path: Path | str) -> Path:
     Raises:
         WeightsError: if the file cannot be written.
     """
-    records.save(records_path(path), _checksum(path))
-    return records_path(path)
+    beside = records_path(path)
+    head = {"format": RECORDS_KIND, "version": RECORDS_VERSION, "weights": _checksum(path)}
+    head |= {"games": records.games, "seed": records.seed}
+    rows = ",\n".join(f"  {json.dumps(_rounded(each))}" for each in records.stages)
+    text = f'{json.dumps(head)[:-1]}, "stages": [\n{rows}\n]}}\n'
+    with os_errors_as(WeightsError, f"{beside} cannot be written"):
+        write_atomically(beside, text.encode())
+    return beside
 
 
 def records_path(path: Path | str) -> Path:
@@ -331,6 +309,17 @@ def _checksum(path: Path | str) -> str:
     return hashlib.sha256(json.dumps(header_of(path), sort_keys=True).encode()).hexdigest()
 
 
+def _rounded(record: StageRecord) -> dict[str, Any]:
+    return record._asdict() | {name: round(getattr(record, name), 1) for name in MEANS}
+
+
+def _stage_record(row: Mapping[str, Any]) -> StageRecord:
+    tile, least, games = (int(row[name]) for name in ("tile", "least", "games"))
+    predicted, realised, error = (float(row[name]) for name in MEANS)
+    made = {int(goal): int(count) for goal, count in row["made"].items()}
+    return StageRecord(tile, least, games, predicted, realised, error, made)
+
+
 # --- headers -------------------------------------------------------------------------------------
 
 
@@ -341,7 +330,7 @@ def _is_tuples(value: object) -> bool:
 
 
 def _is_step(value: Any) -> bool:
-    return is_points(value) and value > LEAST_POINTS
+    return is_points(value) and value > MIN_POINTS
 
 
 _TUPLES: Check = (_is_tuples, "lists of cells, ascending")
@@ -358,10 +347,7 @@ _FIELDS: dict[str, Check] = {
     "tuples": _TUPLES,
     "stages": (is_counts, "a list of whole numbers"),
     "ranks": _COUNT,
-    "held": (
-        lambda value: is_counts(value) and 0 < len(value) == len(set(value)),
-        "a list of different stages",
-    ),
+    "held": (is_counts, "a list of whole numbers"),
     "encoding": (lambda value: value in (EXACT, PACKED), f"{EXACT} or {PACKED}"),
     "history": (is_objects, "a list of objects, one for each training"),
 }
@@ -417,10 +403,10 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
         tuples = tuple(map(tuple, header["tuples"]))
         layout = NetworkLayout(*rules.shape, tuples, tuple(header["stages"]), header["ranks"])
         check_rules(layout, rules)
-    if max(header["held"]) > len(layout.stages):
+    if header["held"] != list(range(len(layout.stages) + 1)):
         raise WeightsError(
-            f"{path} is damaged: held is {header['held']}, but the last stage is "
-            f"{len(layout.stages)}"
+            f"{path} is damaged: held is {shown(header['held'])}, but a file holds all stages, "
+            f"0 to {len(layout.stages)}"
         )
     if "bands" in header:
         _bands_in(path, header["bands"])
@@ -458,7 +444,7 @@ def band_of(path: Path, values: Mapping[str, Any]) -> Band:
     return Band(**{name: value for name, value in values.items() if name in Band._fields})
 
 
-def _header(network: Network, encoding: str, held: Sequence[int]) -> dict[str, Any]:
+def _header(network: Network, encoding: str) -> dict[str, Any]:
     layout, bands = network.layout, network.bands
     late: dict[str, object] = {}
     if bands:
@@ -475,7 +461,7 @@ def _header(network: Network, encoding: str, held: Sequence[int]) -> dict[str, A
         "tuples": [list(cells) for cells in layout.tuples],
         "stages": list(layout.stages),
         "ranks": layout.ranks,
-        "held": list(held) or list(range(len(layout.stages) + 1)),
+        "held": list(range(len(layout.stages) + 1)),
         "encoding": encoding,
         "history": [dict(entry) for entry in network.history],
         **late,

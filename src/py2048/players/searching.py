@@ -233,7 +233,7 @@ class NtuplePlayer(SearchPlayer):
 
 
 def network_for(rules: Rules, weights: str = "") -> Network:
-    """Return the network in the files `weights`, by default the one that comes with py2048.
+    """Return the network in the file `weights`, by default the one that comes with py2048.
 
     Raises:
         PlayerError: if there is none, or it is for other rules.
@@ -260,13 +260,9 @@ _kept: dict[str, tuple[object, Network]] = {}
 
 
 def _loaded(weights: str) -> Network:
-    files = [weights] if _state(Path(weights)) else weights.split("+")
-    paths = [Path(file) for file in files]
-    state = [
-        _state(path) for path in (*paths, *(records_path(path) for path in paths if path.name))
-    ]
+    state = _state(Path(weights)), _state(records_path(weights))
     if weights not in _kept or _kept[weights][0] != state:
-        _kept[weights] = state, load(*files)
+        _kept[weights] = state, load(weights)
     return _kept[weights][1]
 
 

@@ -14,9 +14,10 @@ The *transposition table* holds values of chance nodes for one root move of one 
 *evaluation cache* values of leaves; a new value replaces the old one in its place. Neither changes
 a result: a hash identifies the board, the depth and the remaining cost.
 
-*Deepening* searches repeatedly, paths of greater cost each time, until a budget of boards is used.
-From one board of a game to the next it can *keep the pace*: the first search goes about as far as
-the last one went, and most often is the only one. So budgets are kept in the mean.
+*Deepening* searches repeatedly, paths of greater cost each time, up to a number of boards rated. It
+knows nothing of time: `allotted` says how many boards a move should take, and how many it may.
+
+`mean_value` is the image of `py2048.search.expectimax.Expectimax`, the readable reference.
 """
 
 from __future__ import annotations
@@ -38,13 +39,12 @@ from py2048.search import _leaf_kernels as leaves
 from py2048.search.context import SearchContext, SearchContexts
 from py2048.search.limits import (
     AIM,
-    DEBT_TO_HALVE,
-    FAR,
+    DEBT_MOVES,
     FIRST_COST,
-    LEAST_STEP,
-    LONGEST_DEBT,
-    PACE,
-    PROBE,
+    FIRST_SHARE,
+    LEAP,
+    MAX_TIMES,
+    MIN_STEP,
     SHARES,
     UNLIMITED,
 )
@@ -72,9 +72,6 @@ STATE = 3
 
 Board = TypeVar("Board")
 """A board as the kernels of a kind handle it."""
-
-Root = TypeVar("Root")
-"""The root as a deepening passes it on: the slides of a board, or a board that threads share."""
 
 Ahead = tuple[float, float, float, float]
 """The value of each move as the leaf sees it."""
@@ -373,7 +370,7 @@ def make_choose_kernel(
     return choose
 
 
-# --- deepening -----------------------------------------------------------------------------------
+# --- how far to search ---------------------------------------------------------------------------
 
 
 class SearchParams(NamedTuple):
@@ -386,19 +383,34 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """The greatest cost of a path."""
     node_limit: Int = UNLIMITED
-    """The most boards to rate; after that the values are meaningless."""
-    node_budget: Int = 0
-    """The most boards to rate in all searches of a deepening; 0 for a single search."""
-    keeps_pace: Int = 0
-    """Whether the first search looks about as far as the one before, of another board."""
+    """The most boards to rate in a single search; after that its values are meaningless."""
+    budget: Int = 0
+    """The boards to rate in all searches of a deepening; 0 for a single search."""
+    is_timed: Int = 0
+    """Whether the budget is what moves take on average; else no move takes more."""
 
 
-SearchMoves = Callable[
-    [Root, Int, Int, Int, float, SearchContext, Weights, Points, Values],
-    tuple[Int, Int, bool],
-]
-Deepen = Callable[[Root, SearchParams, SearchContext, Weights, Points, Values, Values], None]
-Decide = Callable[[Moves[Board], SearchParams, SearchContext, Weights, Points, Values, Values], Int]
+@kernel(borrows=True, expand=True)
+def allotted(params: SearchParams, legal: Int, context: SearchContext) -> tuple[float, float]:
+    """Return how many boards to rate for a move, and how many at most: (optimum, maximum).
+
+    A number of boards is both. A time is kept on average: what the moves before took beyond it is
+    paid back in the next `DEBT_MOVES`. A forced move takes nothing.
+    """
+    budget = np.float64(params.budget)
+    if legal < 2:
+        return 0.0, 0.0
+    if params.is_timed == 0:
+        return budget, budget
+    return budget * (1.0 - context.debt / DEBT_MOVES), budget * MAX_TIMES
+
+
+@kernel(borrows=True, expand=True)
+def note_spent(params: SearchParams, spent: float, breadth: float, context: SearchContext) -> None:
+    """Note what a move has taken, and how broad its tree is, for the next one of a game."""
+    debt = context.debt + spent / max(np.float64(params.budget), 1.0) - 1.0
+    context.debt = min(max(debt, -DEBT_MOVES), DEBT_MOVES - 1.0)
+    context.breadth = breadth
 
 
 @kernel(borrows=True, expand=True)
@@ -413,53 +425,56 @@ def breadth_of(nodes: float, cost: Int, context: SearchContext) -> float:
 
 @kernel(borrows=True, expand=True)
 def affordable(breadth: float, nodes: float, context: SearchContext) -> np.int64:
-    """Return the cost at which a search of a tree is expected to rate so many boards."""
+    """Return the cost at which a search of a tree is expected to rate so many boards, or -1."""
     bits = np.log2(max(nodes, 1.0)) - breadth
-    return np.int64(max(bits / context.growth, 0.0))
+    return np.int64(bits / context.growth) if bits >= 0.0 else np.int64(-1)
+
+
+@kernel(borrows=True, expand=True)
+def first_cost(optimum: float, params: SearchParams, context: SearchContext) -> np.int64:
+    """Return the cost of the first search of a tree, or -1 for none.
+
+    In a game it is that of a tree as broad as the last one. If even a search of no cost is too
+    long, none is made now; the boards that this saves may do for the next move.
+    """
+    if params.is_timed == 0 or context.breadth <= 0.0:
+        return np.int64(FIRST_COST)
+    if affordable(context.breadth, 2.0 * optimum, context) < 0:
+        return np.int64(-1)
+    return max(affordable(context.breadth, optimum, context), np.int64(0))
 
 
 @kernel(borrows=True, expand=True)
 def next_cost(
-    breadth: float, nodes: float, cost: Int, remaining: Int, context: SearchContext
+    breadth: float, nodes: float, cost: Int, remaining: float, context: SearchContext
 ) -> np.int64:
-    """Return the cost of the next search of a tree, or 0 if none is worth it.
+    """Return the cost of the next search of a tree, or -1 if none is worth it.
 
-    How many boards that will rate is known the better, the nearer a search has come before. So a
-    long way is gone in two steps, of which the first takes a small part of the boards.
+    How many boards that will rate is known the better, the nearer a search has come before. So
+    none is expected to rate more than `LEAP` times as many.
 
     Args:
         breadth: the breadth of the tree.
         nodes: how many boards the last search rated.
         cost: its cost.
-        remaining: how many boards may still be rated.
+        remaining: how many boards are still to be rated.
         context: the context.
     """
-    probe = affordable(breadth, PROBE * remaining, context)
-    last = affordable(breadth, AIM * remaining, context)
-    if remaining > FAR * nodes and probe >= cost + LEAST_STEP:
-        return probe
-    return last if last >= cost + LEAST_STEP else np.int64(0)
+    further = affordable(breadth, min(AIM * remaining, LEAP * nodes), context)
+    return further if further >= cost + MIN_STEP else np.int64(-1)
 
 
-@kernel(borrows=True, expand=True)
-def paced_cost(remaining: Int, context: SearchContext) -> np.int64:
-    """Return the cost of the first search of a tree that is about as broad as the last one."""
-    pace = 2.0 ** (-context.debt / DEBT_TO_HALVE)
-    return affordable(context.breadth, AIM * pace * remaining, context)
+# --- deepening -----------------------------------------------------------------------------------
 
-
-@kernel(borrows=True, expand=True)
-def note_pace(spent: Int, budget: Int, breadth: float, context: SearchContext) -> None:
-    """Note what `paced_cost` needs."""
-    if context.breadth > 0.0:  # the first budget was a guess
-        debt = context.debt + spent / max(budget, 1) - PACE
-        context.debt = min(max(debt, -LONGEST_DEBT), LONGEST_DEBT)
-    context.breadth = breadth
+SearchMoves = Callable[
+    [Any, Int, Int, float, SearchContext, Weights, Points, Values], tuple[Int, Int, bool]
+]
+"""Searches each legal move of a root within its share of some boards; see `make_decide_kernel`."""
 
 
 @kernel(borrows=True, expand=True)
 def share_alike(points: Points, context: SearchContext) -> np.int64:
-    """Give each legal move the same share of the budget; return how many there are."""
+    """Give each legal move the same share of the next search; return how many there are."""
     legal = np.int64(0)
     for direction in range(4):
         context.share[direction] = np.float64(points[direction] >= 0)
@@ -467,18 +482,11 @@ def share_alike(points: Points, context: SearchContext) -> np.int64:
     return legal
 
 
-def make_deepening(
-    search_moves: SearchMoves[Root], remaining_of: Callable[[SearchParams, Int], Int]
-) -> Deepen[Root]:
-    """Return the function that deepens, for the kernel or for several threads.
-
-    Args:
-        search_moves: searches each legal move, within shares of the remaining budget.
-        remaining_of: returns how many boards may still be rated, after so many.
-    """
+def make_deepening(search_moves: SearchMoves) -> Callable[..., None]:
+    """Return the function that deepens, for the kernel or for several threads."""
 
     def deepen(
-        root: Root,
+        root: Any,
         params: SearchParams,
         context: SearchContext,
         weights: Weights,
@@ -486,75 +494,57 @@ def make_deepening(
         values: Values,
         fresh: Values,
     ) -> None:
-        """Search until the budget is used; `values` are those of the last complete search.
+        """Search repeatedly; `values` are those of the last complete search.
 
         `context.share` tells how many boards each move took in the last search. The other arguments
         are those of `decide`.
         """
-        spent, legal = np.int64(0), share_alike(points, context)
-        remaining, before = remaining_of(params, spent), 0.0
-        cost, limit, breadth = np.int64(FIRST_COST), remaining, context.breadth
-        is_paced = bool(params.keeps_pace != 0 and breadth > 0.0)
-        if is_paced:
-            cost, limit = paced_cost(remaining, context), 2 * remaining
-        cost = min(cost, np.int64(params.max_cost))
-        failed, is_over = NOTHING, bool(legal < 2 or remaining < legal)
-        while not is_over:
+        legal = share_alike(points, context)
+        optimum, maximum = allotted(params, legal, context)
+        spent, before, breadth = np.float64(legal), 0.0, context.breadth
+        cost = min(first_cost(optimum, params, context), np.int64(params.max_cost))
+        if cost < 0:
+            breadth -= 1.0 / DEBT_MOVES  # later trees may be less broad
+        while cost >= 0 and spent < maximum:
+            limit = maximum - spent if before > 0.0 else FIRST_SHARE * (maximum - spent)
             nodes, cuts, is_complete = search_moves(
-                root, params.depth, cost, limit, before, context, weights, points, fresh
+                root, params.depth, cost, limit, context, weights, points, fresh
             )
-            spent += nodes
+            # One that is given up counts as its limit, whatever threads have rated in the meantime.
+            taken = np.float64(nodes) if is_complete else limit
+            spent += taken
+            found = breadth_of(taken, cost, context)
             if is_complete:
                 for direction in range(4):
                     values[direction] = fresh[direction]
-                found = breadth_of(np.float64(nodes), cost, context)
-                breadth = found if before == 0.0 else (found + breadth) / 2
-                limit = remaining = remaining_of(params, spent)
-                before = np.float64(nodes)
-                further = next_cost(breadth, before, cost, remaining, context)
+                breadth = found if before == 0.0 else (found + breadth) / 2.0
+                further = next_cost(breadth, taken, cost, optimum - spent, context)
                 further = min(further, np.int64(params.max_cost))
-                is_enough = bool(is_paced and (remaining < FAR * nodes or context.debt > 0.0))
-                is_over = bool(cuts == 0 or further <= cost or is_enough)
-                cost = further
+                before = taken
+                cost = further if cuts > 0 and further > cost else np.int64(-1)
             elif before == 0.0 and cost > 0:  # far more boards than expected: begin with few
-                if params.keeps_pace == 0:
-                    remaining = remaining_of(params, spent)
-                failed = breadth_of(np.float64(nodes), cost, context)
-                cost, limit = np.int64(0), remaining
+                breadth, cost = found, np.int64(0)
+                share_alike(points, context)
             else:
-                is_over = True
-        if params.keeps_pace != 0 and before > 0.0:
-            note_pace(spent, params.node_budget, max(breadth, failed), context)
+                breadth, cost = max(breadth, found), np.int64(-1)
+        if params.is_timed != 0 and legal > 1:
+            note_spent(params, spent, breadth, context)
 
     return deepen
 
 
-@kernel(inline=True, borrows=True)
-def remaining_nodes(params: SearchParams, spent: Int) -> np.int64:
-    """Return how many boards of the budget may still be rated."""
-    return np.int64(params.node_budget - spent)
+def make_decide_kernel(choose: Choose[Board]) -> Callable[..., Int]:
+    """Return the kernel that searches as far as `SearchParams` say.
 
-
-@kernel(borrows=True, expand=True)
-def best_move(points: Points, values: Values) -> np.int64:
-    """Return the legal direction of the highest value, or -1."""
-    best, most = np.int64(-1), NOTHING
-    for direction in range(4):
-        if points[direction] >= 0 and values[direction] > most:
-            best, most = np.int64(direction), values[direction]
-    return best
-
-
-def make_search_moves_kernel(choose: Choose[Board]) -> SearchMoves[Moves[Board]]:
-    """Return the kernel that searches the moves of a board within shares of a budget."""
+    All is expanded into one kernel, because every kernel that calls `choose` compiles it again.
+    """
 
     @kernel(borrows=True, expand=True)
     def search_moves(
         moves: Moves[Board],
         depth: Int,
         cost: Int,
-        remaining: Int,
-        before: float,
+        limit: float,
         context: SearchContext,
         weights: Weights,
         points: Points,
@@ -565,28 +555,18 @@ def make_search_moves_kernel(choose: Choose[Board]) -> SearchMoves[Moves[Board]]
         nodes, cuts, is_complete = np.int64(0), np.int64(0), True
         for direction in range(4):
             if points[direction] >= 0:
-                limit = remaining - nodes  # the first search takes what it needs
-                if before > 0.0:
-                    share = context.share[direction] / shares
-                    limit = min(limit, np.int64(SHARES * share * remaining))
-                context.nodes, context.cuts, context.node_limit = 0, 0, limit
+                share = min(SHARES * context.share[direction] / shares, 1.0)
+                most = np.int64(share * limit)
+                context.nodes, context.cuts = 0, 0
+                context.node_limit = min(most, np.int64(limit) - nodes)
                 choose(moves, np.int64(direction), depth, cost, context, weights, points, fresh)
                 nodes, cuts = nodes + context.nodes, cuts + context.cuts
-                is_complete = is_complete and bool(context.nodes <= limit)
+                is_complete = is_complete and bool(context.nodes <= context.node_limit)
                 context.share[direction] = np.float64(max(context.nodes, 1))
         context.spent += nodes
         return nodes, cuts, is_complete
 
-    return search_moves
-
-
-def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
-    """Return the kernel that searches as far as `SearchParams` say.
-
-    All is expanded into one kernel, because every kernel that calls `choose` compiles it again.
-    """
-    deepening = make_deepening(make_search_moves_kernel(choose), remaining_nodes)
-    deepen = kernel(borrows=True, expand=True)(deepening)
+    deepen = kernel(borrows=True, expand=True)(make_deepening(search_moves))
 
     @kernel(borrows=True, expand=True)
     def decide(
@@ -610,20 +590,120 @@ def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
             fresh: float64 `[4]`, filled with the values of a search in progress.
         """
         depth, cost = params.depth, params.max_cost
-        if params.node_budget > 0:
+        if params.budget > 0:
             depth, cost = 1, 0
         context.nodes, context.cuts, context.node_limit = 0, 0, params.node_limit
         best = choose(moves, params.only, depth, cost, context, weights, points, values)
         context.spent += context.nodes
-        if params.node_budget > 0:
+        if params.budget > 0:
             deepen(moves, params, context, weights, points, values, fresh)
-            best = best_move(points, values)
+            best, most = np.int64(-1), NOTHING
+            for direction in range(4):
+                if points[direction] >= 0 and values[direction] > most:
+                    best, most = np.int64(direction), values[direction]
         return np.int64(best)
 
     return decide
 
 
-# --- games ---------------------------------------------------------------------------------------
+# --- the kernels that are called ------------------------------------------------------------------
+
+RateMoves = Callable[
+    [Cells, SearchParams, SearchContexts, Weights, Points, Values, Values], np.int64
+]
+Play = Callable[
+    [Cells, Points, Cells, Words, SearchParams, SearchContexts, Weights, Points, Values, Values],
+    np.int64,
+]
+
+
+class Search(NamedTuple):
+    """The kernels of a kind of board and an evaluation; each compiles when it is first called."""
+
+    rate: RateMoves
+    play: Play
+
+
+def make_search(parts: Parts[Any]) -> Search:
+    """Return the kernels that search, and play games, with these parts."""
+    load, store, enter, slides = parts.load, parts.store, parts.enter, parts.slides
+    known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
+    decide = make_decide_kernel(make_choose_kernel(parts, known, around))
+    made = make_move_kernel(parts, known, around)
+
+    @kernel(borrows=True)
+    def rate(
+        cells: Cells,
+        params: SearchParams,
+        contexts: SearchContexts,
+        weights: Weights,
+        points: Points,
+        values: Values,
+        fresh: Values,
+    ) -> np.int64:
+        """Rate the moves of a board, uint8 `[cells]` of ranks; return the best, or -1.
+
+        The context of the thread is `[1]`; the other arguments are those of `decide`.
+        """
+        context = contexts[0]
+        context.spent = 0
+        board = load(cells, FIRST, context)
+        enter(board, context)
+        moves = slides(board, FIRST, context)
+        return np.int64(decide(moves, params, context, weights, points, values, fresh))
+
+    @kernel(borrows=True)
+    def play(
+        boards: Cells,
+        states: Points,
+        directions: Cells,
+        keys: Words,
+        params: SearchParams,
+        contexts: SearchContexts,
+        weights: Weights,
+        points: Points,
+        values: Values,
+        fresh: Values,
+    ) -> np.int64:
+        """Continue games by the best moves, one after the other, while `directions` has room.
+
+        Args:
+            boards: uint8 `[games, cells]` of ranks; replaced by the last boards.
+            states: int64 `[games, STATE]`, updated.
+            directions: filled with the moves.
+            keys: uint64 `[games]`, the keys of the games' draws.
+            params: as in `decide`, like all that follow.
+            contexts: the context of this thread, `[1]`.
+            weights: the weights.
+            points: the points of the last slides.
+            values: the values of the moves.
+            fresh: those of a search in progress.
+
+        Returns:
+            the number of moves made.
+        """
+        context, count = contexts[0], np.int64(0)
+        context.spent = 0
+        for game in range(len(boards)):
+            state, key = states[game], keys[game]
+            board, is_over = load(boards[game], FIRST, context), bool(state[OVER] != 0)
+            while not is_over and count < len(directions):
+                enter(board, context)
+                moves = slides(board, FIRST, context)
+                best = decide(moves, params, context, weights, points, values, fresh)
+                if best < 0:
+                    state[OVER] = 1
+                else:
+                    directions[count] = best
+                    board = made(moves, best, state, key, context)
+                    count += 1
+                is_over = bool(state[OVER] != 0)
+            store(board, boards[game], context)
+            if count == len(directions):
+                break
+        return count
+
+    return Search(rate, play)
 
 
 def make_move_kernel(
@@ -651,77 +731,6 @@ def make_move_kernel(
     return made
 
 
-Play = Callable[
-    [Cells, Points, Cells, Words, SearchParams, SearchContexts, Weights, Points, Values, Values],
-    Int,
-]
-
-
-def make_play_kernel(parts: Parts[Board]) -> Play:
-    """Return the kernel that searches, and plays games, with these parts."""
-    load, store, enter, slides = parts.load, parts.store, parts.enter, parts.slides
-    known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
-    decide = make_decide_kernel(make_choose_kernel(parts, known, around))
-    made = make_move_kernel(parts, known, around)
-
-    @kernel(borrows=True)
-    def play(
-        boards: Cells,
-        states: Points,
-        directions: Cells,
-        keys: Words,
-        params: SearchParams,
-        contexts: SearchContexts,
-        weights: Weights,
-        points: Points,
-        values: Values,
-        fresh: Values,
-    ) -> Int:
-        """Continue games by the best moves, one after the other, while `directions` has room.
-
-        Without room, only rate the moves of the first board.
-
-        Args:
-            boards: uint8 `[games, cells]` of ranks; replaced by the last boards.
-            states: int64 `[games, STATE]`, updated.
-            directions: filled with the moves.
-            keys: uint64 `[games]`, the keys of the games' draws.
-            params: as in `decide`, like all that follow.
-            contexts: the context of this thread, `[1]`.
-            weights: the weights.
-            points: the points of the last slides.
-            values: the values of the moves.
-            fresh: those of a search in progress.
-
-        Returns:
-            the number of moves made.
-        """
-        context, count = contexts[0], np.int64(0)
-        context.spent = 0
-        for game in range(len(boards)):
-            state, key = states[game], keys[game]
-            board, is_over = load(boards[game], FIRST, context), bool(state[OVER] != 0)
-            while not is_over:
-                enter(board, context)
-                moves = slides(board, FIRST, context)
-                best = decide(moves, params, context, weights, points, values, fresh)
-                if len(directions) == 0:
-                    return count
-                if best < 0:
-                    state[OVER] = 1
-                else:
-                    directions[count] = best
-                    board = made(moves, best, state, key, context)
-                    count += 1
-                is_over = bool(state[OVER] != 0 or count == len(directions))
-            store(board, boards[game], context)
-            if count == len(directions):
-                break
-        return count
-
-    return play
-
-
 def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = leaves.enter_nothing) -> Parts[Any]:
     """Return the operations of a kind of board, with a leaf for such boards."""
     if kind == "cells":
@@ -741,12 +750,12 @@ def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = leaves.enter_nothing
 
 
 @cache
-def play_kernel(
+def search_kernels(
     kind: str, evaluation: str, code: Code = (), band_code: Code = (), *, has_stages: bool = False
-) -> Play:
-    """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``.
+) -> Search:
+    """Return the kernels for a kind of board and an evaluation, ``heuristic`` or ``network``.
 
-    A 4x4 network has a kernel of its own, made from its `code` and that of its bands.
+    A 4x4 network has kernels of its own, made from its `code` and that of its bands.
     """
     if band_code:
         banded = leaves.make_banded_kernels(code, band_code, has_stages=has_stages)
@@ -757,4 +766,4 @@ def play_kernel(
         parts = parts_of(kind, getattr(leaves, f"{evaluation}_{kind}"), leaves.fetch_nothing)
     if evaluation == "network":
         parts = parts._replace(cached_leaf=leaves.make_cached_leaf(parts.leaf, parts.hash_of))
-    return make_play_kernel(parts)
+    return make_search(parts)

@@ -13,22 +13,23 @@ UNLIMITED = 1 << 60
 """More boards than any search rates."""
 FIRST_COST = 3 * COSTS_PER_BIT
 """The greatest cost of a path in the first of several searches: three bits."""
-AIM = 0.6
-"""The share of the remaining boards that a search is expected to rate."""
-FAR, PROBE = 12.0, 0.12
-"""How many times the boards of the last search must remain for one that is expected to rate only
-this share of them, from which the number for the next can be told."""
-LEAST_STEP = 3 * COSTS_PER_BIT // 2
-"""The least increase of the cost for which it pays to search again."""
+MIN_STEP = 3 * COSTS_PER_BIT // 2
+"""The least increase of the cost for which it pays to search again: one and a half bits."""
+AIM, LEAP = 0.6, 8.0
+"""A search is expected to rate this share of the boards that are left, and no more than so many
+times those of the last search: it may rate about twice as many as expected."""
 SHARES = 2.0
-"""How many times its share of the last search a move may take of the remaining boards."""
-PACE = 0.6
-"""The share of their budgets that the searches of a game rate in the mean."""
-LONGEST_DEBT, DEBT_TO_HALVE = 16.0, 4.0
-"""The most budgets that they may be ahead or behind, and how many halve what the next aims at."""
+"""How many times its share of the last search's boards a move may take of the next one's."""
+FIRST_SHARE = 2 / 3
+"""The share of the boards of a move that its first search may rate: if that is given up, a shorter
+one follows."""
+DEBT_MOVES = 8.0
+"""In so many moves a game pays back what earlier moves took beyond their time."""
+MAX_TIMES = 3.0
+"""How many times the time of a move one move may take."""
 FIRST_SPEED = 1e6
 """Boards rated in a second, before anything has been measured."""
-REMEMBERED = 20_000
+SPEED_BOARDS = 20_000
 """How many boards the speed that was measured so far counts for, at most."""
 
 
@@ -44,8 +45,8 @@ class SearchLimits:
             as it can, else 2.
         nodes: the most boards that it rates for a move; on several threads, a last search that is
             given up may rate as many again.
-        ms: the time for a move in milliseconds, in the mean of many moves; one may take half as
-            much again, and up to 20 ms four times as much.
+        ms: the processor time for a move in milliseconds, on average; one may take three times as
+            much. One move ahead is searched in any case.
         cutoff: paths less probable than this are cut short; 0 follows all paths.
 
     Raises:
@@ -102,5 +103,5 @@ class SearchSpeed:
     def learn(self, nodes: int, seconds: float) -> None:
         """Note the time for a number of boards; the more there are, the less counts what was."""
         weight = nodes / max(nodes + self._seen, 1)
-        self._seen = min(self._seen + nodes, REMEMBERED)
+        self._seen = min(self._seen + nodes, SPEED_BOARDS)
         self.boards += weight * (nodes / max(seconds, 1e-7) - self.boards)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from py2048 import rng
 from py2048.board import Board
 from py2048.compiled._board_kernels import Cells, Int
 from py2048.compiled.boards import keys_of, start_boards, tiles_of
+from py2048.compiled.jit import plain_form
 from py2048.compiled.rules import CompiledRules
 from py2048.compiled.threads import together
 from py2048.direction import Direction
@@ -34,18 +36,21 @@ from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
 from py2048.search.context import CACHE_SIZE, SearchContext, SearchContexts, new_context
-from py2048.search.limits import SHARES, UNLIMITED, SearchLimits, SearchSpeed
+from py2048.search.limits import (
+    SHARES,
+    SPEED_BOARDS,
+    UNLIMITED,
+    SearchLimits,
+    SearchSpeed,
+)
 
-LONGEST = 1.5
-"""Times the time for a move no search may take, because it aims at less."""
-PACED = 20.0
-"""Times of up to so many milliseconds are kept by the kernel on one thread, as processor time and
-in the mean of the moves of a game: one search for a move, without Python's overhead."""
-SPEED_CHECK = 10.0
+Result = TypeVar("Result")
+
+SPEED_CHECK_MS = 10.0
 """Milliseconds of play in the kernel between two measurements of its speed."""
 ROOM = 1 << 15
 """How many moves of a game are played in one call."""
-MOST_IN_POINTS = 1 << 25
+MAX_IN_POINTS = 1 << 25
 """Networks of more weights are searched as they are held: in points they take twice the memory."""
 
 
@@ -55,22 +60,6 @@ class Worker(NamedTuple):
     contexts: SearchContexts
     weights: Any
     """The table of a network; with bands, that and theirs."""
-
-
-class KernelResult(NamedTuple):
-    """The result of a call of the kernel.
-
-    Attributes:
-        moves: the moves made.
-        points: the points of each slide of the last board searched, -1 for an illegal one.
-        values: the values of those moves.
-        seconds: the processor time taken.
-    """
-
-    moves: NDArray[np.uint8]
-    points: Points
-    values: Values
-    seconds: float
 
 
 class Searcher:
@@ -83,6 +72,10 @@ class Searcher:
         threads: how many threads search a move.
         table: the size of the transposition table; 0 for none.
         cache: the size of the cache of evaluations of a network; 0 for none.
+
+    Attributes:
+        nodes: how many boards the last call rated, in all its searches.
+        speed: how many boards are rated in a second, if there is a time for a move.
 
     Raises:
         WeightsError: if the network is for boards of another shape.
@@ -111,13 +104,13 @@ class Searcher:
         weights: Any = np.zeros(1, np.float32)
         if network:
             # Others gain no speed from int16, and would compile twice.
-            if kind != "4x4" and network.layout.weights <= MOST_IN_POINTS:
+            if kind != "4x4" and network.layout.weights <= MAX_IN_POINTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)
             code, weights = network.layout.code, network.table
             if network.bands:
                 band_code, weights = network.bands.layout.code, (weights, network.bands.table)
         has_stages = bool(network and network.layout.stages)
-        self._kernel = kernels.play_kernel(kind, name, code, band_code, has_stages=has_stages)
+        self._kernels = kernels.search_kernels(kind, name, code, band_code, has_stages=has_stages)
         self.workers = [
             Worker(
                 new_context(
@@ -131,15 +124,9 @@ class Searcher:
             )
             for _ in range(min(threads, len(Direction)))
         ]
-        self._speed = SearchSpeed()
+        self.speed, self.nodes = SearchSpeed(), 0
         self._is_prepared = False
-        self._end = 0.0  # when the search of a move must be over, if it has a time
         self._lock = threading.Lock()
-
-    @property
-    def nodes(self) -> int:
-        """How many boards the first thread rated in its last search."""
-        return int(self.workers[0].contexts[0].nodes)
 
     def prepare(self) -> None:
         """Compile the search, or load it from the cache, and measure its speed.
@@ -153,23 +140,14 @@ class Searcher:
         if self._is_prepared:
             return
         worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
-        self._call(worker, cells, SearchParams(ALL, 1, 0))
-        if not self._in_kernel and not self.limits.is_fixed:
-            self._rehearse()
-        elif self.limits.ms:
+        self._rate(worker, cells, SearchParams(ALL, 1, 0))
+        if self.limits.ms:
             cells[0] = cells[-1] = 1
-            self._learn(self._call(worker, cells, self._params()))
-        worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
+            params = self._params()
+            budget = min(params.budget, SPEED_BOARDS)
+            self._timed(self._rate, worker, cells, params._replace(budget=budget))
+            worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
         self._is_prepared = True
-
-    def _rehearse(self) -> None:
-        """Deepen twice without a search, as functions that are called first take milliseconds."""
-        cells, points, (values, fresh) = np.zeros(0), np.zeros(4, np.int64), np.zeros((2, 4))
-        worker, context = self.workers[0], self.workers[0].contexts[0]
-        deepen = kernels.make_deepening(lambda *_: (1, 1, True), lambda *_: 1000)
-        params = SearchParams(ALL, 1, 2, UNLIMITED, 1000, 1)
-        for _ in range(2):
-            deepen(cells, params, context, worker.weights, points, values, fresh)
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move: its points and those to come.
@@ -196,25 +174,11 @@ class Searcher:
 
     def rate_cells(self, cells: Cells) -> tuple[Points, Values]:
         """Return the points of each slide, -1 for an illegal one, and the value of each move."""
-        limits = self.limits
         with self._lock:
             self._prepare_once()
-            if self._in_kernel:
-                found = self._call(self.workers[0], cells, self._params())
-                self._learn(found)
-                return found.points, found.values
-            _, points, values, _ = self._call(self.workers[0], cells, SearchParams(ALL, 1, 0))
-            if limits.is_fixed:
-                depth, free = limits.moves, np.full(4, UNLIMITED)
-                self._search_parallel(cells, depth, limits.max_cost, free, points, values)
-            else:
-                self._deepen(cells, points, values)
-            return points, values
-
-    @property
-    def _in_kernel(self) -> bool:
-        """Whether the kernel applies all limits itself."""
-        return len(self.workers) == 1 and (self.limits.ms or 0) <= PACED
+            if len(self.workers) == 1:
+                return self._timed(self._rate, self.workers[0], cells, self._params())
+            return self._timed(self._rate_together, cells)
 
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int, room: int
@@ -227,21 +191,19 @@ class Searcher:
             key: the key of the game's draws.
             room: the most moves to make; with a limit in time fewer are made.
         """
-        if self._in_kernel:
-            if self.limits.ms:
-                room = min(room, int(SPEED_CHECK / self.limits.ms) + 1)
+        if self.limits.ms:
+            room = min(room, int(SPEED_CHECK_MS / self.limits.ms) + 1)
+        if len(self.workers) == 1:
             with self._lock:
                 self._prepare_once()
-                found = self._call(self.workers[0], cells, self._params(), state, key, room)
-                self._learn(found)
-            return found.moves
+                return self._timed(self._play, cells, state, key, room, self._params())
         points, values = self.rate_cells(cells)
         if points.max() < 0:
             state[kernels.OVER] = 1
             return np.empty(0, np.uint8)
-        params = SearchParams(int(np.argmax(np.where(points >= 0, values, -np.inf))), 1, 0)
+        best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
         with self._lock:
-            return self._call(self.workers[0], cells, params, state, key, 1).moves
+            return self._play(cells, state, key, 1, SearchParams(best, 1, 0))
 
     def play_out(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: NDArray[np.uint64]
@@ -257,19 +219,20 @@ class Searcher:
         while game < count:
             if states[game, kernels.OVER]:
                 game += 1
-            elif self.plays_out:
-                params, rest = self._params(), slice(game, count)
-                call = self.workers[0], boards[rest], params, states[rest], keys[rest], ROOM
+            elif self._plays_out:
+                rest = slice(game, count)
                 with self._lock:
-                    pieces.append(self._call(*call).moves)
+                    pieces.append(
+                        self._play(boards[rest], states[rest], keys[rest], ROOM, self._params())
+                    )
             else:
                 pieces.append(self.play_on(boards[game], states[game], int(keys[game]), ROOM))
         return np.concatenate(pieces)
 
     @property
-    def plays_out(self) -> bool:
-        """Whether the kernel plays whole games itself, many in a call."""
-        return self._in_kernel and not self.limits.ms and self._lazy_bands is None
+    def _plays_out(self) -> bool:
+        """Whether one call may play many games: it has no time, and all bands in memory."""
+        return len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
 
     @property
     def _lazy_bands(self) -> Bands | None:
@@ -278,95 +241,80 @@ class Searcher:
         return bands if bands and bands.lazy else None
 
     def _params(self) -> SearchParams:
-        """Return the parameters with which the kernel applies all limits."""
+        """Return how far the search of a move goes."""
         limits, budget = self.limits, self.limits.nodes or 0
         if limits.ms:
-            budget = max(int(LONGEST * limits.ms / 1000 * self._speed.boards), 1)
-        keeps_pace = int(bool(limits.ms) and self._in_kernel)
-        return SearchParams(ALL, limits.moves, limits.max_cost, UNLIMITED, budget, keeps_pace)
+            budget = max(int(limits.ms / 1000 * self.speed.boards), 1)
+        return SearchParams(
+            ALL, limits.moves, limits.max_cost, UNLIMITED, budget, int(bool(limits.ms))
+        )
 
-    def _learn(self, found: KernelResult) -> None:
+    def _timed(self, work: Callable[..., Result], *arguments: object) -> Result:
+        """Do some work, and learn from it how fast boards are rated."""
+        # On one thread a busy machine takes nothing from a move.
+        clock = time.thread_time if len(self.workers) == 1 else time.perf_counter
+        self.nodes, start = 0, clock()
+        result = work(*arguments)
         if self.limits.ms:
-            self._speed.learn(int(self.workers[0].contexts[0].spent), found.seconds)
+            self.speed.learn(self.nodes, clock() - start)
+        return result
 
-    def _call(
-        self,
-        worker: Worker,
-        cells: Cells,
-        params: SearchParams,
-        state: NDArray[np.int64] | None = None,
-        key: int | NDArray[np.uint64] = 0,
-        room: int = 0,
-    ) -> KernelResult:
-        """Call the kernel on this thread, for one game or several."""
-        needed: list[int] = []
+    # --- calls of the kernels --------------------------------------------------------------------
+
+    @contextmanager
+    def _bands_of(self, cells: Cells, room: int = 0) -> Iterator[int]:
+        """Have the bands that value a board in memory; yield how many moves they do for."""
         bands = self._lazy_bands
-        if bands is not None:
-            ranks = cells.tolist()
-            needed, total = bands.of_ranks(ranks), sum(1 << rank for rank in ranks if rank)
-            reach = bands.next_least(ranks) - total
-            room = min(room, -(-reach // max(self.rules.spawn_weights.tiles)))
-            bands.expect(ranks)
-        moves, points = np.empty(room, np.uint8), np.zeros(4, np.int64)
-        values, fresh = np.zeros((2, 4))
-        if state is None:
-            state = np.zeros(kernels.STATE, np.int64)
-        games = np.atleast_2d(cells), np.atleast_2d(state)
-        keys = np.atleast_1d(np.asarray(key, np.uint64))
-        arguments = *games, moves, keys, params, *worker, points, values, fresh
-        with bands.holding(needed) if bands else nullcontext():
-            before = time.thread_time()  # on a busy machine, too, a move gets the time it may take
-            made = self._kernel(*arguments)
-            return KernelResult(moves[:made], points, values, time.thread_time() - before)
+        if bands is None:
+            yield room
+            return
+        ranks = cells.tolist()
+        bands.expect(ranks)
+        reach = bands.next_least(ranks) - sum(1 << rank for rank in ranks if rank)
+        with bands.holding(bands.of_ranks(ranks)):
+            yield min(room, -(-reach // max(self.rules.spawn_weights.tiles)))
 
-    def _deepen(self, cells: Cells, points: Points, values: Values) -> None:
-        """Search until a budget is used, the moves divided among the threads."""
-        worker, params = self.workers[0], self._params()
-        if self.limits.ms:
-            self._end = time.perf_counter() + LONGEST * self.limits.ms / 1000
-            deepen = kernels.make_deepening(self._search_moves, lambda *_: self._left())
-        else:
-            deepen = kernels.make_deepening(self._search_moves, kernels.remaining_nodes)
-        deepen(cells, params, worker.contexts[0], worker.weights, points, values, np.zeros(4))
+    def _rate(self, worker: Worker, cells: Cells, params: SearchParams) -> tuple[Points, Values]:
+        """Rate the moves of a board on this thread."""
+        points, (values, fresh) = np.zeros(4, np.int64), np.zeros((2, 4))
+        with self._bands_of(cells):
+            self._kernels.rate(cells, params, *worker, points, values, fresh)
+        self.nodes += int(worker.contexts[0].spent)
+        return points, values
 
-    def _left(self) -> int:
-        """Return how many boards may be rated in the time that a move has left."""
-        return int((self._end - time.perf_counter()) * self._speed.boards)
-
-    def _search_moves(
+    def _play(
         self,
-        cells: Cells,
-        depth: Int,
-        cost: Int,
-        remaining: Int,
-        before: float,
-        context: SearchContext,
-        _weights: Weights,
-        points: Points,
-        values: Values,
-    ) -> tuple[int, int, bool]:
-        """Do the same as `search_moves` of the kernels, on several threads, and learn the speed.
+        boards: NDArray[np.uint8],
+        states: NDArray[np.int64],
+        keys: int | NDArray[np.uint64],
+        room: int,
+        params: SearchParams,
+    ) -> NDArray[np.uint8]:
+        """Play one game or several on this thread; return the moves."""
+        worker, points, (values, fresh) = self.workers[0], np.zeros(4, np.int64), np.zeros((2, 4))
+        games = np.atleast_2d(boards), np.atleast_2d(states)
+        with self._bands_of(boards, room) as room:
+            moves = np.empty(room, np.uint8)
+            draws = np.atleast_1d(np.asarray(keys, np.uint64))
+            made = self._kernels.play(*games, moves, draws, params, *worker, points, values, fresh)
+        self.nodes += int(worker.contexts[0].spent)
+        return moves[:made]
 
-        The first search is that of one thread, because each move takes what the others leave.
-        """
-        start = time.perf_counter()
-        share = np.minimum(SHARES * context.share / context.share.sum(), 1.0)
-        limits = (remaining * share).astype(np.int64)
-        if before > 0.0:
-            nodes, cuts = self._search_parallel(cells, depth, cost, limits, points, values)
+    # --- several threads -------------------------------------------------------------------------
+
+    def _rate_together(self, cells: Cells) -> tuple[Points, Values]:
+        """Rate the moves of a board, divided among the threads."""
+        worker, params, fresh = self.workers[0], self._params(), np.zeros(4)
+        points, values = self._rate(worker, cells, SearchParams(ALL, 1, 0))
+        if self.limits.is_fixed:
+            free = np.full(4, UNLIMITED)
+            self.search_each(cells, params.depth, params.max_cost, free, points, values)
         else:
-            nodes, cuts = np.zeros(4, np.int64), 0
-            for direction in np.flatnonzero(points >= 0).tolist():
-                limits[direction] = remaining - int(nodes.sum())
-                job = self.workers[0], iter([direction]), cells, depth, cost, limits
-                ((_, values[direction], nodes[direction], cut),) = self._work(*job)
-                cuts += cut
-        context.share[:] = np.maximum(nodes, points >= 0)
-        if self.limits.ms:
-            self._speed.learn(int(nodes.sum()), time.perf_counter() - start)
-        return int(nodes.sum()), cuts, bool((nodes <= limits).all() and nodes.sum() <= remaining)
+            root, context = (self, cells), worker.contexts[0]
+            _deepening()(root, params, context, worker.weights, points, values, fresh)
+        return points, values
 
-    def _search_parallel(
+    def search_each(
         self,
         cells: Cells,
         depth: Int,
@@ -376,36 +324,44 @@ class Searcher:
         values: Values,
     ) -> tuple[NDArray[np.int64], int]:
         """Search every legal move; return the boards rated for each, and all cuts."""
-        directions = iter([number for number in range(4) if points[number] >= 0])
-        jobs = [(worker, directions, cells, depth, cost, limits) for worker in self.workers]
-        nodes, cuts = np.zeros(4, np.int64), 0
-        for found in together(self._work, jobs):
-            for direction, value, rated, cut in found:
-                values[direction], nodes[direction] = value, rated
-                cuts += cut
-        return nodes, cuts
+        directions = iter(np.flatnonzero(points >= 0).tolist())
+        nodes, cuts = np.zeros(4, np.int64), np.zeros(4, np.int64)
 
-    def _work(
-        self,
-        worker: Worker,
-        directions: Iterator[int],
-        cells: Cells,
-        depth: Int,
-        cost: Int,
-        limits: NDArray[np.int64],
-    ) -> list[tuple[int, float, int, int]]:
-        """Search directions until none is left; return each with its value, nodes and cuts."""
-        found = []
-        for direction in directions:
-            if self.limits.ms:
-                limits[direction] = min(limits[direction], self._left() // len(self.workers))
-            params = SearchParams(direction, depth, cost, int(limits[direction]))
-            values = self._call(worker, cells, params).values
+        def work(worker: Worker) -> None:
             context = worker.contexts[0]
-            found.append(
-                (direction, float(values[direction]), int(context.nodes), int(context.cuts))
-            )
-        return found
+            for direction in directions:
+                params = SearchParams(direction, int(depth), int(cost), int(limits[direction]))
+                values[direction] = self._rate(worker, cells, params)[1][direction]
+                nodes[direction], cuts[direction] = context.nodes, context.cuts
+
+        together(work, [(worker,) for worker in self.workers])
+        return nodes, int(cuts.sum())
+
+
+@cache
+def _deepening() -> Callable[..., None]:
+    """Return the deepening of the kernels in plain Python, for searches on several threads."""
+    return plain_form(kernels.make_deepening(_search_moves))
+
+
+def _search_moves(
+    root: tuple[Searcher, Cells],
+    depth: Int,
+    cost: Int,
+    limit: float,
+    context: SearchContext,
+    _weights: Weights,
+    points: Points,
+    values: Values,
+) -> tuple[int, int, bool]:
+    """Do the same as `search_moves` of the kernels, on several threads."""
+    searcher, cells = root
+    share = np.minimum(SHARES * context.share / context.share.sum(), 1.0)
+    limits = (limit * share).astype(np.int64)
+    nodes, cuts = searcher.search_each(cells, depth, cost, limits, points, values)
+    context.share[:] = np.maximum(nodes, points >= 0)
+    is_complete = bool((nodes <= limits).all() and nodes.sum() <= limit)
+    return int(nodes.sum()), cuts, is_complete
 
 
 # --- whole games ---------------------------------------------------------------------------------

@@ -14,6 +14,11 @@ they cancel. A weight is stored beside its `E` and `A`, so that all three are re
 
 Threads share weights without locks: a lost update does as little harm as noise [2].
 
+A *band* is learnt from saved boards, in games that last until they leave it. Only its own weights
+learn; the rest of a value, that of the network below less what this is too high by, is fixed. A
+game ends when no move is legal, worth nothing; when it makes the tile that ends the band, worth its
+goal; or when the sum of the board reaches that of the band above, worth what that band says.
+
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
 [2] Niu, Recht, Ré & Wright, "Hogwild!", NIPS 2011.
@@ -44,14 +49,19 @@ from py2048.ntuple._network_kernels import (
     SPARE,
     Boards,
     BoardSpec,
-    Bytes,
     Int,
+    PackedBoardSpec,
     ValueParams,
     Weights,
     Word,
     Words,
+    copy_board,
+    distinct_sum,
     fetch,
+    slides_square,
+    spawn_board,
     stage_of,
+    total,
     value_at,
     weight_at,
 )
@@ -69,8 +79,10 @@ TERMINAL = np.int64(-1)
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Places in `WorkerState.scores`: of games from the beginning.
+# Places in `WorkerState.scores`: of games from the beginning. In a band, of games from saved boards:
+# how many are over, and how many of them ended by its tile or in the band above.
 FINISHED, SUM, SQUARES = 0, 1, 2
+PASSED = SUM
 SCORES = 3
 
 # Places in `WorkerState.boards`: the board, its four afterstates, the start of the next game.
@@ -110,12 +122,15 @@ class TDParams(NamedTuple):
 class WorkerState(NamedTuple):
     """The state of one thread."""
 
-    boards: Boards
-    trajectory: Boards
+    boards: Any
+    """`Boards`, like all that follow of this type."""
+    trajectory: Any
     """The afterstates since the last update."""
     rewards: Doubles
     stages: Longs
-    starts: Boards
+    fixed: Doubles
+    """The part of each afterstate's value that does not learn: 0 except in a band."""
+    starts: Any
     """Boards at which a later stage began, equally many for each stage."""
     started: Longs
     """int64 `[stages]`: how often each stage was reached."""
@@ -130,30 +145,29 @@ class WorkerState(NamedTuple):
     values: Doubles
 
 
-# --- the operations of a kind of board, and the kernels made of them -----------------------------
-
-SlideAll = Callable[[Boards, BoardSpec, Longs], None]
-SeenOn = Callable[[Boards, Int, BoardSpec], Word]
-IndicesOf = Callable[[Boards, Int, BoardSpec, Words, Int], None]
-Spawn = Callable[[Boards, Int, Word, Bytes, Words, BoardSpec], None]
-Copy = Callable[[Boards, Int, Boards, Int], None]
-SumOf = Callable[[Boards, Int], Int]
-
 Rate = Callable[[Boards, Int, BoardSpec, Weights, ValueParams, Words, Longs, Longs, Doubles], Int]
 Learn = Callable[[WorkerState, Int, float, BoardSpec, Weights, ValueParams, TDParams], None]
 Begin = Callable[[BoardSpec, TDParams, WorkerState, Word], bool]
-Record = Callable[[WorkerState, Int, Int, BoardSpec, Weights, ValueParams, TDParams], Int]
-NoteStage = Callable[[WorkerState, Int, Int], None]
-NoteMiddle = Callable[[WorkerState, Int, BoardSpec, TDParams, Word], None]
-NoteScore = Callable[[WorkerState, Int, Int, bool, Word, BoardSpec, TDParams], None]
-PlayGame = Callable[[BoardSpec, Weights, ValueParams, TDParams, WorkerState, Word], Int]
 Train = Callable[[BoardSpec, Weights, ValueParams, TDParams, WorkerState, Word, Int, Int], None]
 
 
-def make_rate_kernel(
-    slide_all: SlideAll, seen_on: SeenOn, indices_of: IndicesOf, stride: Word
-) -> Rate:
+class Operations(NamedTuple):
+    """The operations of a kind of board, as in ``ntuple/_network_kernels.py``."""
+
+    slide_all: Any
+    indices_of: Any
+    seen_on: Any
+    spawn_board: Any
+    copy_board: Any
+    sum_of: Any
+
+
+# --- values, and what is learnt from a trajectory -------------------------------------------------
+
+
+def make_rate_kernel(given: Operations, stride: Word) -> Rate:
     """Return the kernel that rates the moves of one kind of board."""
+    slide_all, seen_on, indices_of = given.slide_all, given.seen_on, given.indices_of
 
     @kernel(inline=True, borrows=True)
     def rate(
@@ -233,7 +247,7 @@ def move_weight(
     return change
 
 
-def make_learn_kernel(indices_of: IndicesOf, stride: Word) -> Learn:
+def make_learn_kernel(indices_of: Any, stride: Word) -> Learn:
     """Return the kernel that learns from a trajectory on one kind of board."""
 
     @kernel(borrows=True)
@@ -261,7 +275,7 @@ def make_learn_kernel(indices_of: IndicesOf, stride: Word) -> Learn:
                 fetch(weights, indices, following, count, first, stride)
             stage = stages[step]
             value = value_at(weights, indices, row, count, stage, size, stride)
-            error = np.float32(target - value)
+            error = np.float32(target - worker.fixed[step] - value)
             share = np.float32(params.learning_rate * error / count)
             for number in range(count):
                 index = indices[row, number]
@@ -270,14 +284,28 @@ def make_learn_kernel(indices_of: IndicesOf, stride: Word) -> Learn:
                 if stage > 0 and old == NONE:
                     old = weight_at(weights, index, stage, size, stride)
                 value += move_weight(weights, at, old, error, share, params.temporal_coherence)
-            target = worker.rewards[step] + (1.0 - lambda_) * value + lambda_ * target
+            whole = worker.fixed[step] + value
+            target = worker.rewards[step] + (1.0 - lambda_) * whole + lambda_ * target
             row, following = following, row
 
     return learn
 
 
-def make_start_kernel(spawn_board: Spawn, copy_board: Copy) -> Begin:
+# --- games ----------------------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
+    """Return the stage in which the game after one of this stage starts."""
+    following = stage + 1
+    if not params.carousel or following == len(worker.started):
+        return np.int64(0)
+    return following if worker.started[following] > 0 else np.int64(0)
+
+
+def make_start_kernel(given: Operations) -> Begin:
     """Return the kernel that sets up a game on one kind of board."""
+    spawn_board, copy_board = given.spawn_board, given.copy_board
 
     @kernel(borrows=True)
     def begin(spec: BoardSpec, params: TDParams, worker: WorkerState, key: Word) -> bool:
@@ -308,52 +336,10 @@ def make_start_kernel(spawn_board: Spawn, copy_board: Copy) -> Begin:
     return begin
 
 
-@kernel(borrows=True)
-def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
-    """Return the stage in which the game after one of this stage starts."""
-    following = stage + 1
-    if not params.carousel or following == len(worker.started):
-        return np.int64(0)
-    return following if worker.started[following] > 0 else np.int64(0)
-
-
-def make_record_kernel(learn: Learn, copy_board: Copy) -> Record:
-    """Return the kernel that adds an afterstate to the trajectory."""
-
-    @kernel(borrows=True)
-    def record(
-        worker: WorkerState,
-        length: Int,
-        best: Int,
-        spec: BoardSpec,
-        weights: Weights,
-        value_params: ValueParams,
-        params: TDParams,
-    ) -> Int:
-        """Add the afterstate on the board, after learning if there is no room; return the length.
-
-        A worker without room for a trajectory plays and does not learn.
-        """
-        capacity = len(worker.rewards)
-        if capacity == 0:
-            return np.int64(0)
-        if length == capacity:
-            learn(worker, length, worker.values[best], spec, weights, value_params, params)
-            length = np.int64(0)
-        copy_board(worker.boards, BOARD, worker.trajectory, length)
-        worker.rewards[length] = (
-            value_params.per_merged * worker.points[best] + value_params.per_move
-        )
-        worker.stages[length] = worker.after[best]
-        return length + 1
-
-    return record
-
-
-def make_note_kernels(
-    spawn_board: Spawn, copy_board: Copy, seen_on: SeenOn, sum_of: SumOf
-) -> tuple[NoteStage, NoteMiddle, NoteScore]:
-    """Return the kernels that keep results, and boards for later starts."""
+def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
+    """Return the kernels that keep boards for later starts, and the result of a game."""
+    spawn_board, copy_board = given.spawn_board, given.copy_board
+    seen_on, sum_of = given.seen_on, given.sum_of
 
     @kernel(borrows=True)
     def note_stage(worker: WorkerState, before: Int, after: Int) -> None:
@@ -404,20 +390,39 @@ def make_note_kernels(
     return note_stage, note_middle, note_score
 
 
-def make_game_kernel(
-    rate: Rate,
-    learn: Learn,
-    begin: Begin,
-    spawn_board: Spawn,
-    copy_board: Copy,
-    seen_on: SeenOn,
-    sum_of: SumOf,
-) -> PlayGame:
+def make_game_kernel(given: Operations, stride: Word) -> Any:
     """Return the kernel that plays and learns from one game on one kind of board."""
-    record = make_record_kernel(learn, copy_board)
-    note_stage, note_middle, note_score = make_note_kernels(
-        spawn_board, copy_board, seen_on, sum_of
-    )
+    spawn_board, copy_board, seen_on = given.spawn_board, given.copy_board, given.seen_on
+    rate, learn = make_rate_kernel(given, stride), make_learn_kernel(given.indices_of, stride)
+    begin = make_start_kernel(given)
+    note_stage, note_middle, note_score = make_note_kernels(given)
+
+    @kernel(borrows=True)
+    def record(
+        worker: WorkerState,
+        length: Int,
+        best: Int,
+        spec: BoardSpec,
+        weights: Weights,
+        value_params: ValueParams,
+        params: TDParams,
+    ) -> Int:
+        """Add the afterstate on the board, after learning if there is no room; return the length.
+
+        A worker without room for a trajectory plays and does not learn.
+        """
+        capacity = len(worker.rewards)
+        if capacity == 0:
+            return np.int64(0)
+        if length == capacity:
+            learn(worker, length, worker.values[best], spec, weights, value_params, params)
+            length = np.int64(0)
+        copy_board(worker.boards, BOARD, worker.trajectory, length)
+        worker.rewards[length] = (
+            value_params.per_merged * worker.points[best] + value_params.per_move
+        )
+        worker.stages[length] = worker.after[best]
+        return length + 1
 
     @kernel(borrows=True, expand=True)
     def play_game(
@@ -465,7 +470,7 @@ def make_game_kernel(
     return play_game
 
 
-# --- the kernel of a training --------------------------------------------------------------------
+# --- the kernel of a training ---------------------------------------------------------------------
 
 
 @kernel(inline=True, borrows=True)
@@ -480,13 +485,17 @@ def sum_on_cells(boards: NDArray[np.uint8], slot: Int) -> Int:
     return sum_cells(boards[slot])
 
 
-_PACKED = network.distinct_sum, network.spawn_board, network.copy_board, sum_on_packed
-_OPERATIONS: dict[str, tuple[Any, ...]] = {
-    "4x4": (network.slides_square, None, *_PACKED),
-    "small": (network.slides_small, network.indices_small, *_PACKED),
-    "cells": (
-        *(network.slides_cells, network.indices_cells, network.distinct_sum_cells),
-        *(network.spawn_cells, network.copy_cells, sum_on_cells),
+_PACKED = distinct_sum, spawn_board, copy_board, sum_on_packed
+OPERATIONS = {
+    "4x4": Operations(slides_square, None, *_PACKED),
+    "small": Operations(network.slides_small, network.indices_small, *_PACKED),
+    "cells": Operations(
+        network.slides_cells,
+        network.indices_cells,
+        network.distinct_sum_cells,
+        network.spawn_cells,
+        network.copy_cells,
+        sum_on_cells,
     ),
 }
 
@@ -500,13 +509,10 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
         stride: the distance between two weights.
         code: the tuples of a 4x4 network; the kernel is made for them alone.
     """
-    step = np.uint64(stride)
-    slide_all, indices, seen, spawn, copy, sum_of = _OPERATIONS[kind]
+    given = OPERATIONS[kind]
     if code:
-        indices = network.make_indices_kernel(code)
-    rate = make_rate_kernel(slide_all, seen, indices, step)
-    learn, begin = make_learn_kernel(indices, step), make_start_kernel(spawn, copy)
-    play_game = make_game_kernel(rate, learn, begin, spawn, copy, seen, sum_of)
+        given = given._replace(indices_of=network.make_indices_kernel(code))
+    play_game = make_game_kernel(given, np.uint64(stride))
 
     def train(
         spec: BoardSpec,
@@ -531,3 +537,201 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
 
     train.__qualname__ = f"train_{kind}_{stride}"  # the name of the compiled form
     return kernel(borrows=True)(train)
+
+
+# --- a band ---------------------------------------------------------------------------------------
+
+
+class Below(NamedTuple):
+    """The network below the bands, and the points of the rules."""
+
+    spec: PackedBoardSpec
+    weights: Weights
+    step: np.float32
+    band_spec: PackedBoardSpec
+    """The tuples of the bands."""
+    per_merged: float
+    per_move: float
+
+
+class BandView(NamedTuple):
+    """A `Band`, and where its weights are."""
+
+    ending: Word
+    least: np.int64
+    level: float
+    slope: float
+    goal: float
+    end: np.int64
+    """The sum at which the band above begins."""
+    first: Word
+    stride: Word
+    step: np.float32
+
+
+class BandNetwork(NamedTuple):
+    """What values are made of while a band learns."""
+
+    below: Below
+    weights: Weights
+    """Those that learn, with their errors."""
+    band: BandView
+    above_weights: Weights
+    above: BandView
+
+
+class BandWorker(NamedTuple):
+    """The state of one thread that learns a band."""
+
+    state: WorkerState
+    below_indices: Words
+    """uint64 `[4, …]`: of the four afterstates in the network below."""
+    parts: Doubles
+    """float64 `[4]`: the part of each move's value that does not learn."""
+
+
+TrainBand = Callable[[BandNetwork, ValueParams, TDParams, BandWorker, Words, Word, Int], None]
+
+
+def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
+    """Return the kernel that rates the moves of a board by a band."""
+
+    @kernel(borrows=True)
+    def rate(below: Below, weights: Weights, view: BandView, worker: BandWorker) -> Int:
+        """Fill in the points and values of the moves of board 0; return the best, or -1."""
+        boards, points, values = worker.state.boards, worker.state.points, worker.state.values
+        below_indices, indices = worker.below_indices, worker.state.indices
+        below_count, count = below_indices.shape[1] - SPARE, indices.shape[1] - SPARE
+        slides_square(boards, below.spec, points)
+        for move in range(4):
+            if points[move] >= 0:
+                below_indices_of(boards, move + 1, below.spec, below_indices, move)
+                fetch(below.weights, below_indices, move, below_count, ZERO, ONE)
+                indices_of(boards, move + 1, below.band_spec, indices, move)
+                fetch(weights, indices, move, count, view.first, view.stride)
+        # A slide keeps the sum.
+        beyond = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) - view.least
+        best, most = np.int64(-1), -np.inf
+        for move in range(4):
+            if points[move] < 0:
+                continue
+            value = below.per_merged * points[move] + below.per_move
+            if is_passed(boards, move + 1, points[move], view, below.spec):
+                value += view.goal
+            else:
+                fixed = np.float64(
+                    total(below.weights, below_indices, move, below_count, ZERO, ONE)
+                )
+                worker.parts[move] = fixed * below.step - view.level - view.slope * beyond
+                learnt = total(weights, indices, move, count, view.first, view.stride)
+                value += worker.parts[move] + np.float64(learnt) * view.step
+            values[move] = value
+            if value > most:
+                best, most = np.int64(move), value
+        return best
+
+    return rate
+
+
+@kernel(inline=True, borrows=True)
+def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: PackedBoardSpec) -> bool:
+    """Whether a slide that gained so many points made the tile that ends a band."""
+    if points < np.int64(view.ending):
+        return False
+    return bool(distinct_sum(boards, slot, spec) & view.ending)
+
+
+@kernel(borrows=True)
+def begin_saved(worker: WorkerState, starts: Words, key: Word) -> bool:
+    """Set up the next game of a band; return whether it starts from a saved board."""
+    if worker.progress[WAITING]:
+        worker.progress[WAITING] = 0
+        copy_board(worker.boards, WAITING_BOARD, worker.boards, BOARD)
+        return False
+    chosen = np.int64(pick_low(draw(key, START), np.uint64(len(starts))))
+    copy_board(starts, chosen, worker.boards, BOARD)
+    return True
+
+
+def make_band_game_kernel(below_code: Code, code: Code, stride: Word) -> Any:
+    """Return the kernel that plays and learns from one game of a band."""
+    indices_of = network.make_indices_kernel(code)
+    rate = make_band_rate_kernel(network.make_indices_kernel(below_code), indices_of)
+    learn = make_learn_kernel(indices_of, stride)
+    _, note_middle, _ = make_note_kernels(OPERATIONS["4x4"])
+
+    @kernel(borrows=True, expand=True)
+    def play_game(
+        known: BandNetwork,
+        value_params: ValueParams,
+        params: TDParams,
+        worker: BandWorker,
+        starts: Words,
+        key: Word,
+    ) -> Int:
+        """Play and learn from one game; return the number of moves."""
+        state, below, view = worker.state, known.below, known.band
+        boards, is_whole = state.boards, begin_saved(state, starts, key)
+        has_passed = False
+        moves, target = np.int64(0), 0.0
+        while True:
+            is_above = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) >= view.end
+            if is_above:
+                best = rate(below, known.above_weights, known.above, worker)
+            else:
+                best = rate(below, known.weights, view, worker)
+            if best < 0:
+                break
+            gained = state.points[best]
+            has_passed = bool(is_above or is_passed(boards, best + 1, gained, view, below.spec))
+            if has_passed or moves == len(state.rewards):
+                target = state.values[best]
+                break
+            copy_board(boards, best + 1, boards, BOARD)
+            copy_board(boards, BOARD, state.trajectory, moves)
+            state.rewards[moves] = below.per_merged * gained + below.per_move
+            state.fixed[moves] = worker.parts[best]
+            word = draw(key, np.uint64(moves))
+            spawn_board(boards, BOARD, word, params.ranks, params.cumulative, below.spec)
+            moves += 1
+        note_middle(state, moves, below.spec, params, draw(key, np.uint64(moves)))
+        learn(state, moves, target, below.band_spec, known.weights, value_params, params)
+        if is_whole:
+            state.scores[FINISHED] += 1
+            state.scores[PASSED] += np.float64(has_passed)
+        return moves
+
+    return play_game
+
+
+@cache
+def make_band_kernel(stride: int, below_code: Code, code: Code) -> TrainBand:
+    """Return the kernel that plays and learns a band.
+
+    Args:
+        stride: the distance between two weights that learn.
+        below_code: the tuples of the network.
+        code: those of its bands.
+    """
+    play_game = make_band_game_kernel(below_code, code, np.uint64(stride))
+
+    @kernel(borrows=True)
+    def train_band(
+        known: BandNetwork,
+        value_params: ValueParams,
+        params: TDParams,
+        worker: BandWorker,
+        starts: Words,
+        seed: Word,
+        moves: Int,
+    ) -> None:
+        """Play and learn until so many moves are done, and the last game is over."""
+        progress, played = worker.state.progress, np.int64(0)
+        while played < moves:
+            key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))
+            done = play_game(known, value_params, params, worker, starts, key)
+            played += max(done, 1)
+            progress[GAMES] += 1
+            progress[MOVES] += done
+
+    return train_band

@@ -28,7 +28,6 @@ from py2048.rules import Rules
 from py2048.rules.parts import checked_tile
 from py2048.search.limits import MAX_DEPTH, SearchLimits
 from py2048.search.searcher import Searcher
-from py2048.training import _band_kernels as kernels
 from py2048.training.bands import BandTrainer
 from py2048.training.boards import (
     Outcomes,
@@ -379,8 +378,8 @@ class Ascent:
         entry = {
             "band": [band.tile, band.least],
             "begun": begun,
-            "moves": int(trainer.progress[kernels.MOVES]),
-            "games": int(trainer.progress[kernels.GAMES]),
+            "moves": trainer.moves,
+            "games": trainer.games,
             "seconds": round(notes["seconds"], 1),
         }
         entry |= self._judged(band, network, better, held_out, entry["moves"])
@@ -494,10 +493,11 @@ class Ascent:
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK, time.monotonic()
         while notes["moves"][phase] < plan.moves[phase]:
-            before, clock, cpu = trainer.progress, time.perf_counter(), time.process_time()
+            before, clock, cpu = trainer.moves, time.perf_counter(), time.process_time()
             trainer.run(chunk, plan.rates[phase])
-            speed = int((trainer.progress - before)[kernels.MOVES]) / (time.perf_counter() - clock)
-            notes["moves"][phase] += int((trainer.progress - before)[kernels.MOVES])
+            made = trainer.moves - before
+            speed = made / (time.perf_counter() - clock)
+            notes["moves"][phase] += made
             notes["seconds"] += time.process_time() - cpu
             chunk = max(int(speed * CHUNK_SECONDS), FIRST_CHUNK)
             if time.monotonic() >= saved + 60 * self.plan.checkpoint_minutes:
@@ -515,12 +515,12 @@ class Ascent:
         held_out: SavedBoards,
     ) -> None:
         """Tell how far a training is, and how far play comes with it."""
-        done, phase = trainer.progress, notes["phase"]
+        phase = notes["phase"]
         better = trainer.finished(self._shape_of(trainer.network)[1])
-        stretches = self._noted_stretches(better, plan, held_out, int(done[kernels.MOVES]))
+        stretches = self._noted_stretches(better, plan, held_out, trainer.moves)
         self._tell(
             f"{plan}: rate {plan.rates[phase]:g}, {notes['moves'][phase] / plan.moves[phase]:.0%} "
             f"of {plan.moves[phase]:,.0f} moves, {speed:,.0f} a second, "
-            f"{done[kernels.PASSED] / max(done[kernels.FINISHED], 1):.1%} leave it upwards; "
+            f"{trainer.passed:.1%} leave it upwards; "
             f"{stretches}"
         )

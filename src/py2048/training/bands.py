@@ -15,18 +15,18 @@ from py2048.errors import WeightsError
 from py2048.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.ntuple.archive import Array, check_fields, is_object, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
-from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec
-from py2048.ntuple.weights import LARGEST_STEP, band_of
+from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec, value_params
+from py2048.ntuple.weights import MAX_STEP, band_of
 from py2048.rng import derive_seed
-from py2048.training import _band_kernels as kernels
-from py2048.training.trainer import RECORD, in_threads
+from py2048.training import _td_kernels as kernels
+from py2048.training.trainer import RECORD, TrainingConfig, in_threads, new_worker, td_params
 
 KIND = "py2048-band-training"
 OVERLAP = 64
 """A band learns so far into the sums of the band above, where searches from its end look."""
-LONGEST = 1 << 14
+MAX_MOVES = 1 << 14
 """Games of more moves end; the rest is taken from their last value."""
-KEPT = "boards", "progress"
+KEPT = "boards", "progress", "scores"
 """The parts of a worker's state that are saved, between two games."""
 
 
@@ -66,14 +66,18 @@ class BandTrainer:
         self.network, self.layout, self.band = network, layout, band
         self.records = np.zeros((layout.size, RECORD), np.float32)
         self._starts = starts
-        self._lambda, self._restart_length = lambda_, restart_length
+        self._value_params = value_params(layout, network.rules)
+        settings = TrainingConfig(
+            str(network.rules), lambda_=lambda_, restart_length=restart_length, ranks=layout.ranks
+        )
+        self._td_params = td_params(settings)
         above, above_weights = self._view_above()
         end = np.int64(above.least + OVERLAP) if above.ending else NEVER
         view = _view_of(band, end, 0, RECORD, 1.0)
         self._values = kernels.BandNetwork(
             self._below(), self.records.reshape(-1), view, above_weights, above
         )
-        self._kernel = kernels.make_band_kernel(network.layout.code, layout.code)
+        self._kernel = kernels.make_band_kernel(RECORD, network.layout.code, layout.code)
         self.workers = [self._worker() for _ in range(threads)]
         self._seeds = [np.uint64(derive_seed(seed, number)) for number in range(threads)]
 
@@ -89,7 +93,6 @@ class BandTrainer:
             band_spec,
             float(rules.merge_points),
             rules.points_per_move,
-            *rules.spawn[:2],
         )
 
     def _view_above(self) -> tuple[kernels.BandView, NDArray[np.int16]]:
@@ -102,33 +105,34 @@ class BandTrainer:
         return _view_of(Band(0, 0), NEVER, 0, 1, 1.0), np.zeros(1, np.int16)
 
     def _worker(self) -> kernels.BandWorker:
-        return kernels.BandWorker(
-            np.zeros((kernels.BOARDS, 2), np.uint64),
-            np.zeros((LONGEST, 2), np.uint64),
-            np.zeros(LONGEST),
-            np.zeros(LONGEST),
-            np.zeros(kernels.PROGRESS, np.int64),
-            np.zeros((4, self.network.layout.active + SPARE), np.uint64),
-            np.zeros((6, self.layout.active + SPARE), np.uint64),
-            np.zeros(4, np.int64),
-            np.zeros(4),
-            np.zeros(4),
-        )
+        state = new_worker(self.layout, MAX_MOVES)
+        below_indices = np.zeros((4, self.network.layout.active + SPARE), np.uint64)
+        return kernels.BandWorker(state, below_indices, np.zeros(4))
 
     @property
-    def progress(self) -> NDArray[np.int64]:
-        """The counts of all threads, in the places of ``_band_kernels.py``."""
-        counts: NDArray[np.int64] = np.sum([worker.progress for worker in self.workers], axis=0)
-        return counts
+    def games(self) -> int:
+        """Games played so far."""
+        return sum(int(worker.state.progress[kernels.GAMES]) for worker in self.workers)
+
+    @property
+    def moves(self) -> int:
+        """Moves played so far."""
+        return sum(int(worker.state.progress[kernels.MOVES]) for worker in self.workers)
+
+    @property
+    def passed(self) -> float:
+        """The share of the games from saved boards that left the band upwards."""
+        finished, passed, _ = np.sum([worker.state.scores for worker in self.workers], axis=0)
+        return float(passed / max(finished, 1))
 
     def run(self, moves: int, learning_rate: float) -> None:
         """Play and learn for about so many moves."""
         each = np.int64(-(-moves // len(self.workers)))
-        params = kernels.BandParams(learning_rate, self._lambda, np.int64(self._restart_length))
+        params = self._td_params._replace(learning_rate=float(learning_rate))
+        known = self._values, self._value_params, params
 
         def work(number: int) -> None:
-            worker, seed = self.workers[number], self._seeds[number]
-            self._kernel(self._values, params, worker, self._starts, seed, each)
+            self._kernel(*known, self.workers[number], self._starts, self._seeds[number], each)
 
         in_threads(work, len(self.workers))
 
@@ -143,7 +147,7 @@ class BandTrainer:
             WeightsError: if the network's bands have other tuples or another step.
         """
         rounded = np.rint(self.records[:, 0] / np.float32(step))
-        table = np.clip(rounded, -LARGEST_STEP, LARGEST_STEP).astype(np.int16)
+        table = np.clip(rounded, -MAX_STEP, MAX_STEP).astype(np.int16)
         bands = self.network.bands
         if bands is None:
             return replace(self.network, bands=Bands(self.layout, (self.band,), table, step))
@@ -159,7 +163,7 @@ class BandTrainer:
         arrays: list[tuple[str, Array]]
         arrays = [("used", used), ("records", self.records[used])]
         for number, worker in enumerate(self.workers):
-            arrays += [(f"worker{number}/{name}", getattr(worker, name)) for name in KEPT]
+            arrays += [(f"worker{number}/{name}", getattr(worker.state, name)) for name in KEPT]
         write_archive(path, KIND, {"band": self.band._asdict(), "notes": notes}, arrays)
 
     @staticmethod
@@ -187,7 +191,7 @@ class BandTrainer:
             for number, worker in enumerate(self.workers):
                 for name in KEPT:
                     if f"worker{number}/{name}" in archive.names():
-                        getattr(worker, name)[...] = archive.read(f"worker{number}/{name}")
+                        getattr(worker.state, name)[...] = archive.read(f"worker{number}/{name}")
             return dict(archive.header["notes"])
 
 

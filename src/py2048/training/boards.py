@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from py2048.errors import WeightsError
 from py2048.game.turn import draw_start
 from py2048.ntuple.archive import open_archive, write_archive
-from py2048.ntuple.network import Band
-from py2048.ntuple.records import START, StageRecord, TrackRecord
+from py2048.ntuple.network import START, Band, StageRecord, TrackRecord
 from py2048.rng import derive_seed, key_of
 from py2048.rules import Rules
 from py2048.search._expectimax_kernels import OVER, PLY, SCORE, STATE

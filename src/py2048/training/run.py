@@ -224,7 +224,6 @@ class TrainingRun:
             raise WeightsError(f"{folder} holds no {CHECKPOINT} to continue: leave out --resume")
         with folder_lock(folder):
             trainer, notes = load_checkpoint(path, changes)
-        notes = {"stop": None, **notes}  # the first checkpoints had none
         check_fields(path, notes, _NOTES, "notes")
         with faults_of(path, "notes"):
             curve = tuple(dataclass_from(CurvePoint, point) for point in notes["curve"])
@@ -374,6 +373,15 @@ _NOTES: dict[str, Check] = {
     "stop": (lambda value: value is None or is_object(value), "an object or null"),
     "before": (is_object, "an object"),
 }
+OLD_NAMES = {
+    "rate": "learning_rate",
+    "trace": "lambda",
+    "path": "trajectory_length",
+    "coherent": "temporal_coherence",
+    "optimism": "optimistic_init",
+    "restart": "restart_length",
+}
+"""Settings by the names that the first checkpoints have."""
 COLUMNS = ("weights", "errors", "sizes")
 KEPT = ("boards", "starts", "started", "progress", "scores", "tiles")
 """The parts of a worker's state that are saved, between two games."""
@@ -420,10 +428,11 @@ def load_checkpoint(
             impossible.
     """
     with open_archive(path, CHECKPOINT_KIND) as archive:
-        header = {"changes": [], **archive.header}  # the first checkpoints had none
+        header = archive.header
         check_fields(path, header, _FIELDS)
         with faults_of(path, "plan"):
-            before = config_from(header["plan"])
+            plan = {OLD_NAMES.get(name, name): value for name, value in header["plan"].items()}
+            before = config_from(plan)
         trainer = Trainer(before.changed(changes or {}))
         trainer.history = tuple(header["history"])
         trainer.changes = tuple(header["changes"])

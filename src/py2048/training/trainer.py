@@ -43,16 +43,6 @@ CHANGEABLE = (
 )
 """Settings that may change when a training resumes: not the meaning of its weights."""
 
-OLD_NAMES = {
-    "rate": "learning_rate",
-    "trace": "lambda",
-    "path": "trajectory_length",
-    "coherent": "temporal_coherence",
-    "optimism": "optimistic_init",
-    "restart": "restart_length",
-}
-"""Settings by their names in py2048 0.1."""
-
 _SHOWN = {"rules_text": "rules", "lambda_": "lambda"}
 """Settings whose field has another name."""
 
@@ -142,7 +132,7 @@ class TrainingConfig:
         Raises:
             WeightsError: if one may not, or a value cannot be used.
         """
-        before, values = self.data(), current_names(values)
+        before = self.data()
         for name, value in values.items():
             if name not in CHANGEABLE and value != before.get(name):
                 raise WeightsError(
@@ -151,7 +141,7 @@ class TrainingConfig:
                 )
         if values.get("ranks", self.ranks) != self.ranks and not self.layout.is_packed:
             raise WeightsError("ranks can change on boards of up to four a side only")
-        return config_from(before | values)
+        return config_from({**before, **values})
 
     def data(self) -> dict[str, object]:
         """Return the settings as plain values, as `config_from` takes them."""
@@ -173,17 +163,10 @@ def data_of(network: Network) -> dict[str, object]:
 def config_from(values: Mapping[str, object]) -> TrainingConfig:
     """Return the settings that plain values describe; others are those of `TrainingConfig`.
 
-    Names of py2048 0.1 such as ``rate`` are accepted.
-
     Raises:
         WeightsError: if a name is unknown or a value has the wrong type.
     """
-    return dataclass_from(TrainingConfig, current_names(values))
-
-
-def current_names(values: Mapping[str, object]) -> dict[str, object]:
-    """Return settings under the names of today."""
-    return {OLD_NAMES.get(name, name): value for name, value in values.items()}
+    return dataclass_from(TrainingConfig, values)
 
 
 def dataclass_from(kind: type[Value], values: Mapping[str, object]) -> Value:
@@ -327,7 +310,10 @@ class Trainer:
         self._value_params = value_params(self.layout, self.rules)
         self._td_params = td_params(config)
         self._kernel = kernels.make_train_kernel(self.layout.kind, self.stride, self.layout.code)
-        self.workers = [self._worker(config.trajectory_length) for _ in range(config.threads)]
+        starts = KEPT_STARTS if config.carousel else 0
+        self.workers = [
+            new_worker(self.layout, config.trajectory_length, starts) for _ in range(config.threads)
+        ]
         self._seeds = [np.uint64(derive_seed(config.seed, n)) for n in range(config.threads)]
 
     def _take(self, network: Network) -> None:
@@ -341,25 +327,6 @@ class Trainer:
             raise WeightsError(f"the initial weights are for {network.rules}")
         self.records[: network.layout.weights, 0] = network.weights
         self.history = network.history
-
-    def _worker(self, length: int) -> kernels.WorkerState:
-        stages = len(self.layout.stages) + 1
-        kept = KEPT_STARTS * stages if self.config.carousel else 0
-        return kernels.WorkerState(
-            empty_boards(self.layout, kernels.BOARDS),
-            empty_boards(self.layout, length),
-            np.zeros(length),
-            np.zeros(length, np.int64),
-            empty_boards(self.layout, kept),
-            np.zeros(stages, np.int64),
-            np.zeros(kernels.PROGRESS, np.int64),
-            np.zeros(kernels.SCORES),
-            np.zeros(64, np.int64),
-            np.zeros((6, self.layout.active + SPARE), np.uint64),
-            np.zeros(4, np.int64),
-            np.zeros(4, np.int64),
-            np.zeros(4),
-        )
 
     def note_changes(self, before: TrainingConfig) -> None:
         """Note changed settings: after how many games they changed, and their old values."""
@@ -423,7 +390,7 @@ class Trainer:
         the network's best moves, is the same game.
         """
         count = threads or len(self.workers)
-        players = [self._worker(0) for _ in range(count)]
+        players = [new_worker(self.layout, 0) for _ in range(count)]
         params = self._td_params._replace(carousel=False, restart_length=np.int64(0))
         firsts = [games * number // count for number in range(count + 1)]
 
@@ -462,6 +429,33 @@ def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Sc
     """Play games with a network, as `Trainer.evaluate` does."""
     return Trainer(TrainingConfig.for_network(network), network).evaluate(
         games, seed, threads=threads
+    )
+
+
+def new_worker(layout: NetworkLayout, length: int, starts: int = 0) -> kernels.WorkerState:
+    """Return the state of a thread.
+
+    Args:
+        layout: the layout of the network.
+        length: the longest trajectory.
+        starts: how many boards are kept for the start of each stage.
+    """
+    stages = len(layout.stages) + 1
+    return kernels.WorkerState(
+        empty_boards(layout, kernels.BOARDS),
+        empty_boards(layout, length),
+        np.zeros(length),
+        np.zeros(length, np.int64),
+        np.zeros(length),
+        empty_boards(layout, starts * stages),
+        np.zeros(stages, np.int64),
+        np.zeros(kernels.PROGRESS, np.int64),
+        np.zeros(kernels.SCORES),
+        np.zeros(64, np.int64),
+        np.zeros((6, layout.active + SPARE), np.uint64),
+        np.zeros(4, np.int64),
+        np.zeros(4, np.int64),
+        np.zeros(4),
     )
 
 
