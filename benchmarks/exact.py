@@ -27,8 +27,7 @@ from outcomes import PerfectPlay
 
 from py2048 import Record, get_rules
 from py2048.arena import Tournament, compare_players
-from py2048.arena.regret import regrets_of
-from py2048.arena.statistics import estimate
+from py2048.arena.statistics import estimate, regrets_of
 from py2048.cli.bench import processor
 from py2048.solving import Solution
 from py2048.solving.sharded import FEW, ShardFile, Task, solve_sharded

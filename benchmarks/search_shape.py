@@ -108,12 +108,10 @@ def search(
     searcher: Searcher, cells: NDArray[np.uint8], cost: int
 ) -> tuple[NDArray[np.float64], int, int]:
     """Return the values of a single search, how many boards it rated, and how often it was cut."""
-    found = searcher._call(
-        searcher.workers[0], cells, SearchParams(ALL, MAX_DEPTH, cost, UNLIMITED)
-    )
+    points, values = searcher.search_once(cells, SearchParams(ALL, MAX_DEPTH, cost, UNLIMITED))
     context = searcher.workers[0].contexts[0]
     return (
-        np.where(found.points >= 0, found.values, -np.inf),
+        np.where(points >= 0, values, -np.inf),
         int(context.nodes),
         int(context.cuts),
     )
@@ -159,7 +157,7 @@ def by_budget(known: Judged, rules: Rules, evaluation: Evaluation) -> list[tuple
         searcher, nodes, losses = Searcher(rules, evaluation, SearchLimits(nodes=budget)), 0, []
         for number, board in enumerate(known.cells):
             points, values = searcher.rate_cells(board)
-            nodes += int(searcher.workers[0].contexts[0].spent)
+            nodes += searcher.nodes
             losses.append(known.loss(number, np.where(points >= 0, values, -np.inf)))
         curve.append((nodes / len(losses), float(np.mean(losses))))
     return curve

@@ -181,7 +181,7 @@ def measure_nodes() -> None:
         nodes, start = 0, time.process_time()
         for board in boards:
             searcher.rate(board)
-            nodes += int(searcher.workers[0].contexts[0].nodes)
+            nodes += searcher.nodes
         seconds = time.process_time() - start
         found.append({"search": f"heuristic, depth {depth}", "nodes": nodes, "seconds": seconds})
         print(f"heuristic, depth {depth}: {nodes / seconds:,.0f} nodes/s")

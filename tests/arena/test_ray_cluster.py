@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 
-from py2048.arena import ray_cluster
-from py2048.arena.ray_cluster import RayWorkers
+from py2048.arena.ray_cluster import RayWorkers, run_there
 from py2048.cli import main
-from py2048.errors import MissingExtraError, SolvingError
+from py2048.errors import MissingExtraError, Py2048Error, SolvingError
 from py2048.solving import Solution, sharded, solve
 from py2048.solving.sharded import Progress, solve_sharded
 
@@ -129,9 +128,9 @@ def test_a_cluster_solves_3x3(cluster: Any, tmp_path: Path) -> None:
 
 
 def test_another_version_on_a_machine_is_refused() -> None:
-    """Values of different versions never stand in one file."""
-    answer = ray_cluster._run_there(dict, "0.0.0")
-    assert isinstance(answer, SolvingError)
+    """Values and games of different versions never stand side by side."""
+    answer = run_there(dict, "0.0.0")
+    assert isinstance(answer, Py2048Error)
     assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
 
 

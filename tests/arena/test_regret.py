@@ -8,10 +8,10 @@ from statistics import fmean
 
 import pytest
 
-import py2048.arena.regret
+import py2048.arena.statistics
 from py2048 import Board, Game, Record, get_rules, make_player
 from py2048.arena import Tournament, compare_players
-from py2048.arena.regret import regrets, regrets_of
+from py2048.arena.statistics import regrets, regrets_of
 from py2048.cli import main
 from py2048.errors import TournamentError
 from py2048.solving import Solution, solve
@@ -97,14 +97,14 @@ def test_an_interruption_loses_no_game_and_no_regret_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All files are written when Ctrl-C comes while the second player's moves are judged."""
-    judged = py2048.arena.regret.regrets_of
+    judged = py2048.arena.statistics.regrets_of
 
     def interrupted(record: Record, solution: Solution) -> list[float]:
         if record.player == "perfect":
             raise KeyboardInterrupt
         return judged(record, solution)
 
-    monkeypatch.setattr(py2048.arena.regret, "regrets_of", interrupted)
+    monkeypatch.setattr(py2048.arena.statistics, "regrets_of", interrupted)
     found, table = tmp_path / "found.json", tmp_path / "games.csv"
     files = ["--json-file", str(found), "--csv", str(table)]
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "3", "--quiet", "-j1"]

@@ -16,9 +16,15 @@ from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import BoardError, RulesError
 from py2048.game.turn import edge_cell
 from py2048.rules import EdgeSpawn, Merging, Rules
-from py2048.search import _beam_kernels as kernels
-from py2048.search import beam
-from py2048.search.beam import BeamPlanner, BeamWeights, beam_search, longest_game
+from py2048.search import beam as kernels
+from py2048.search.beam import (
+    BeamPlanner,
+    BeamWeights,
+    beam_search,
+    cells_of,
+    longest_game,
+    spec_of,
+)
 
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 6)).filter(lambda shape: shape != (1, 1))
 tiles = st.one_of(st.just(0), st.integers(1, 5).map(lambda r: 2**r), st.just(2**17))
@@ -92,11 +98,11 @@ def longest_from(board: Board, rules: Rules) -> int:
 @given(positions(), st.sampled_from(Direction))
 def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
     board, rules = position
-    spec = beam._spec(rules, BeamWeights())
+    spec = spec_of(rules, BeamWeights())
     kernel = kernels.slide_and_spawn
     child = np.full(rules.cells, 63, np.uint8)
     move = kernel.py_func if plain else kernel
-    legal = move(beam._cells(board), child, direction.value, spec)
+    legal = move(cells_of(board), child, direction.value, spec)
     expected = dict(children(board, rules)).get(direction)
     assert bool(legal) == (expected is not None)
     assert expected in (None, board_of(child, board.shape))
@@ -106,17 +112,17 @@ def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
 @given(positions())
 def test_a_board_is_worth_what_the_weights_say(plain, position) -> None:
     board, rules = position
-    spec = beam._spec(rules, BeamWeights())
+    spec = spec_of(rules, BeamWeights())
     kernel = kernels.value_of.py_func if plain else kernels.value_of
-    found = kernel(beam._cells(board), spec)
+    found = kernel(cells_of(board), spec)
     assert found == pytest.approx(worth(board, BeamWeights()), rel=1e-9, abs=1e-6)
 
 
 @given(positions())
 def test_expand_makes_each_different_child_once_with_its_worth(position) -> None:
     board, rules = position
-    spec = beam._spec(rules, BeamWeights())
-    parents = np.stack([beam._cells(board)] * 2)
+    spec = spec_of(rules, BeamWeights())
+    parents = np.stack([cells_of(board)] * 2)
     made = np.zeros((8, rules.cells), np.uint8)
     worths, origins = np.zeros(8), np.zeros(8, np.int32)
     seen, marks = np.zeros(16, np.uint64), np.full(16, -1)

@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
+from py2048.compiled.jit import plain_form
 from py2048.errors import BoardError, RulesError
 from py2048.ntuple.heuristic import DEFAULT, board_value
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
@@ -22,9 +25,10 @@ from py2048.ntuple.weights import shipped_network
 from py2048.rules import RandomStart, Weights
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search import limits
+from py2048.search._expectimax_kernels import ALL, SearchParams
 from py2048.search.expectimax import Expectimax, outcomes
-from py2048.search.limits import SearchLimits, SearchSpeed
-from py2048.search.searcher import LONGEST, PACED, Searcher, Worker, play_games
+from py2048.search.limits import UNLIMITED, SearchLimits, SearchSpeed
+from py2048.search.searcher import Searcher, play_games
 
 SMALL_LAYOUT = NetworkLayout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
 # The tuples are those of a shipped network: on 4x4 each set of them has a search of its own.
@@ -211,145 +215,106 @@ NODES_AFTER_LIMIT = 4 * 16 * 2 * 4
 """Boards that may be rated after the last look at a limit: below one chance node of each move."""
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("nodes", [100, 5000, 80_000])
-def test_nodes_are_a_limit(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
-    """No more boards are rated than allowed, in the kernel and in Python, which do the same."""
-    spent: list[int] = []
-
-    search = Searcher._search_moves
-
-    def noted(*arguments: Any) -> tuple[int, int, bool]:
-        found = search(*arguments)
-        spent.append(found[0])
-        return found
-
-    monkeypatch.setattr(Searcher, "_search_moves", noted)
+def test_nodes_are_a_limit(nodes: int, threads: int) -> None:
+    """No more boards are rated; on several threads a search that is given up may rate as many."""
     board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
-    Searcher(get_rules("classic"), limits=SearchLimits(nodes=nodes), threads=2).rate(board)
-    assert sum(spent) <= nodes + NODES_AFTER_LIMIT
-    assert all(one <= two for one, two in pairwise(spent[:-1]))
-    assert len(spent) > 1 or nodes == 100
-    alone = Searcher(get_rules("classic"), limits=SearchLimits(nodes=nodes))
-    alone.rate(board)
-    ahead = len(board.legal_directions())
-    assert int(alone.workers[0].contexts[0].spent) == sum(spent) + ahead
+    searcher = Searcher(get_rules("classic"), limits=SearchLimits(nodes=nodes), threads=threads)
+    searcher.rate(board)
+    assert nodes / 20 < searcher.nodes <= min(threads, 2) * nodes + NODES_AFTER_LIMIT
 
 
-def test_no_search_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each goes further than the one before, and none beyond the least probable path."""
-    costs: list[int] = []
-    search = Searcher._search_moves
+class Tree:
+    """A made-up tree for the deepening, in plain Python, and a note of each search of it.
 
-    def noted(*arguments: Any) -> tuple[int, int, bool]:
-        costs.append(int(arguments[3]))
-        return search(*arguments)
+    Attributes:
+        searches: of each search its cost, its limit, and how many boards it rated.
+    """
 
-    monkeypatch.setattr(Searcher, "_search_moves", noted)
-    given = SearchLimits(nodes=10**6, cutoff=2**-5)
-    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
-    Searcher(get_rules("classic"), limits=given, threads=2).rate(board)
-    assert costs[-1] == given.max_cost
-    assert all(one < two for one, two in pairwise(costs))
+    def __init__(self, breadth: float, growth: float) -> None:
+        self.breadth, self.growth = breadth, growth
+        self.searches: list[tuple[int, float, int]] = []
+        self.context = Searcher(get_rules("classic"), limits=SearchLimits(ms=1)).workers[0][0][0]
+
+    def search(
+        self, root: None, depth: int, cost: int, limit: float, *rest: Any
+    ) -> tuple[int, int, bool]:
+        *_, fresh = rest
+        nodes = int(2 ** (self.breadth + self.growth * cost))
+        fresh[:] = cost
+        self.searches.append((cost, limit, min(nodes, int(limit))))
+        return self.searches[-1][2], 1, nodes <= limit
+
+    def deepened(self, params: kernels.SearchParams) -> float:
+        """Deepen once; return the cost of the search whose values were kept, -1 for none."""
+        self.searches.clear()
+        values, fresh = np.full(4, -1.0), np.zeros(4)
+        deepen = plain_form(kernels.make_deepening(self.search))
+        deepen(None, params, self.context, None, np.zeros(4, np.int64), values, fresh)
+        return float(values[0])
 
 
-def test_time_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the time is over, what was found before stands: here, one move ahead."""
-    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
-    rules = get_rules("classic")
-    ahead = Searcher(rules, limits=SearchLimits(ms=30)).rate(board)
-    assert set(ahead) == set(board.legal_directions())
-    clock = iter(range(10**6))
-    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
-    assert Searcher(rules, limits=SearchLimits(ms=30)).rate(board) == Searcher(
-        rules, limits=SearchLimits(1)
-    ).rate(board)
+@given(
+    breadth=st.floats(2, 14), growth=st.floats(0.05, 0.6), budget=st.integers(5, 10**6),
+    max_cost=st.integers(8, 200), timed=st.booleans(),
+)  # fmt: skip
+def test_deepening_goes_further_each_time_within_its_boards(
+    breadth: float, growth: float, budget: int, max_cost: int, timed: bool
+) -> None:
+    """Whatever the tree; the values are those of the last search that was completed."""
+    tree = Tree(breadth, growth)
+    params = SearchParams(ALL, 9, max_cost, UNLIMITED, budget, int(timed))
+    for _ in range(3 if timed else 1):
+        kept = tree.deepened(params)
+        complete = [cost for cost, limit, nodes in tree.searches if nodes < int(limit)]
+        assert kept == max(complete, default=-1.0) or kept in [c for c, *_ in tree.searches]
+        assert all(one < two for one, two in pairwise(complete))
+        assert all(cost <= max_cost for cost, *_ in tree.searches)
+        rated = sum(nodes for *_, nodes in tree.searches)
+        assert rated <= budget * (limits.MAX_TIMES if timed else 1)
+
+
+@given(st.lists(st.floats(2, 9), min_size=40, max_size=40), st.floats(0.1, 0.4))
+def test_a_time_is_kept_on_average(breadths: list[float], growth: float) -> None:
+    """Over a game, whatever its trees are like; no move takes more than three times its share."""
+    tree, budget, spent = Tree(2, growth), 1000, []
+    for breadth in breadths * 3:
+        tree.breadth = breadth
+        tree.deepened(SearchParams(ALL, 9, 500, UNLIMITED, budget, 1))
+        spent.append(sum(nodes for *_, nodes in tree.searches))
+    assert max(spent) <= limits.MAX_TIMES * budget
+    assert np.mean(spent) < 1.2 * budget
+
+
+def test_a_forced_move_takes_no_time() -> None:
+    """Nor is what it leaves lost: a move before it has been paid for."""
+    context = Searcher(get_rules("classic")).workers[0].contexts[0]
+    params = SearchParams(ALL, 9, 500, UNLIMITED, 100, 1)
+    assert kernels.allotted(params, 1, context) == (0.0, 0.0)
+    assert kernels.allotted(params, 2, context) == (100.0, 300.0)
+    kernels.note_spent(params, 300.0, 5.0, context)
+    assert kernels.allotted(params, 2, context) == (75.0, 300.0)
+    assert kernels.allotted(params._replace(is_timed=0), 2, context) == (100.0, 100.0)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_no_search_takes_more_than_its_longest_time(
-    threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not even early in a game, when the last search is given up; here the clock counts boards."""
-    searcher = Searcher(get_rules("classic"), limits=SearchLimits(ms=50), threads=threads)
-    call, rated = searcher._call, []
-
-    def counted(worker: Worker, *arguments: Any, **more: Any) -> Any:
-        found = call(worker, *arguments, **more)
-        rated.append(int(worker.contexts[0].spent))
-        return found
-
-    def one_by_one(work: Any, jobs: list[Any]) -> list[Any]:
-        return [work(*job) for job in jobs]
-
-    monkeypatch.setattr(searcher, "_call", counted)
-    monkeypatch.setattr("py2048.search.searcher.together", one_by_one)
-    monkeypatch.setattr("time.perf_counter", lambda: sum(rated) / 1e6 / threads)
-    game = Game(searcher.rules, seed=1)
-    for _ in range(60):
-        rated.clear()
-        game.play(max(found := searcher.rate(game.board), key=found.__getitem__))
-        assert sum(rated) / threads < 1.1 * LONGEST * 0.05 * 1e6
-
-
-def test_a_short_time_is_so_many_nodes_as_were_rated_in_it_of_late() -> None:
-    """It is the search of that many nodes, and each one says how fast the next may be."""
-    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
-    rules = get_rules("classic")
-    searcher = Searcher(rules, limits=SearchLimits(ms=0.5))
+def test_one_move_ahead_is_searched_in_any_time(threads: int) -> None:
+    """However little there is."""
+    board, rules = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."), get_rules("classic")
+    searcher = Searcher(rules, limits=SearchLimits(ms=1), threads=threads)
     searcher.prepare()
-    assert searcher._speed.boards != limits.FIRST_SPEED
-    searcher._speed.boards = 1e6
-    nodes = int(LONGEST * 0.5 / 1000 * 1e6)
-    assert searcher.rate(board) == Searcher(rules, limits=SearchLimits(nodes=nodes)).rate(board)
-    assert searcher._speed.boards != 1e6
-    searcher._speed.boards = 1.0
+    searcher.speed.boards = 1.0
     assert searcher.rate(board) == Searcher(rules, limits=SearchLimits(1)).rate(board)
-    games = play_games(Searcher(get_rules("2x4"), limits=SearchLimits(ms=0.1)), [5])
-    assert games.plies[0] > 5
 
 
-@pytest.mark.parametrize("ms", [0.5, 30.0])
-def test_the_first_search_of_a_process_is_like_later_ones(
-    ms: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is compiled or loaded for it is no part of its time, and says nothing of its speed."""
-    searcher = Searcher(get_rules("2x4"), limits=SearchLimits(ms=ms))
-    kernel, learn, deepening = searcher._kernel, searcher._speed.learn, kernels.make_deepening
-    log = []
-
-    def called(boards: Any, *arguments: Any) -> Any:
-        log.append("search" if boards.any() else "compile")
-        return kernel(boards, *arguments)
-
-    def learnt(nodes: int, seconds: float) -> None:
-        log.append("learn")
-        learn(nodes, seconds)
-
-    def deepened(*functions: Any) -> Any:
-        log.append("deepen")
-        return deepening(*functions)
-
-    monkeypatch.setattr(searcher, "_kernel", called)
-    monkeypatch.setattr(searcher._speed, "learn", learnt)
-    monkeypatch.setattr(kernels, "make_deepening", deepened)
-    searcher.rate(Board.parse("2 4 . . / . . 2 4"))
-    before = ["compile", "deepen"] if ms > PACED else ["compile", "search", "learn"]
-    assert log[: len(before)] == before
-    assert "search" in log[len(before) :]
-    other = Searcher(get_rules("2x4"), limits=SearchLimits(ms=ms))
-    other.prepare()
-    context = other.workers[0].contexts[0]
+def test_preparing_is_no_part_of_the_first_move() -> None:
+    """It tells the speed, and leaves no debt."""
+    searcher = Searcher(get_rules("2x4"), limits=SearchLimits(ms=0.5))
+    searcher.prepare()
+    assert searcher.speed.boards != limits.FIRST_SPEED
+    context = searcher.workers[0].contexts[0]
     assert (context.breadth, context.debt) == (0.0, 0.0)
-
-
-def test_a_wrong_guess_of_the_speed_is_no_debt() -> None:
-    """The first search may rate many times what was guessed; the next get all their time."""
-    context = Searcher(get_rules("classic")).workers[0].contexts[0]
-    debts = []
-    for _ in range(3):
-        kernels.note_pace(300, 100, 5.0, context)
-        debts.append(float(context.debt))
-    assert debts == pytest.approx([0.0, 3 - limits.PACE, 6 - 2 * limits.PACE])
 
 
 def test_the_first_boards_tell_the_speed() -> None:
@@ -365,31 +330,31 @@ def test_the_first_boards_tell_the_speed() -> None:
     assert speed.boards == pytest.approx(0.67 * 10**6, rel=1e-2)
 
 
-def test_searches_keep_the_pace_in_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From one board of a game to the next, they rate about as many boards as the time allows."""
+@pytest.mark.parametrize("name", ["classic", "3x4", "5x5"])
+def test_searches_of_a_game_take_their_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From one board to the next, they rate about as many boards as the time allows."""
     monkeypatch.setattr(SearchSpeed, "learn", lambda *_: None)
-    for name, ms in (("classic", 2.0), ("3x4", 1.0), ("5x5", 2.0)):
-        searcher = Searcher(get_rules(name), limits=SearchLimits(ms=ms))
-        aim = ms / 1000 * limits.FIRST_SPEED
-        cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
-        state, spent = np.zeros(kernels.STATE, np.int64), []
-        for _ in range(150):
-            searcher.play_on(cells, state, 5, 1)
-            spent.append(int(searcher.workers[0].contexts[0].spent))
-        assert 0.8 * aim < np.mean(spent[10:]) < 1.1 * aim
+    searcher = Searcher(get_rules(name), limits=SearchLimits(ms=2.0))
+    searcher.prepare()
+    cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
+    state, spent = np.zeros(kernels.STATE, np.int64), []
+    for _ in range(150):
+        searcher.play_on(cells, state, 5, 1)
+        spent.append(searcher.nodes)
+    assert 0.8 * 2000 < np.mean(spent[10:]) < 1.1 * 2000
 
 
-def test_a_short_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """While another program has the processor, no search gets shorter."""
+    searcher, expected = Searcher(get_rules("classic"), limits=SearchLimits(ms=20)), SearchSpeed()
+    searcher.prepare()
     clocks = {"perf_counter": count(0, 1000), "thread_time": count(0, 1)}
     for name, clock in clocks.items():
         monkeypatch.setattr(f"time.{name}", lambda clock=clock: float(next(clock)))
-    searcher, expected = Searcher(get_rules("classic"), limits=SearchLimits(ms=20)), SearchSpeed()
-    searcher.prepare()
-    searcher._speed = SearchSpeed()
+    searcher.speed = SearchSpeed()
     searcher.rate(Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."))
-    expected.learn(int(searcher.workers[0].contexts[0].spent), seconds=1.0)
-    assert searcher._speed.boards == expected.boards
+    expected.learn(searcher.nodes, seconds=1.0)
+    assert searcher.speed.boards == expected.boards
 
 
 @pytest.mark.parametrize(

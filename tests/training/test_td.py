@@ -50,7 +50,7 @@ def met(trainer: Trainer, board: Board) -> list[int]:
     boards = np.zeros((1, 2), np.uint64)
     put_board(trainer.layout, boards, 0, board)
     out = np.zeros((1, trainer.layout.active + SPARE), np.uint64)
-    indices_small(boards, 0, trainer._spec, out, 0)
+    indices_small(boards, 0, trainer.spec, out, 0)
     return [int(index) for index in out[0, :-SPARE]]
 
 
@@ -65,7 +65,7 @@ def taught(
         worker.rewards[step] = gains[step]
         worker.stages[step] = STAGES[step] if config.stages else 0
     weights = trainer.records.reshape(-1)
-    fixed = trainer._spec, weights, trainer._value_params, trainer._td_params
+    fixed = trainer.spec, weights, trainer.value_params, trainer.td_params
     with np.errstate(over="ignore"):
         (kernel or learn())(worker, len(path), target, *fixed)
     return trainer
@@ -121,7 +121,7 @@ def test_coherent_rates_by_hand() -> None:
     assert met(trainer, board) == [0, 0, 0, 0]
     worker, weights = trainer.workers[0], trainer.records.reshape(-1)
     put_board(trainer.layout, worker.trajectory, 0, board)
-    fixed = trainer._spec, weights, trainer._value_params, trainer._td_params
+    fixed = trainer.spec, weights, trainer.value_params, trainer.td_params
     learn()(worker, 1, 8.0, *fixed)
     # Four look-ups of one weight: each gives it 8/4 (A is 0, then E/A is 1).
     assert trainer.records[0, :3].tolist() == [8.0, 32.0, 32.0]
@@ -219,7 +219,7 @@ def test_restarts_begin_after_so_many_moves() -> None:
     trainer = Trainer(shared)
     trainer.run(moves=2700)
     assert trainer.tally.games == trainer.games
-    assert trainer._td_params.restart_after == 1000
+    assert trainer.td_params.restart_after == 1000
 
 
 def test_stages_carousel_and_restarts() -> None:
@@ -272,7 +272,7 @@ def test_kernels_play_the_same_compiled_and_plain() -> None:
         results = []
         for form in (lambda kernel: kernel, plain_form):
             trainer = Trainer(config, network)
-            trainer._kernel = form(trainer._kernel)
+            trainer.kernel = form(trainer.kernel)
             with np.errstate(over="ignore"):
                 results.append(trainer.evaluate(3, 5).data())
         assert results[0] == results[1]

@@ -1,7 +1,8 @@
-"""`RayCluster`: the connection to a Ray cluster, and `RayWorkers`, which run any tasks on it.
+"""A Ray cluster: `RayPool` runs the jobs of a tournament on it, `RayWorkers` any tasks.
 
-The machines of the cluster need the same py2048 as this one. A task whose process or machine is
-lost is run again elsewhere.
+The machines of the cluster need the same py2048 as this one and what the players need: plugins, and
+weights under the same paths. A task whose process or machine is lost is run again elsewhere; as a
+game depends on its seed alone, it has the same result.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from py2048.errors import MissingExtraError, Py2048Error, SolvingError
+from py2048.arena.jobs import Job, JobResult, run_job
+from py2048.arena.pools import died
+from py2048.errors import MissingExtraError, Py2048Error, SolvingError, TournamentError
 
 RETRIES = 5
 """How often a task is run again after its process or machine was lost."""
 
-ANSWER_SECONDS = 10.0
-"""How long the head of a cluster may take to answer."""
+ANSWER_TIMEOUT_S = 10.0
 
 
 class RayCluster:
@@ -73,7 +75,7 @@ class RayWorkers(RayCluster):
 
     def __init__(self, address: str) -> None:
         super().__init__(address, SolvingError)
-        self._do = self._remote(_run_there)
+        self._do = self._remote(run_there)
 
     def run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
         """Return the results of tasks.
@@ -93,21 +95,56 @@ class RayWorkers(RayCluster):
         return list(answers)
 
 
-def check_version(wanted: str, error: type[Py2048Error]) -> Py2048Error | None:
-    """Return what is wrong if this machine has another py2048 than that which sent a task."""
-    if (present := version("py2048")) == wanted:
-        return None
-    return error(
-        f"a machine of the cluster has py2048 {present}, this one {wanted}: install the same on all"
-    )
+class RayPool(RayCluster):
+    """The processors of a Ray cluster.
+
+    Raises:
+        MissingExtraError: if Ray is not installed.
+        TournamentError: if there is no cluster at the address.
+    """
+
+    compiling = None
+    """The progress of compilers on a cluster is unknown."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address, TournamentError)
+        self._do = self._remote(run_there)
+        self._jobs: dict[Any, Job] = {}
+
+    def submit(self, job: Job) -> None:
+        """Queue a job."""
+        self._jobs[self._do.remote(run_job, version("py2048"), job)] = job
+
+    def take(self) -> tuple[Job, JobResult]:
+        """Wait for a job to finish; return it and its result."""
+        (ready,), _ = self._ray.wait(list(self._jobs), num_returns=1)
+        job = self._jobs.pop(ready)
+        try:
+            answer: JobResult | Py2048Error = self._ray.get(ready)
+        except self._ray.exceptions.RayError as error:
+            reason = str(error).partition("\n")[0]
+            raise died(job, f"{RETRIES + 1} times; {reason}") from None
+        if isinstance(answer, Py2048Error):
+            raise answer
+        return job, answer
+
+    def close(self) -> None:
+        """Cancel unfinished jobs, and leave the cluster."""
+        for future in self._jobs:
+            self._ray.cancel(future, force=True)
+        self._jobs.clear()
+        super().close()
 
 
-def _run_there(task: Callable[[], Any], wanted: str) -> Any:
+def run_there(task: Callable[..., Any], wanted: str, *arguments: object) -> Any:
     """Run a task on a machine of the cluster; an error on purpose is the answer."""
-    if wrong := check_version(wanted, SolvingError):
-        return wrong
+    if (present := version("py2048")) != wanted:
+        return Py2048Error(
+            f"a machine of the cluster has py2048 {present}, this one {wanted}: install the same "
+            "on all"
+        )
     try:
-        return task()
+        return task(*arguments)
     except Py2048Error as error:
         return error
 
@@ -141,4 +178,4 @@ def _check_reachable(address: str) -> None:
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not (host and port.isdecimal()):
         raise ValueError("write it as auto or host:port")
-    socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
+    socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_TIMEOUT_S).close()

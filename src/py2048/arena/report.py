@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
 from io import StringIO
+from typing import Any
 
-from py2048.arena.regret import Regret
 from py2048.arena.statistics import (
     Comparison,
     Estimate,
     PlayerSummary,
     Rate,
+    Regret,
     comparisons,
     summaries,
 )
@@ -153,58 +154,44 @@ def _share_interval(rate: Rate) -> str:
     return f"{100 * rate.low:.1f} to {percent(rate.high)}"
 
 
-def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, object]:
+def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
     """Return everything as plain values: summaries, comparisons, regrets, and every game."""
-    tournament = results.tournament
-    head: dict[str, object] = {"format": FORMAT, "version": VERSION, "complete": results.complete}
-    if losses:
-        head["regret"] = [_regret_data(each) for each in losses]
-    return head | {
-        "rules": str(tournament.rules),
-        "seed": tournament.seed,
-        "games": tournament.games,
-        "players": [_summary_data(each, results) for each in summaries(results)],
-        "comparisons": [_comparison_data(each) for each in comparisons(results)],
-    }
+    tournament, names = results.tournament, GAME_COLUMNS[1:]
+    players = [
+        _plain(each)
+        | {
+            "played": [
+                {name: getattr(game, name) for name in names}
+                for game in results.of(each.player).values()
+            ]
+        }
+        for each in summaries(results)
+    ]
+    head = {"format": FORMAT, "version": VERSION, "complete": results.complete}
+    return (
+        head
+        | ({"regret": _plain(losses)} if losses else {})
+        | {
+            "rules": str(tournament.rules),
+            "seed": tournament.seed,
+            "games": tournament.games,
+            "players": players,
+            "comparisons": _plain(comparisons(results)),
+        }
+    )
 
 
-def _summary_data(each: PlayerSummary, results: Results) -> dict[str, object]:
-    values = asdict(each) | {
-        "score": _estimate_data(each.score),
-        "moves": _estimate_data(each.moves),
-        "moves_per_second": _finite(each.moves_per_second),
-        "quantiles": {str(share): value for share, value in each.quantiles.items()},
-        "tiles": {str(tile): _rate_data(rate) for tile, rate in each.tiles.items()},
-    }
-    names = [name for name in GAME_COLUMNS if name != "player"]
-    games = results.of(each.player).values()
-    return values | {"played": [{name: getattr(game, name) for name in names} for game in games]}
-
-
-def _comparison_data(each: Comparison) -> dict[str, object]:
-    changes = {"difference": _estimate_data(each.difference), "won": _rate_data(each.won)}
-    return asdict(each) | changes
-
-
-def _regret_data(each: Regret) -> dict[str, object]:
-    return {
-        "player": each.player,
-        "per_game": _estimate_data(each.per_game),
-        "per_move": _estimate_data(each.per_move),
-        "best_moves": _rate_data(each.best_moves),
-    }
-
-
-def _estimate_data(estimate: Estimate) -> dict[str, float | None]:
-    return {name: _finite(value) for name, value in asdict(estimate).items()}
-
-
-def _rate_data(rate: Rate) -> dict[str, float]:
-    return asdict(rate) | {"share": rate.share}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _plain(value: Any) -> Any:
+    """Return a value for JSON: what is not a number is null, and a rate has its share."""
+    if isinstance(value, Rate):
+        return asdict(value) | {"share": value.share}
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def csv_text(results: Results) -> str:
@@ -212,11 +199,7 @@ def csv_text(results: Results) -> str:
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(GAME_COLUMNS)
-    writer.writerows(_game_rows(results))
-    return file.getvalue()
-
-
-def _game_rows(results: Results) -> Iterator[list[object]]:
     for spec in results.tournament.players:
         for game in results.of(spec).values():
-            yield [getattr(game, name) for name in GAME_COLUMNS]
+            writer.writerow([getattr(game, name) for name in GAME_COLUMNS])
+    return file.getvalue()

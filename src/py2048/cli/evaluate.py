@@ -36,7 +36,7 @@ from py2048.rules.parts import checked_tile
 if TYPE_CHECKING:
     from py2048.arena import GameResult, Pool, Results, Tournament
     from py2048.arena.log import GameLog, RecordFolder
-    from py2048.arena.regret import Regret
+    from py2048.arena.statistics import Regret
     from py2048.players.searching import SearchPlayer
     from py2048.solving import Solution
     from py2048.training.boards import SavedBoards, Stage
@@ -176,7 +176,7 @@ def evaluate(
 
 def _losses(results: Results, solved: Solution) -> list[Regret]:
     """Return the regret of each player, of the last one or of those before Ctrl-C."""
-    from py2048.arena.regret import regrets
+    from py2048.arena.statistics import regrets
 
     losses: list[Regret] = []
     with suppress(KeyboardInterrupt):
@@ -320,7 +320,7 @@ def _pool(jobs: int | None, cluster: str | None) -> Pool:
         return local_pool(jobs)
     if jobs is not None:
         raise TournamentError("--jobs is for this machine: leave it out with --cluster")
-    from py2048.arena.ray_pool import RayPool
+    from py2048.arena.ray_cluster import RayPool
 
     return RayPool(cluster)
 

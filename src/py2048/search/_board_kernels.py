@@ -1,4 +1,4 @@
-"""Boards of a search: the same operations for each kind of board.
+"""Boards of a search, and the leaves that value them: the same operations for each kind of board.
 
 A search handles boards by a *handle*. A packed board is its own handle, two words as in
 ``compiled/_board_kernels.py``. A board of any other shape is in the arena of the context
@@ -21,6 +21,8 @@ The operations are:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from py2048.compiled._bits_kernels import popcount, trailing_zeros
@@ -28,6 +30,7 @@ from py2048.compiled._board_kernels import (
     DOWN,
     LEFT,
     NIBBLE,
+    ODD,
     RANKS,
     RIGHT,
     TWO,
@@ -47,10 +50,27 @@ from py2048.compiled._board_kernels import (
     slide_packed,
     slides_4x4,
     spawn_packed,
+    sum_packed,
     word_of,
 )
-from py2048.compiled.jit import kernel
+from py2048.compiled.jit import kernel, prefetch
+from py2048.ntuple._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
+from py2048.ntuple._network_kernels import (
+    IndexOf,
+    Weights,
+    images_4x4,
+    known_word,
+    make_tuple_index_kernel,
+    stage_of,
+    total,
+    write_indices,
+    write_indices_cells,
+)
+from py2048.ntuple.layout import Code
+from py2048.ntuple.network import NEVER
 from py2048.search.context import SLOTS, SearchContext
+
+ONE, HALF = np.uint64(1), np.uint64(32)
 
 Packed = tuple[Word, Word]
 PackedMoves = tuple[tuple[Packed, np.int64], ...]
@@ -261,3 +281,268 @@ def store_cells(board: Int, cells: Cells, context: SearchContext) -> None:
     """Write the ranks of a board."""
     for cell in range(context.cells):
         cells[cell] = context.arena[board, cell]
+
+
+# --- leaves: the value of an afterstate -----------------------------------------------------------
+
+Leaf = Callable[[Packed, SearchContext, Weights], float]
+Fetch = Callable[[Packed, SearchContext, Weights], None]
+BandedWeights = tuple[Weights, Weights]
+"""The table of a network, and that of its bands."""
+BandedLeaf = Callable[[Packed, SearchContext, BandedWeights], float]
+BandedFetch = Callable[[Packed, SearchContext, BandedWeights], None]
+Weight = np.float32 | np.int16
+AddImage = Callable[[Word, Word, Weights], Weight]
+FetchImage = Callable[[Word, Word, Weights], None]
+
+
+# --- the heuristic -------------------------------------------------------------------------------
+
+
+@kernel(inline=True, borrows=True)
+def heuristic_4x4(board: Packed, context: SearchContext, _weights: Weights) -> float:
+    """Return the value of a 4x4 board."""
+    lines = np.float64(
+        lines_4x4(known_word(board[0], board[1], context.known), context.values_across)
+    )
+    return np.float64(context.scale * squeezed(context.base_value + lines, context.least))
+
+
+@kernel(inline=True, borrows=True)
+def heuristic_small(board: Packed, context: SearchContext, _weights: Weights) -> float:
+    """Return the value of a board with sides of up to four."""
+    rows, columns = np.uint64(context.rows), np.uint64(context.columns)
+    word = known_word(board[0], board[1], context.known)
+    lines = lines_small(word, rows, columns, context.values_across, context.values_down)
+    return np.float64(
+        context.scale * squeezed(context.base_value + np.float64(lines), context.least)
+    )
+
+
+@kernel(borrows=True)
+def heuristic_cells(board: Int, context: SearchContext, _weights: Weights) -> float:
+    """Return the value of a board of any shape."""
+    lines = lines_cells(context.arena[board], context.rows, context.columns, context.terms)
+    return np.float64(context.scale * squeezed(context.base_value + lines, context.least))
+
+
+# --- networks ------------------------------------------------------------------------------------
+
+
+@kernel(inline=True, borrows=True)
+def first_weight(seen: Word, context: SearchContext) -> Word:
+    """Return where the weights of the stage of a board begin."""
+    stage = stage_of(seen, context.thresholds[: context.stages])
+    return np.uint64(np.uint64(stage) * context.stage_size)
+
+
+@kernel(inline=True, borrows=True)
+def first_weight_packed(board: Packed, context: SearchContext) -> Word:
+    """Return the same for a packed board."""
+    return first_weight(ranks_on_packed(board, context), context)
+
+
+@kernel(inline=True, borrows=True)
+def no_weight(_board: Packed, _context: SearchContext) -> Word:
+    """Return where the weights of the only stage begin: no other kernel need know of stages."""
+    return ZERO
+
+
+def make_sum_kernels(code: Code) -> tuple[AddImage, FetchImage]:
+    """Return the kernel that sums the weights of a 4x4 board, and the one that prefetches them.
+
+    The shifts and masks of the tuples are constants, so finding the weights of a board twice costs
+    little; and the weights of several boards can be fetched at the same time.
+    """
+    tuples = [make_tuple_index_kernel(first, parts) for first, parts in code]
+    add_image = _make_first_add_kernel(tuples[0])
+    fetch_image: FetchImage = fetch_nothing
+    for index_of in tuples[1:]:
+        add_image = _make_add_kernel(index_of, add_image)
+    for index_of in tuples:
+        fetch_image = _make_fetch_kernel(index_of, fetch_image)
+
+    @kernel(inline=True, fastmath=True, borrows=True)
+    def sum_of(word: Word, begin: Word, weights: Weights) -> Weight:
+        a, b, c, d, e, f, g, h = images_4x4(word)
+        one = add_image(a, begin, weights) + add_image(b, begin, weights)
+        two = add_image(c, begin, weights) + add_image(d, begin, weights)
+        three = add_image(e, begin, weights) + add_image(f, begin, weights)
+        four = add_image(g, begin, weights) + add_image(h, begin, weights)
+        return (one + two) + (three + four)
+
+    @kernel(inline=True, borrows=True)
+    def fetch_of(word: Word, begin: Word, weights: Weights) -> None:
+        for image in images_4x4(word):
+            fetch_image(image, begin, weights)
+
+    return sum_of, fetch_of
+
+
+def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word]) -> Leaf:
+    """Return a leaf that looks in the evaluation cache before it asks `leaf`."""
+
+    @kernel(inline=True, borrows=True)
+    def cached(after: Packed, context: SearchContext, weights: Weights) -> float:
+        key = hash_of(after, context)
+        entry = context.eval_cache[((key * ODD) >> HALF) & (context.cache_size - ONE)]
+        if entry["hash"] == key:
+            return np.float64(entry["value"])
+        fresh = np.float64(leaf(after, context, weights))
+        entry["hash"], entry["value"] = key, fresh
+        return fresh
+
+    return cached
+
+
+def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Fetch]:
+    """Return the leaf of one 4x4 network, and the kernel that prefetches its weights."""
+    sum_of, fetch_of = make_sum_kernels(code)
+    begin_of = first_weight_packed if has_stages else no_weight
+
+    @kernel(inline=True, fastmath=True, borrows=True)
+    def network(board: Packed, context: SearchContext, weights: Weights) -> float:
+        """Return the points that a network expects after an afterstate."""
+        begin = begin_of(board, context)
+        word = known_word(board[0], board[1], context.known)
+        return np.float64(sum_of(word, begin, weights) * context.step)
+
+    @kernel(inline=True, borrows=True)
+    def fetch(board: Packed, context: SearchContext, weights: Weights) -> None:
+        """Prefetch the weights that `network` reads."""
+        begin = begin_of(board, context)
+        fetch_of(known_word(board[0], board[1], context.known), begin, weights)
+
+    return network, fetch
+
+
+def make_banded_kernels(
+    code: Code, band_code: Code, *, has_stages: bool
+) -> tuple[BandedLeaf, BandedFetch]:
+    """Return the same for a network with bands."""
+    network, fetch = make_network_kernels(code, has_stages=has_stages)
+    sum_of, fetch_of = make_sum_kernels(band_code)
+
+    @kernel(borrows=True)
+    def banded(board: Packed, context: SearchContext, weights: BandedWeights) -> float:
+        """Return the points that a network expects, by the band of the root."""
+        value = network(board, context, weights[0])
+        if context.band == 0:
+            return np.float64(value)
+        band = context.band_list[context.band - 1]
+        begin = np.uint64(context.band - 1) * context.band_size
+        word = known_word(board[0], board[1], context.band_known)
+        beyond = sum_packed(board[0], board[1]) - band["least"]
+        added = sum_of(word, begin, weights[1]) * context.band_step
+        return np.float64(value - band["level"] - band["slope"] * beyond + added)
+
+    @kernel(borrows=True)
+    def fetch_banded(board: Packed, context: SearchContext, weights: BandedWeights) -> None:
+        """Prefetch the weights that `banded` reads."""
+        fetch(board, context, weights[0])
+        if context.band > 0:
+            begin = np.uint64(context.band - 1) * context.band_size
+            word = known_word(board[0], board[1], context.band_known)
+            fetch_of(word, begin, weights[1])
+
+    return banded, fetch_banded
+
+
+@kernel(borrows=True)
+def enter_band(board: Packed, context: SearchContext) -> None:
+    """Note the band of a root; in one, a search ends where the tile is made that ends it."""
+    top, total = ranks_on_packed(board, context), sum_packed(board[0], board[1])
+    chosen = np.int64(0)
+    for number in range(context.bands):
+        band = context.band_list[number]
+        # `top` has a bit for each tile: below twice the band's, the largest is that or smaller.
+        is_largest = band["tile"] <= top < band["tile"] << ONE
+        if is_largest and total >= band["least"] and top & band["ending"] == ZERO:
+            chosen = np.int64(number + 1)
+    if chosen == context.band:
+        return
+    context.band = chosen
+    context.endings, context.ending_points, context.won = ZERO, NEVER, 0.0
+    if chosen > 0:
+        band = context.band_list[chosen - 1]
+        context.endings, context.won = band["ending"], band["goal"]
+        context.ending_points = np.int64(band["ending"])
+    for place in range(np.int64(context.cache_size)):  # values of another band
+        context.eval_cache[place]["hash"] = ZERO
+
+
+@kernel(inline=True, borrows=True)
+def enter_nothing(_board: object, _context: SearchContext) -> None:
+    """Do nothing: every root is valued alike."""
+
+
+def _make_first_add_kernel(index_of: IndexOf) -> AddImage:
+    """Return the kernel that reads the weight of one tuple."""
+
+    @kernel(inline=True, borrows=True)
+    def add(image: Word, begin: Word, weights: Weights) -> Weight:
+        weight: Weight = weights[index_of(image) + begin]
+        return weight
+
+    return add
+
+
+def _make_add_kernel(index_of: IndexOf, others: AddImage) -> AddImage:
+    """Return the kernel that adds the weight of one tuple to those of `others`."""
+
+    @kernel(inline=True, borrows=True)
+    def add(image: Word, begin: Word, weights: Weights) -> Weight:
+        weight: Weight = others(image, begin, weights) + weights[index_of(image) + begin]
+        return weight
+
+    return add
+
+
+def _make_fetch_kernel(index_of: IndexOf, others: FetchImage) -> FetchImage:
+    """Return the kernel that prefetches the weight of one tuple, after those of `others`."""
+
+    @kernel(inline=True, borrows=True)
+    def fetch(image: Word, begin: Word, weights: Weights) -> None:
+        others(image, begin, weights)
+        prefetch(weights, index_of(image) + begin)
+
+    return fetch
+
+
+@kernel(inline=True, borrows=True)
+def fetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
+    """Prefetch nothing: the data of the leaf are near enough."""
+
+
+@kernel(borrows=True)
+def network_small(board: Packed, context: SearchContext, weights: Weights) -> float:
+    """Return the points that a network expects after an afterstate."""
+    begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
+    tuples, parts = context.tuples, context.parts
+    write_indices(
+        known_word(board[0], board[1], context.known),
+        np.uint64(context.rows),
+        np.uint64(context.columns),
+        context.shifts[:tuples, :parts],
+        context.masks[:tuples, :parts],
+        context.offsets[:tuples],
+        context.indices[0],
+    )
+    return np.float64(total(weights, context.indices, 0, context.active, begin, ONE) * context.step)
+
+
+@kernel(borrows=True)
+def network_cells(board: Int, context: SearchContext, weights: Weights) -> float:
+    """Return the points that a network expects after an afterstate."""
+    seen = ranks_on_cells(board, context)
+    begin = first_weight(seen, context) if context.stages else ZERO
+    tuples, parts = context.tuples, context.parts
+    write_indices_cells(
+        context.arena[board],
+        seen,
+        context.known + ONE,
+        context.places[:tuples, :parts],
+        context.offsets[:tuples],
+        context.indices[0],
+    )
+    return np.float64(total(weights, context.indices, 0, context.active, begin, ONE) * context.step)

@@ -35,7 +35,6 @@ from py2048.compiled.jit import kernel
 from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.layout import Code
 from py2048.search import _board_kernels as boards
-from py2048.search import _leaf_kernels as leaves
 from py2048.search.context import SearchContext, SearchContexts
 from py2048.search.limits import (
     AIM,
@@ -174,7 +173,7 @@ def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
 
 
 def make_choice_kernel(parts: Parts[Board], known: Afterstates[Board]) -> Choice[Board]:
-    """Return the kernel of the last choice before the leaves."""
+    """Return the kernel of the last choice before the boards."""
     slides, rated = parts.slides, known.rated
 
     @kernel(borrows=True)
@@ -731,7 +730,7 @@ def make_move_kernel(
     return made
 
 
-def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = leaves.enter_nothing) -> Parts[Any]:
+def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_nothing) -> Parts[Any]:
     """Return the operations of a kind of board, with a leaf for such boards."""
     if kind == "cells":
         operations = [
@@ -758,12 +757,12 @@ def search_kernels(
     A 4x4 network has kernels of its own, made from its `code` and that of its bands.
     """
     if band_code:
-        banded = leaves.make_banded_kernels(code, band_code, has_stages=has_stages)
-        parts = parts_of(kind, *banded, leaves.enter_band)
+        banded = boards.make_banded_kernels(code, band_code, has_stages=has_stages)
+        parts = parts_of(kind, *banded, boards.enter_band)
     elif code:
-        parts = parts_of(kind, *leaves.make_network_kernels(code, has_stages=has_stages))
+        parts = parts_of(kind, *boards.make_network_kernels(code, has_stages=has_stages))
     else:
-        parts = parts_of(kind, getattr(leaves, f"{evaluation}_{kind}"), leaves.fetch_nothing)
+        parts = parts_of(kind, getattr(boards, f"{evaluation}_{kind}"), boards.fetch_nothing)
     if evaluation == "network":
-        parts = parts._replace(cached_leaf=leaves.make_cached_leaf(parts.leaf, parts.hash_of))
+        parts = parts._replace(cached_leaf=boards.make_cached_leaf(parts.leaf, parts.hash_of))
     return make_search(parts)

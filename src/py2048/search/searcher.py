@@ -125,19 +125,26 @@ class Searcher:
             for _ in range(min(threads, len(Direction)))
         ]
         self.speed, self.nodes = SearchSpeed(), 0
-        self._is_prepared = False
+        self._can_rate = self._can_play = False
         self._lock = threading.Lock()
 
-    def prepare(self) -> None:
+    def prepare(self, *, plays: bool = False) -> None:
         """Compile the search, or load it from the cache, and measure its speed.
 
         A first search does so itself, before its time begins.
+
+        Args:
+            plays: prepare to play games, not to rate boards.
         """
         with self._lock:
-            self._prepare_once()
+            self._prepare_once(plays=plays)
 
-    def _prepare_once(self) -> None:
-        if self._is_prepared:
+    def _prepare_once(self, *, plays: bool = False) -> None:
+        if plays and not self._can_play:
+            cells, state = np.zeros(self.rules.cells, np.uint8), np.zeros(kernels.STATE, np.int64)
+            self._play(cells, state, 0, 0, self._params())
+            self._can_play = True
+        if self._can_rate or (plays and not self.limits.ms):
             return
         worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
         self._rate(worker, cells, SearchParams(ALL, 1, 0))
@@ -147,7 +154,7 @@ class Searcher:
             budget = min(params.budget, SPEED_BOARDS)
             self._timed(self._rate, worker, cells, params._replace(budget=budget))
             worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
-        self._is_prepared = True
+        self._can_rate = True
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move: its points and those to come.
@@ -180,6 +187,12 @@ class Searcher:
                 return self._timed(self._rate, self.workers[0], cells, self._params())
             return self._timed(self._rate_together, cells)
 
+    def search_once(self, cells: Cells, params: SearchParams) -> tuple[Points, Values]:
+        """Return the points and values of a single search with other limits, for measurements."""
+        with self._lock:
+            self.nodes = 0
+            return self._rate(self.workers[0], cells, params)
+
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int, room: int
     ) -> NDArray[np.uint8]:
@@ -195,15 +208,22 @@ class Searcher:
             room = min(room, int(SPEED_CHECK_MS / self.limits.ms) + 1)
         if len(self.workers) == 1:
             with self._lock:
-                self._prepare_once()
+                self._prepare_once(plays=True)
                 return self._timed(self._play, cells, state, key, room, self._params())
         points, values = self.rate_cells(cells)
         if points.max() < 0:
             state[kernels.OVER] = 1
             return np.empty(0, np.uint8)
         best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
+        return self.make_move(Direction(best), cells, state, key)
+
+    def make_move(
+        self, direction: Direction, cells: Cells, state: NDArray[np.int64], key: int
+    ) -> NDArray[np.uint8]:
+        """Continue a game by a legal move of the caller's choice; return it, as `play_on` does."""
         with self._lock:
-            return self._play(cells, state, key, 1, SearchParams(best, 1, 0))
+            self._prepare_once(plays=True)
+            return self._play(cells, state, key, 1, SearchParams(direction.value, 1, 0))
 
     def play_out(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: NDArray[np.uint64]
@@ -219,9 +239,10 @@ class Searcher:
         while game < count:
             if states[game, kernels.OVER]:
                 game += 1
-            elif self._plays_out:
+            elif self.plays_out:
                 rest = slice(game, count)
                 with self._lock:
+                    self._prepare_once(plays=True)
                     pieces.append(
                         self._play(boards[rest], states[rest], keys[rest], ROOM, self._params())
                     )
@@ -230,7 +251,7 @@ class Searcher:
         return np.concatenate(pieces)
 
     @property
-    def _plays_out(self) -> bool:
+    def plays_out(self) -> bool:
         """Whether one call may play many games: it has no time, and all bands in memory."""
         return len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
 

@@ -79,8 +79,8 @@ TERMINAL = np.int64(-1)
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Places in `WorkerState.scores`: of games from the beginning. In a band, of games from saved boards:
-# how many are over, and how many of them ended by its tile or in the band above.
+# Places in `WorkerState.scores`: of games from the beginning. In a band, of those from saved
+# boards: how many are over, and how many of them ended by its tile or in the band above.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3

@@ -447,7 +447,7 @@ class Ascent:
         trainer = BandTrainer(
             network,
             layout,
-            saved or self._measured(network, band, boards),
+            saved or self.measured(network, band, boards),
             boards.words,
             lambda_=plan.lambda_,
             restart_length=plan.restart_length,
@@ -462,7 +462,7 @@ class Ascent:
         trainer.save(path, notes)
         return trainer, notes
 
-    def _measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
+    def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
         """Return a band with what the value below is too high by."""
         plan, band = self.plan, planned.untrained
         # Play as it is when the training begins, by the value below, until the band above.

@@ -224,6 +224,7 @@ class TrainingRun:
             raise WeightsError(f"{folder} holds no {CHECKPOINT} to continue: leave out --resume")
         with folder_lock(folder):
             trainer, notes = load_checkpoint(path, changes)
+        notes = {"stop": None} | notes  # `OLD_NAMES` are of a time when there was none
         check_fields(path, notes, _NOTES, "notes")
         with faults_of(path, "notes"):
             curve = tuple(dataclass_from(CurvePoint, point) for point in notes["curve"])

@@ -290,6 +290,12 @@ class Trainer:
         network: initial weights, for the rules and layout of the settings; their last stages may
             be new.
 
+    Attributes:
+        records: float32 `[layout.weights, stride]`: each weight, with temporal coherence beside the
+            sum of its errors and the sum of their sizes.
+        workers: the state of each thread.
+        kernel: what plays and learns, with the arguments `spec`, `value_params` and `td_params`.
+
     Raises:
         WeightsError: if the settings or the network cannot be used.
     """
@@ -306,10 +312,10 @@ class Trainer:
             self._take(network)
         elif config.optimistic_init:
             self.records[: self.layout.size, 0] = config.optimistic_init / self.layout.active
-        self._spec = board_spec(self.layout, self.rules)
-        self._value_params = value_params(self.layout, self.rules)
-        self._td_params = td_params(config)
-        self._kernel = kernels.make_train_kernel(self.layout.kind, self.stride, self.layout.code)
+        self.spec = board_spec(self.layout, self.rules)
+        self.value_params = value_params(self.layout, self.rules)
+        self.td_params = td_params(config)
+        self.kernel = kernels.make_train_kernel(self.layout.kind, self.stride, self.layout.code)
         starts = KEPT_STARTS if config.carousel else 0
         self.workers = [
             new_worker(self.layout, config.trajectory_length, starts) for _ in range(config.threads)
@@ -363,13 +369,13 @@ class Trainer:
 
         def work(number: int) -> None:
             worker, seed = self.workers[number], self._seeds[number]
-            self._run(worker, self._td_params, seed, shares[number], each)
+            self._run(worker, self.td_params, seed, shares[number], each)
 
         in_threads(work, count)
 
     def prepare(self) -> None:
         """Compile what is needed, which takes a while the first time."""
-        self._run(self.workers[0], self._td_params, self._seeds[0], 0, 0)
+        self._run(self.workers[0], self.td_params, self._seeds[0], 0, 0)
 
     def _run(
         self,
@@ -380,8 +386,8 @@ class Trainer:
         moves: int,
     ) -> None:
         weights = self.records.reshape(-1)
-        fixed = self._spec, weights, self._value_params, params, worker, seed
-        self._kernel(*fixed, np.int64(games), np.int64(moves))
+        fixed = self.spec, weights, self.value_params, params, worker, seed
+        self.kernel(*fixed, np.int64(games), np.int64(moves))
 
     def evaluate(self, games: int, seed: int, *, threads: int | None = None) -> ScoreTally:
         """Play games without learning, with the seeds `derive_seed` ``(seed, 0)``, ``(seed, 1)`` ….
@@ -391,7 +397,7 @@ class Trainer:
         """
         count = threads or len(self.workers)
         players = [new_worker(self.layout, 0) for _ in range(count)]
-        params = self._td_params._replace(carousel=False, restart_length=np.int64(0))
+        params = self.td_params._replace(carousel=False, restart_length=np.int64(0))
         firsts = [games * number // count for number in range(count + 1)]
 
         def work(number: int) -> None:
