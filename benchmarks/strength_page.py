@@ -7,7 +7,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, count, groupby
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,6 @@ from py2048 import Rules
 from py2048.arena import GameResult, PlayerSummary
 from py2048.arena.report import number, percent, plus_minus
 from py2048.arena.statistics import summary
-from py2048.cli.plots import draw_ascent
-from py2048.training.ascent import last_stretches
-from py2048.training.boards import Share
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "strength"
@@ -28,6 +25,8 @@ SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
 
 TILES = (2048, 4096, 8192, 16384, 32768, 65536)
 LARGE = TILES[3:]
+MEASURED, STRONG = "our measurement", 600_000
+"""The source of figures that were measured here, and the mean from which others are quoted."""
 BLOCK = re.compile(r"(<!-- (?!end)(\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 COLUMNS = ("score", "max_tile", "moves")
@@ -42,8 +41,6 @@ def write() -> None:
     draw_strength(IMAGES / "strength.png")
     if (RESULTS / "training.csv").exists():
         draw_training(IMAGES / "training.png")
-    if points := last_stretches(RESULTS / "ascent.csv"):
-        draw_ascent(points, IMAGES / "ascent.png")
 
 
 def page_with_tables(page: str) -> str:
@@ -91,10 +88,23 @@ def classic_table() -> str:
 
 
 def others_table() -> str:
-    """Other programs under the classic rules, the weakest first, those without a mean at last."""
-    head = ["program", "setting", "moves/s", "games", "mean score", *map(str, LARGE), "source"]
-    others = sorted(SETTINGS["other"], key=lambda other: other.get("mean", math.inf))
-    return table(head, [_other_row(other) for other in others], texts=2)
+    """Other programs under the classic rules that were measured here, the weakest first."""
+    return _others(other for other in SETTINGS["other"] if other["source"] == MEASURED)
+
+
+def quoted_table() -> str:
+    """The strongest of those that are quoted."""
+    return _others(
+        other
+        for other in SETTINGS["other"]
+        if other.get("mean", 0) >= STRONG and other["source"] != MEASURED
+    )
+
+
+def _others(others: Iterable[Data]) -> str:
+    head = ["program", "setting", "moves/s", "games", "mean score", *map(str, LARGE)]
+    found = sorted(others, key=lambda other: other.get("mean", math.inf))
+    return table(head, [_other_row(other) for other in found], texts=2)
 
 
 def rules_table() -> str:
@@ -139,48 +149,22 @@ def training_table() -> str:
     return f"{curves}\n\nPlaying without learning at the end: {judged}."
 
 
-def ascent_table() -> str:
-    """The last stretch of each band before its training and at the end."""
-    points = last_stretches(RESULTS / "ascent.csv")
-    before = {point[:3]: point for point in points if not point.moves}
-    trained = {point[:3]: point for point in points if point.moves}
-    cells = [
-        [f"{number:,}" for number in (*place, point.moves, point.boards)]
-        + [_share_text(each.last_stretch) for each in (before[place], point)]
-        for place, point in trained.items()
-    ]
-    head = [
-        "largest tile",
-        "sum from",
-        "depth",
-        "moves",
-        "boards",
-        "the shipped band",
-        "the new one",
-    ]
-    return table(head, cells, texts=0)
-
-
-def _share_text(share: Share) -> str:
-    return f"{percent(share.share)} ± {percent(share.error)}"
-
-
-def machine_table() -> str:
+def machine_text() -> str:
     """What the newest results were measured on."""
     found = rows()
     if not found:
         return "Nothing is measured yet."
-    return table(["", ""], [list(item) for item in found[-1][0]["machine"].items()], texts=2)
+    return ", ".join(f"{name} {value}" for name, value in found[-1][0]["machine"].items()) + "."
 
 
 BLOCKS = {
     "classic": classic_table,
     "others": others_table,
+    "quoted": quoted_table,
     "rules": rules_table,
     "nodes": nodes_table,
     "training": training_table,
-    "ascent": ascent_table,
-    "machine": machine_table,
+    "machine": machine_text,
 }
 
 
@@ -210,7 +194,6 @@ def _other_row(other: Data) -> list[str]:
         f"{games:,}" if games else "",
         mean,
         *("" if share is None else f"{100 * share:g} %" for share in shares),
-        other["source"],
     ]
 
 
