@@ -94,9 +94,9 @@ def test_the_command_tells_regret(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 
 def test_an_interruption_loses_no_game_and_no_regret_that_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All files are written when Ctrl-C comes while the second player's moves are judged."""
+    """All is written when Ctrl-C comes while the second player's moves are judged."""
     judged = py2048.arena.statistics.regrets_of
 
     def interrupted(record: Record, solution: Solution) -> list[float]:
@@ -105,11 +105,10 @@ def test_an_interruption_loses_no_game_and_no_regret_that_is_known(
         return judged(record, solution)
 
     monkeypatch.setattr(py2048.arena.statistics, "regrets_of", interrupted)
-    found, table = tmp_path / "found.json", tmp_path / "games.csv"
-    files = ["--json-file", str(found), "--csv", str(table)]
+    table = tmp_path / "games.csv"
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "3", "--quiet", "-j1"]
-    assert main([*words, "--regret", *files]) == 130
-    assert [each["player"] for each in json.loads(found.read_text())["regret"]] == ["corner"]
+    assert main([*words, "--regret", "--json", "--csv", str(table)]) == 130
+    assert [each["player"] for each in json.loads(capsys.readouterr().out)["regret"]] == ["corner"]
     assert len(table.read_text().splitlines()) == 1 + 2 * 3
 
 

@@ -363,7 +363,7 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (["watch", "-p", "ntuple:weights=/dev/zero"], "/dev/zero cannot be read: it is there"),
         (["train", "folder", "--config", "/dev/zero"], "/dev/zero is a device"),
-        (["evaluate", "greedy", "--resume", "/dev/zero"], "/dev/zero is a device"),
+        (["evaluate", "greedy", "--log", "/dev/zero"], "/dev/zero is a device"),
         (["solve", "cits1401"], "only rules whose tiles appear at random are solved"),
         (["solve", "classic"], "classic on 4x4 is too large to be solved"),
         (["solve", "2x2:spawn=1073741824:1"], "has new tiles of 1,073,741,824"),

@@ -69,13 +69,21 @@ class Results:
     def __init__(self, tournament: Tournament, played: Iterable[GameResult] = ()) -> None:
         self.tournament = tournament
         self._games: dict[str, dict[int, GameResult]] = {spec: {} for spec in tournament.players}
+        self._totals = dict.fromkeys(tournament.players, 0)
         for game in played:
             self.add(game)
 
     def add(self, played: GameResult) -> None:
         """Add a game; ignore one of another player, or beyond the last."""
         if played.player in self._games and played.game < self.tournament.games:
+            before = self._games[played.player].get(played.game)
+            self._totals[played.player] += played.score - (before.score if before else 0)
             self._games[played.player][played.game] = played
+
+    def so_far(self, player: str) -> tuple[int, float]:
+        """Return how many games of a player are finished, and their mean score."""
+        count = len(self._games[player])
+        return count, self._totals[player] / max(count, 1)
 
     def of(self, player: str) -> Mapping[int, GameResult]:
         """Return the games of a player by number, ascending."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,28 +39,10 @@ if TYPE_CHECKING:
     from py2048.solving import Solution
     from py2048.training.boards import SavedBoards, Stage
 
-SILENCE = 60.0
-"""The longest time without a line of progress in a pipe, in seconds."""
+SILENCE_S = 60.0
+"""The longest time without a line of progress in a pipe."""
 
 Show = Callable[["GameResult"], None]
-Write = Callable[["Results", Sequence["Regret"]], None]
-
-
-class EvaluateCommand(typer.core.TyperCommand):
-    """Accepts ``--resume FILE`` and ``--json FILE`` too, for one release.
-
-    The file is a word after ``--json`` that is no player.
-    """
-
-    def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
-        """Parse the words of the command."""
-        words = [word.replace("--json=", "--json-file=", 1) for word in args]
-        words = [re.sub("^--resume(?=$|=)", "--log", word) for word in words]
-        for at, (word, following) in enumerate(pairwise(words)):
-            is_player = following.partition(":")[0] in list_players()
-            if word == "--json" and not is_player and (following == "-" or following[:1] != "-"):
-                words[at] = "--json-file"
-        return super().parse_args(ctx, words)
 
 
 def evaluate(
@@ -99,7 +79,6 @@ def evaluate(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of the tables, for programs.")
     ] = False,
-    json_file: Annotated[Path | None, typer.Option("--json-file", hidden=True)] = None,
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a table of the games.")
     ] = None,
@@ -139,19 +118,25 @@ def evaluate(
     Ctrl-C stops and reports the finished games, and the regrets that are known by then.
     """
     from py2048.arena import Tournament
-    from py2048.arena.report import data, text_report
+    from py2048.arena.report import csv_text, data, text_report
+    from py2048.arena.statistics import regrets
 
-    as_json, is_file = as_json or json_file == STDOUT, json_file not in (None, STDOUT)
-    outputs = {"--json-file": json_file if is_file else None, "--csv": csv, "--plot": plot}
-    check_outputs({"--log": log} | outputs, from_boards, solution)
+    check_outputs({"--log": log, "--csv": csv, "--plot": plot}, from_boards, solution)
+    if plot:
+        plots.check_plots(plot)
     if makes is not None:
         checked_tile(makes, "--makes ")
         if not from_boards:
             raise TournamentError(f"--makes {makes} counts what comes of --from-boards: give both")
     if from_boards:
-        others: dict[str, object] = {"rules": rules, "size": size, "cluster": cluster, "csv": csv}
-        others |= {"log": log, "records": records, "regret": regret, "solution": solution}
-        others |= {f"json {json_file}": is_file}
+        others: dict[str, object] = {
+            "rules": rules,
+            "size": size,
+            "cluster": cluster,
+            "csv": csv,
+            "log": log,
+        }
+        others |= {"records": records, "regret": regret, "solution": solution}
         for name in [name for name, value in others.items() if value]:
             raise TournamentError(f"--{name} does not go with --from-boards: leave one out")
         chosen = chosen_seed(seed) or 0
@@ -164,24 +149,19 @@ def evaluate(
         recorded=records is not None or regret or solution is not None,
     )
     solved = _solution(tournament, solution) if regret or solution else None
-    writers = _writers(json_file if is_file else None, csv, plot)
     results = _played(tournament, lambda: _pool(jobs, cluster), log, records, quiet=quiet)
-    losses = _losses(results, solved) if solved else []
-    for write in writers:
-        write(results, losses)
+    losses: list[Regret] = []
+    if solved:
+        with suppress(KeyboardInterrupt):  # the players before the last one have theirs
+            losses.extend(regrets(results, solved))
+    if csv:
+        with os_errors_as(TournamentError, f"cannot write {csv}"):
+            csv.write_text(csv_text(results), encoding="utf-8")
+    if plot:
+        plots.draw_results(results, plot)
     print(json.dumps(data(results, losses)) if as_json else text_report(results, losses))
     is_complete = results.complete and (not solved or len(losses) == len(tournament.players))
     return 0 if is_complete else INTERRUPTED
-
-
-def _losses(results: Results, solved: Solution) -> list[Regret]:
-    """Return the regret of each player, of the last one or of those before Ctrl-C."""
-    from py2048.arena.statistics import regrets
-
-    losses: list[Regret] = []
-    with suppress(KeyboardInterrupt):
-        losses.extend(regrets(results, solved))
-    return losses
 
 
 def _solution(tournament: Tournament, file: Path | None) -> Solution:
@@ -210,8 +190,6 @@ def _from_boards(
     from py2048.compiled.threads import available_threads
     from py2048.training.boards import SavedBoards, played_on
 
-    if plot:
-        plots.check_plots(plot)
     searching = {spec: _search_player(spec) for spec in players}
     _, held_out = SavedBoards.load(file).split()
     boards = _boards_to_play(held_out, games, makes)
@@ -273,9 +251,6 @@ def _boards_to_play(boards: SavedBoards, games: int, makes: int) -> dict[Stage, 
     return chosen
 
 
-STDOUT = Path("-")
-
-
 def _played(
     tournament: Tournament,
     open_pool: Callable[[], Pool],
@@ -325,26 +300,6 @@ def _pool(jobs: int | None, cluster: str | None) -> Pool:
     return RayPool(cluster)
 
 
-def _writers(json_file: Path | None, csv: Path | None, plot: Path | None) -> list[Write]:
-    """Return functions that write the chosen files; each file is known to be writable."""
-    from py2048.arena import report
-
-    writers: list[Write] = []
-    if json_file:
-        writers.append(lambda *told: _write(json_file, json.dumps(report.data(*told), indent=1)))
-    if csv:
-        writers.append(lambda results, _: _write(csv, report.csv_text(results)))
-    if plot:
-        plots.check_plots(plot)
-        writers.append(lambda results, _: plots.draw_results(results, plot))
-    return writers
-
-
-def _write(path: Path, text: str) -> None:
-    with os_errors_as(TournamentError, f"cannot write {path}"):
-        path.write_text(text, encoding="utf-8")
-
-
 # --- progress ------------------------------------------------------------------------------------
 
 
@@ -361,23 +316,9 @@ def _progress(results: Results, pool: Pool, *, quiet: bool) -> Iterator[Show]:
             yield _lines(results, pool)
 
 
-class _Means:
-    """The number of games and the mean score of each player so far."""
-
-    def __init__(self, results: Results) -> None:
-        self.counts = dict.fromkeys(results.tournament.players, 0)
-        self._totals = dict.fromkeys(results.tournament.players, 0)
-        for spec in results.tournament.players:
-            for played in results.of(spec).values():
-                self.add(played)
-
-    def add(self, played: GameResult) -> None:
-        self.counts[played.player] += 1
-        self._totals[played.player] += played.score
-
-    def text(self, player: str) -> str:
-        count = self.counts[player]
-        return f"mean {self._totals[player] / count:,.0f}" if count else ""
+def _mean(results: Results, player: str) -> str:
+    count, mean = results.so_far(player)
+    return f"mean {mean:,.0f}" if count else ""
 
 
 @contextmanager
@@ -397,7 +338,6 @@ def _bars(results: Results, pool: Pool) -> Iterator[Show]:
         def render(self, task: Task) -> str:
             return "" if task.completed else str(pool.compiling or "")
 
-    means = _Means(results)
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -411,33 +351,35 @@ def _bars(results: Results, pool: Pool) -> Iterator[Show]:
     with Progress(*columns, console=console) as progress:
         tasks = {
             spec: progress.add_task(
-                spec, total=results.tournament.games, completed=count, mean=means.text(spec)
+                spec,
+                total=results.tournament.games,
+                completed=results.so_far(spec)[0],
+                mean=_mean(results, spec),
             )
-            for spec, count in means.counts.items()
+            for spec in results.tournament.players
         }
 
         def show(played: GameResult) -> None:
-            means.add(played)
             spec = played.player
-            progress.update(tasks[spec], completed=means.counts[spec], mean=means.text(spec))
+            mean = _mean(results, spec)
+            progress.update(tasks[spec], completed=results.so_far(spec)[0], mean=mean)
 
         yield show
 
 
 def _lines(results: Results, pool: Pool) -> Show:
     """Return a function that prints a line for each tenth of the games, and one a minute."""
-    means = _Means(results)
     tenth, last = 10 * results.count // results.total, time.monotonic()
     print(f"{results.total - results.count:,} games {pool.place}", file=sys.stderr, flush=True)
 
-    def show(played: GameResult) -> None:
+    def show(_: GameResult) -> None:
         nonlocal tenth, last
-        means.add(played)
         now = 10 * results.count // results.total
-        if now == tenth and time.monotonic() < last + SILENCE:
+        if now == tenth and time.monotonic() < last + SILENCE_S:
             return
         tenth, last = now, time.monotonic()
-        texts = (f"{spec} {means.text(spec)}".rstrip() for spec in means.counts)
+        players = results.tournament.players
+        texts = (f"{spec} {_mean(results, spec)}".rstrip() for spec in players)
         print(
             f"{results.count:,} of {results.total:,}: {'; '.join(texts)}",
             file=sys.stderr,

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from py2048.ntuple.network import Network, StageRecord, TrackRecord
     from py2048.training.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
-    from py2048.training.trainer import ScoreTally
 
 Settings = dict[str, Any]
 Watch = Callable[["TrainingProgress"], None]
@@ -343,33 +342,12 @@ def _calibration_data(records: TrackRecord) -> Settings:
 
 
 def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
-    from py2048.training.trainer import evaluate
+    from py2048.training.boards import evaluate
 
     with telling(quiet=quiet):
-        play = _play_by_bands if network.bands else evaluate
-        tally = play(network, games, seed, threads=threads)
+        tally = evaluate(network, games, seed, threads=threads)
     tiles = {1 << rank: tally.rate(1 << rank) for rank in range(11, 17)}
     return {"games": games, "mean": tally.mean, "error": tally.error, "tiles": tiles}
-
-
-def _play_by_bands(network: Network, games: int, seed: int, *, threads: int) -> ScoreTally:
-    """Play the games that `evaluate` plays, by a network with bands."""
-    import numpy as np
-
-    from py2048.rng import derive_seed
-    from py2048.search.limits import SearchLimits
-    from py2048.search.searcher import Searcher, play_games
-    from py2048.training.boards import on_threads
-    from py2048.training.trainer import ScoreTally
-
-    player = partial(Searcher, network.rules, network, SearchLimits(1))
-    played = on_threads(
-        player, lambda searcher, n: play_games(searcher, [derive_seed(seed, n)]), games, threads
-    )
-    results = [(int(each.scores[0]), int(each.tiles[0])) for each in played]
-    scores, tiles = np.array(results).T
-    ranks = np.bincount(np.log2(tiles).astype(np.int64), minlength=64)
-    return ScoreTally(games, float(scores.sum()), float((scores.astype(float) ** 2).sum()), ranks)
 
 
 def _print_weights(data: Settings) -> None:

@@ -215,15 +215,9 @@ class Searcher:
             state[kernels.OVER] = 1
             return np.empty(0, np.uint8)
         best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
-        return self.make_move(Direction(best), cells, state, key)
-
-    def make_move(
-        self, direction: Direction, cells: Cells, state: NDArray[np.int64], key: int
-    ) -> NDArray[np.uint8]:
-        """Continue a game by a legal move of the caller's choice; return it, as `play_on` does."""
         with self._lock:
             self._prepare_once(plays=True)
-            return self._play(cells, state, key, 1, SearchParams(direction.value, 1, 0))
+            return self._play(cells, state, key, 1, SearchParams(best, 1, 0))
 
     def play_out(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: NDArray[np.uint64]
@@ -239,7 +233,7 @@ class Searcher:
         while game < count:
             if states[game, kernels.OVER]:
                 game += 1
-            elif self.plays_out:
+            elif self._plays_out:
                 rest = slice(game, count)
                 with self._lock:
                     self._prepare_once(plays=True)
@@ -251,7 +245,7 @@ class Searcher:
         return np.concatenate(pieces)
 
     @property
-    def plays_out(self) -> bool:
+    def _plays_out(self) -> bool:
         """Whether one call may play many games: it has no time, and all bands in memory."""
         return len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
 

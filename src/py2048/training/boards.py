@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -18,11 +19,14 @@ from numpy.typing import NDArray
 from py2048.errors import WeightsError
 from py2048.game.turn import draw_start
 from py2048.ntuple.archive import open_archive, write_archive
-from py2048.ntuple.network import START, Band, StageRecord, TrackRecord
+from py2048.ntuple.network import START, Band, Network, StageRecord, TrackRecord
 from py2048.rng import derive_seed, key_of
 from py2048.rules import Rules
 from py2048.search._expectimax_kernels import OVER, PLY, SCORE, STATE
-from py2048.search.searcher import Searcher, score_of
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher, play_games, score_of
+from py2048.training import trainer
+from py2048.training.trainer import ScoreTally
 
 KIND = "py2048-boards"
 HELD_OUT = 10
@@ -351,6 +355,24 @@ def played_on(
     rows = list(on_threads(make_searcher, play, len(boards), threads))
     made, points = zip(*rows, strict=True) if rows else ((), ())
     return Outcomes(np.array(made, np.bool_), np.array(points, np.int64))
+
+
+def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> ScoreTally:
+    """Play games with a network, without search and without learning.
+
+    Game number N has the seed ``derive_seed(seed, N)``, with bands or without.
+    """
+    if network.bands is None:
+        return trainer.evaluate(network, games, seed, threads=threads)
+
+    def play(searcher: Searcher, number: int) -> tuple[int, int]:
+        played = play_games(searcher, [derive_seed(seed, number)])
+        return int(played.scores[0]), int(played.tiles[0])
+
+    player = partial(Searcher, network.rules, network, SearchLimits(1))
+    scores, tiles = np.array(list(on_threads(player, play, games, threads)), np.float64).T
+    ranks = np.bincount(np.log2(tiles).astype(np.int64), minlength=64)
+    return ScoreTally(games, float(scores.sum()), float((scores**2).sum()), ranks)
 
 
 # --- calibration ---------------------------------------------------------------------------------
