@@ -22,6 +22,7 @@ The operations are:
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -286,14 +287,9 @@ def store_cells(board: Int, cells: Cells, context: SearchContext) -> None:
 # --- leaves: the value of an afterstate -----------------------------------------------------------
 
 Leaf = Callable[[Packed, SearchContext, Weights], float]
-Fetch = Callable[[Packed, SearchContext, Weights], None]
 BandedWeights = tuple[Weights, Weights]
 """The table of a network, and that of its bands."""
-BandedLeaf = Callable[[Packed, SearchContext, BandedWeights], float]
-BandedFetch = Callable[[Packed, SearchContext, BandedWeights], None]
 Weight = np.float32 | np.int16
-AddImage = Callable[[Word, Word, Weights], Weight]
-FetchImage = Callable[[Word, Word, Weights], None]
 
 
 # --- the heuristic -------------------------------------------------------------------------------
@@ -348,7 +344,7 @@ def no_weight(_board: Packed, _context: SearchContext) -> Word:
     return ZERO
 
 
-def make_sum_kernels(code: Code) -> tuple[AddImage, FetchImage]:
+def make_sum_kernels(code: Code) -> tuple[Any, Any]:
     """Return the kernel that sums the weights of a 4x4 board, and the one that prefetches them.
 
     The shifts and masks of the tuples are constants, so finding the weights of a board twice costs
@@ -356,14 +352,14 @@ def make_sum_kernels(code: Code) -> tuple[AddImage, FetchImage]:
     """
     tuples = [make_tuple_index_kernel(first, parts) for first, parts in code]
     add_image = _make_first_add_kernel(tuples[0])
-    fetch_image: FetchImage = fetch_nothing
+    fetch_image: Any = fetch_nothing
     for index_of in tuples[1:]:
         add_image = _make_add_kernel(index_of, add_image)
     for index_of in tuples:
         fetch_image = _make_fetch_kernel(index_of, fetch_image)
 
     @kernel(inline=True, fastmath=True, borrows=True)
-    def sum_of(word: Word, begin: Word, weights: Weights) -> Weight:
+    def sum_of(word: Word, begin: Word, weights: Weights) -> Any:
         a, b, c, d, e, f, g, h = images_4x4(word)
         one = add_image(a, begin, weights) + add_image(b, begin, weights)
         two = add_image(c, begin, weights) + add_image(d, begin, weights)
@@ -395,7 +391,7 @@ def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word
     return cached
 
 
-def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Fetch]:
+def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Any]:
     """Return the leaf of one 4x4 network, and the kernel that prefetches its weights."""
     sum_of, fetch_of = make_sum_kernels(code)
     begin_of = first_weight_packed if has_stages else no_weight
@@ -416,9 +412,7 @@ def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Fetch]:
     return network, fetch
 
 
-def make_banded_kernels(
-    code: Code, band_code: Code, *, has_stages: bool
-) -> tuple[BandedLeaf, BandedFetch]:
+def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tuple[Any, Any]:
     """Return the same for a network with bands."""
     network, fetch = make_network_kernels(code, has_stages=has_stages)
     sum_of, fetch_of = make_sum_kernels(band_code)
@@ -476,7 +470,7 @@ def enter_nothing(_board: object, _context: SearchContext) -> None:
     """Do nothing: every root is valued alike."""
 
 
-def _make_first_add_kernel(index_of: IndexOf) -> AddImage:
+def _make_first_add_kernel(index_of: IndexOf) -> Any:
     """Return the kernel that reads the weight of one tuple."""
 
     @kernel(inline=True, borrows=True)
@@ -487,7 +481,7 @@ def _make_first_add_kernel(index_of: IndexOf) -> AddImage:
     return add
 
 
-def _make_add_kernel(index_of: IndexOf, others: AddImage) -> AddImage:
+def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
     """Return the kernel that adds the weight of one tuple to those of `others`."""
 
     @kernel(inline=True, borrows=True)
@@ -498,7 +492,7 @@ def _make_add_kernel(index_of: IndexOf, others: AddImage) -> AddImage:
     return add
 
 
-def _make_fetch_kernel(index_of: IndexOf, others: FetchImage) -> FetchImage:
+def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
     """Return the kernel that prefetches the weight of one tuple, after those of `others`."""
 
     @kernel(inline=True, borrows=True)

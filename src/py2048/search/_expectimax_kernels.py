@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,49 +69,47 @@ SCORE, PLY, OVER = 0, 1, 2
 STATE = 3
 
 
-Board = TypeVar("Board")
+Board = Any
 """A board as the kernels of a kind handle it."""
-
-Ahead = tuple[float, float, float, float]
-"""The value of each move as the leaf sees it."""
-Choice = Callable[[Board, Int, SearchContext, Weights], float]
-Chance = Callable[[Board, Int, Int, Int, Int, SearchContext, Weights], float]
 Moves = tuple[tuple[Board, np.int64], ...]
 """The afterstate and the points of each slide of a board, the points -1 where nothing moves."""
-Choose = Callable[[Moves[Board], Int, Int, Int, SearchContext, Weights, Points, Values], Int]
+Ahead = tuple[float, float, float, float]
+"""The value of each move as the leaf sees it."""
+Kernel = Callable[..., Any]
 
 
-class Parts(NamedTuple, Generic[Board]):
-    """The operations of a kind of board, and the leaf; see ``_board_kernels.py``."""
+class Parts(NamedTuple):
+    """The operations of a kind of board, and the leaf, as in ``_board_kernels.py``."""
 
-    slides: Callable[[Board, Int, SearchContext], Moves[Board]]
-    next_empty: Callable[[Board, Int, SearchContext], np.int64]
-    count_empty: Callable[[Board, SearchContext], np.int64]
-    with_tile: Callable[[Board, Int, Word, Int, SearchContext], Board]
-    with_spawn: Callable[[Board, Word, SearchContext], Board]
-    hash_of: Callable[[Board, SearchContext], Word]
-    ranks_on: Callable[[Board, SearchContext], Word]
-    load: Callable[[Cells, Int, SearchContext], Board]
-    store: Callable[[Board, Cells, SearchContext], None]
-    leaf: Callable[[Board, SearchContext, Weights], float]
-    cached_leaf: Callable[[Board, SearchContext, Weights], float]
-    fetch: Callable[[Board, SearchContext, Weights], None]
-    enter: Callable[[Board, SearchContext], None]
+    slides: Kernel
+    next_empty: Kernel
+    count_empty: Kernel
+    with_tile: Kernel
+    with_spawn: Kernel
+    hash_of: Kernel
+    ranks_on: Kernel
+    load: Kernel
+    store: Kernel
+    leaf: Kernel
+    cached_leaf: Kernel
+    fetch: Kernel
+    enter: Kernel
 
 
-class Afterstates(NamedTuple, Generic[Board]):
+class Afterstates(NamedTuple):
     """The kernels of `make_afterstate_kernels`."""
 
-    is_won: Callable[[Board, Int, SearchContext], bool]
-    rated: Callable[[Board, Int, SearchContext, Weights], float]
+    is_won: Kernel
+    choice: Kernel
+    one_ahead: Kernel
 
 
-class Spawns(NamedTuple, Generic[Board]):
+class Spawns(NamedTuple):
     """The kernels of `make_spawn_kernels`."""
 
-    open_cells: Callable[[Board, SearchContext], np.int64]
-    first: Callable[[Board, Int, SearchContext], np.int64]
-    following: Callable[[Board, Int, SearchContext], np.int64]
+    count: Kernel
+    first: Kernel
+    following: Kernel
 
 
 @kernel(inline=True, borrows=True)
@@ -120,8 +118,8 @@ def known_or_stuck(best: float) -> float:
     return best if best > NOTHING else STUCK
 
 
-def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
-    """Return the kernels that rate an afterstate without looking further."""
+def make_rated_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
+    """Return the kernels that say what an afterstate is worth as the leaf sees it."""
     ranks_on, leaf = parts.ranks_on, parts.cached_leaf
 
     @kernel(inline=True, borrows=True)
@@ -139,10 +137,47 @@ def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
             return np.float64(gain + context.won)
         return np.float64(gain + leaf(after, context, weights))
 
-    return Afterstates(is_won, rated)
+    return is_won, rated
 
 
-def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
+def make_afterstate_kernels(parts: Parts) -> Afterstates:
+    """Return the kernels that rate the moves of a board without looking further."""
+    slides, (is_won, rated) = parts.slides, make_rated_kernels(parts)
+
+    @kernel(borrows=True)
+    def choice(board: Board, level: Int, context: SearchContext, weights: Weights) -> float:
+        """Return the value of a board one move ahead."""
+        best = NOTHING
+        for after, points in slides(board, level, context):
+            if points >= 0:
+                context.nodes += 1
+                best = max(best, rated(after, points, context, weights))
+        return best
+
+    @kernel(borrows=True)
+    def one(move: tuple[Board, np.int64], context: SearchContext, weights: Weights) -> float:
+        after, points = move
+        if points < 0:
+            return NOTHING
+        context.nodes += 1
+        return np.float64(rated(after, points, context, weights))
+
+    @kernel(borrows=True)
+    def one_ahead(moves: Moves, context: SearchContext, weights: Weights) -> Ahead:
+        """Return the value of each move as the leaf sees it, if moves that lose cost more."""
+        if context.loss_cost == 0.0:
+            return 0.0, 0.0, 0.0, 0.0
+        return (
+            one(moves[0], context, weights),
+            one(moves[1], context, weights),
+            one(moves[2], context, weights),
+            one(moves[3], context, weights),
+        )
+
+    return Afterstates(is_won, choice, one_ahead)
+
+
+def make_spawn_kernels(parts: Parts) -> Spawns:
     """Return the kernels that count and find the cells on which a tile may appear."""
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
@@ -163,59 +198,17 @@ def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
         return np.int64(next_empty(after, np.int64(0), context))
 
     @kernel(inline=True, borrows=True)
-    def following(after: Board, cell: Int, context: SearchContext) -> np.int64:
-        """Return the next of those cells, or -1."""
+    def following(
+        after: Board, cell: Int, number: Int, context: SearchContext
+    ) -> tuple[np.int64, np.int64]:
+        """Return the cell and the number of the tile that follow; the cell is -1 after the last."""
+        if number + 1 < context.tiles:
+            return np.int64(cell), np.int64(number + 1)
         if context.edge_length > 0:
-            return np.int64(-1)
-        return np.int64(next_empty(after, cell + 1, context))
+            return np.int64(-1), np.int64(0)
+        return np.int64(next_empty(after, cell + 1, context)), np.int64(0)
 
     return Spawns(count, first, following)
-
-
-def make_choice_kernel(parts: Parts[Board], known: Afterstates[Board]) -> Choice[Board]:
-    """Return the kernel of the last choice before the boards."""
-    slides, rated = parts.slides, known.rated
-
-    @kernel(borrows=True)
-    def choice(board: Board, level: Int, context: SearchContext, weights: Weights) -> float:
-        """Return the value of a board one move ahead."""
-        best = NOTHING
-        for after, points in slides(board, level, context):
-            if points >= 0:
-                context.nodes += 1
-                best = max(best, rated(after, points, context, weights))
-        return best
-
-    return choice
-
-
-def make_one_ahead_kernel(
-    known: Afterstates[Board],
-) -> Callable[[Moves[Board], SearchContext, Weights], Ahead]:
-    """Return the kernel that rates the moves of a board to find their costs."""
-    rated = known.rated
-
-    @kernel(borrows=True)
-    def one(move: tuple[Board, np.int64], context: SearchContext, weights: Weights) -> float:
-        after, points = move
-        if points < 0:
-            return NOTHING
-        context.nodes += 1
-        return rated(after, points, context, weights)
-
-    @kernel(borrows=True)
-    def one_ahead(moves: Moves[Board], context: SearchContext, weights: Weights) -> Ahead:
-        """Return the value of each move as the leaf sees it, if moves that lose cost more."""
-        if context.loss_cost == 0.0:
-            return 0.0, 0.0, 0.0, 0.0
-        return (
-            one(moves[0], context, weights),
-            one(moves[1], context, weights),
-            one(moves[2], context, weights),
-            one(moves[3], context, weights),
-        )
-
-    return one_ahead
 
 
 @kernel(inline=True, borrows=True)
@@ -227,25 +220,7 @@ def loss_cost(ahead: Ahead, move: Int, context: SearchContext) -> np.int64:
     return np.int64(min(context.loss_cost * (best - ahead[move]) / max(abs(best), 1.0), NO_WAY))
 
 
-def make_next_spawn_kernel(
-    around: Spawns[Board],
-) -> Callable[[Board, Int, Int, SearchContext], tuple[np.int64, np.int64]]:
-    """Return the kernel that iterates over all pairs of a cell and a tile that may appear there."""
-    following = around.following
-
-    @kernel(inline=True, borrows=True)
-    def next_spawn(
-        after: Board, cell: Int, number: Int, context: SearchContext
-    ) -> tuple[np.int64, np.int64]:
-        """Return the cell and the tile's number that follow; the cell is -1 after the last."""
-        if number + 1 < context.tiles:
-            return np.int64(cell), np.int64(number + 1)
-        return following(after, cell, context), np.int64(0)
-
-    return next_spawn
-
-
-def make_key_kernel(parts: Parts[Board]) -> Callable[[Board, Int, Int, Int, SearchContext], Word]:
+def make_key_kernel(parts: Parts) -> Kernel:
     """Return the kernel that hashes chance nodes."""
     hash_of = parts.hash_of
 
@@ -262,15 +237,11 @@ def make_key_kernel(parts: Parts[Board]) -> Callable[[Board, Int, Int, Int, Sear
     return key_of
 
 
-def make_chance_kernel(
-    parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
-) -> Chance[Board]:
+def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     """Return the kernel that computes the value of a chance node."""
-    slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
-    count, first, _ = around
-    next_spawn, key_of = make_next_spawn_kernel(around), make_key_kernel(parts)
-    choice, one_ahead = make_choice_kernel(parts, known), make_one_ahead_kernel(known)
-    chance = cast("Chance[Board]", None)  # `mean_value` under the name by which it calls itself
+    slides, with_tile, key_of = parts.slides, parts.with_tile, make_key_kernel(parts)
+    (is_won, choice, one_ahead), (count, first, following) = known, around
+    chance: Any = None  # `mean_value` under the name by which it calls itself
 
     @kernel(borrows=True)
     def mean_value(
@@ -315,7 +286,7 @@ def make_chance_kernel(
                         future = chance(further, move, depth - 1, left, level + 1, context, weights)
                     best = max(best, context.per_merged * points + context.per_move + future)
             total += context.shares[number] * known_or_stuck(best)
-            cell, number = next_spawn(after, cell, number, context)
+            cell, number = following(after, cell, number, context)
         value = total / cells
         if context.nodes <= context.node_limit:  # else the search was stopped below
             entry["hash"], entry["value"] = key, value
@@ -325,16 +296,14 @@ def make_chance_kernel(
     return chance
 
 
-def make_choose_kernel(
-    parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
-) -> Choose[Board]:
+def make_choose_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kernel:
     """Return the kernel that rates the moves of a board."""
     fetch, is_won, leaf = parts.fetch, known.is_won, parts.leaf
     chance = make_chance_kernel(parts, known, around)
 
     @kernel(borrows=True, expand=True)
     def choose(
-        moves: Moves[Board],
+        moves: Moves,
         only: Int,
         depth: Int,
         max_cost: Int,
@@ -465,11 +434,6 @@ def next_cost(
 
 # --- deepening -----------------------------------------------------------------------------------
 
-SearchMoves = Callable[
-    [Any, Int, Int, float, SearchContext, Weights, Points, Values], tuple[Int, Int, bool]
-]
-"""Searches each legal move of a root within its share of some boards; see `make_decide_kernel`."""
-
 
 @kernel(borrows=True, expand=True)
 def share_alike(points: Points, context: SearchContext) -> np.int64:
@@ -481,8 +445,12 @@ def share_alike(points: Points, context: SearchContext) -> np.int64:
     return legal
 
 
-def make_deepening(search_moves: SearchMoves) -> Callable[..., None]:
-    """Return the function that deepens, for the kernel or for several threads."""
+def make_deepening(search_moves: Kernel) -> Callable[..., None]:
+    """Return the function that deepens, for the kernel or for several threads.
+
+    Args:
+        search_moves: searches each legal move of a root, as that of `make_decide_kernel` does.
+    """
 
     def deepen(
         root: Any,
@@ -532,7 +500,7 @@ def make_deepening(search_moves: SearchMoves) -> Callable[..., None]:
     return deepen
 
 
-def make_decide_kernel(choose: Choose[Board]) -> Callable[..., Int]:
+def make_decide_kernel(choose: Kernel) -> Kernel:
     """Return the kernel that searches as far as `SearchParams` say.
 
     All is expanded into one kernel, because every kernel that calls `choose` compiles it again.
@@ -540,7 +508,7 @@ def make_decide_kernel(choose: Choose[Board]) -> Callable[..., Int]:
 
     @kernel(borrows=True, expand=True)
     def search_moves(
-        moves: Moves[Board],
+        moves: Moves,
         depth: Int,
         cost: Int,
         limit: float,
@@ -569,7 +537,7 @@ def make_decide_kernel(choose: Choose[Board]) -> Callable[..., Int]:
 
     @kernel(borrows=True, expand=True)
     def decide(
-        moves: Moves[Board],
+        moves: Moves,
         params: SearchParams,
         context: SearchContext,
         weights: Weights,
@@ -607,23 +575,15 @@ def make_decide_kernel(choose: Choose[Board]) -> Callable[..., Int]:
 
 # --- the kernels that are called ------------------------------------------------------------------
 
-RateMoves = Callable[
-    [Cells, SearchParams, SearchContexts, Weights, Points, Values, Values], np.int64
-]
-Play = Callable[
-    [Cells, Points, Cells, Words, SearchParams, SearchContexts, Weights, Points, Values, Values],
-    np.int64,
-]
-
 
 class Search(NamedTuple):
     """The kernels of a kind of board and an evaluation; each compiles when it is first called."""
 
-    rate: RateMoves
-    play: Play
+    rate: Kernel
+    play: Kernel
 
 
-def make_search(parts: Parts[Any]) -> Search:
+def make_search(parts: Parts) -> Search:
     """Return the kernels that search, and play games, with these parts."""
     load, store, enter, slides = parts.load, parts.store, parts.enter, parts.slides
     known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
@@ -705,17 +665,13 @@ def make_search(parts: Parts[Any]) -> Search:
     return Search(rate, play)
 
 
-def make_move_kernel(
-    parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
-) -> Callable[[Moves[Board], Int, Points, Word, SearchContext], Board]:
+def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kernel:
     """Return the kernel that makes a move."""
     with_tile, with_spawn = parts.with_tile, parts.with_spawn
     is_won, first = known.is_won, around.first
 
     @kernel(borrows=True, expand=True)
-    def made(
-        moves: Moves[Board], best: Int, state: Points, key: Word, context: SearchContext
-    ) -> Board:
+    def made(moves: Moves, best: Int, state: Points, key: Word, context: SearchContext) -> Board:
         """Make a legal move; return the board after the spawn."""
         after, gained = moves[best]
         state[OVER] = np.int64(context.is_endless == 0 and is_won(after, gained, context))
@@ -730,7 +686,7 @@ def make_move_kernel(
     return made
 
 
-def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_nothing) -> Parts[Any]:
+def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_nothing) -> Parts:
     """Return the operations of a kind of board, with a leaf for such boards."""
     if kind == "cells":
         operations = [
