@@ -376,7 +376,7 @@ def test_the_last_stretch_of_players_is_printed(
     for expected in ("ntuple:weights=", "expectimax:depth=2", "sum 960"):
         assert expected in text
     capsys.readouterr()
-    assert main([*words, "--json", "-"]) == 0
+    assert main([*words, "--json"]) == 0
     assert [row["boards"] for row in json.loads(capsys.readouterr().out)] == [9] * len(STAGES)
     monkeypatch.chdir(tmp_path)
     refused_options = ("--csv a", "--json a", "--records r", "--size 4x4", "--regret")
