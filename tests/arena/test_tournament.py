@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from contextlib import closing
 from dataclasses import replace
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -69,15 +70,6 @@ def test_a_game_depends_on_nothing_but_its_number() -> None:
     many = compare_players(Tournament(("random", "greedy"), SMALL, 20, seed=5), jobs=1)
     few = compare_players(Tournament(("random",), SMALL, 7, seed=5), jobs=1)
     assert games_of(few)["random"] == games_of(many)["random"][:7]
-
-
-def test_players_meet_the_same_games() -> None:
-    """Two players with the same moves have the same results: their games have the same seeds."""
-    tournament = Tournament(("random:seed=1", " random:seed=1"), SMALL, 5)
-    one, other = games_of(compare_players(tournament, jobs=1)).values()
-    assert [replace(game, player="") for game in one] == [
-        replace(game, player="") for game in other
-    ]
 
 
 @pytest.mark.usefixtures("plugins")
@@ -247,11 +239,11 @@ def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side() -> None
 
 def test_closing_a_pool_ends_its_processes() -> None:
     """Nothing is left behind, also when jobs are not done."""
-    pool = ProcessPool(2)
+    before, pool = set(active_children()), ProcessPool(2)
     for number in range(4):
         pool.submit(Job("expectimax:depth=3", get_rules("classic"), 0, (number,)))
-    processes = [worker._process for worker in pool._workers]
-    assert all(process.is_alive() for process in processes)
+    processes = set(active_children()) - before
+    assert len(processes) == 2
     pool.close()
     assert not any(process.is_alive() for process in processes)
 

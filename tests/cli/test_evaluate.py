@@ -51,15 +51,6 @@ def test_json_alone_goes_to_stdout(words: str, capsys: pytest.CaptureFixture[str
     assert captured.err == ""
 
 
-def test_records_are_the_same_to_the_byte_for_any_number_of_jobs(tmp_path: Path) -> None:
-    """Who played a game, and when, leaves no trace in it."""
-    for jobs in ("1", "2"):
-        words = ["evaluate", "random", "--rules", "2x4", "-n", "5", "-q", "-j", jobs]
-        assert main([*words, "--records", str(tmp_path / jobs)]) == 0
-    for path in (tmp_path / "1").rglob("*.json"):
-        assert path.read_bytes() == (tmp_path / "2" / path.relative_to(tmp_path / "1")).read_bytes()
-
-
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Only what is missing is played: games, players, and records that were not kept."""
     log, records = str(tmp_path / "games.log"), str(tmp_path / "records")
@@ -79,14 +70,9 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("gredy", "did you mean 'greedy'"),
-        ("greedy greedy", "'greedy' is named twice"),
-        ("greedy --games 0", "games must be 1 to 10,000,000, not 0"),
         ("greedy --jobs 0", "0 is not a number from 1 to 1024"),
         ("greedy --threads 2", "--threads"),
         ("", "PLAYER..."),
-        ("ntuple:weights=nowhere.npz", "nowhere.npz"),
-        ("ntuple --rules 7x7 --games 1", "no weights come with py2048 for the rules 7x7"),
         ("greedy --csv nowhere/out.csv", "there is no folder nowhere"),
         ("greedy --csv .", "cannot write .: it is a folder"),
         ("greedy --plot out.txt", "end its name in .png"),
@@ -94,7 +80,6 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
         ("greedy --log nowhere/games.log", "cannot write nowhere/games.log"),
         ("greedy --cluster auto --jobs 2", "leave it out with --cluster"),
         ("greedy --seed x", "'x' is not a seed"),
-        ("greedy --rules clasic", "did you mean 'classic'"),
     ],
 )
 def test_mistakes_are_one_clear_line(

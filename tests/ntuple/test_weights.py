@@ -6,7 +6,6 @@ import random
 import re
 import zipfile
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ntuple.networks import NETWORKS, SHAPES, edited, positions
 
-from py2048 import Board, get_rules
+from py2048 import Board
 from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.network import Network
-from py2048.ntuple.weights import header_of, load, load_records, save, save_packed
+from py2048.ntuple.weights import header_of, load, save, save_packed
 
 
 @pytest.mark.parametrize("text", SHAPES)
@@ -51,25 +50,6 @@ def test_packed_weights_are_off_by_half_a_step_at_most(text: str, tmp_path: Path
     assert not again.weights[small].any()
     with pytest.raises(WeightsError, match="too small: take"):
         save_packed(network, path, step=0.01)
-
-
-@pytest.mark.parametrize(
-    ("step", "reason"), [("0", "0 is not a number from 1e-06"), ("0.01", "too small: take")]
-)
-def test_a_step_that_does_not_fit_is_refused_before_anything_is_measured(
-    step: str,
-    reason: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Measuring takes minutes; nothing is written."""
-    monkeypatch.setattr("py2048.cli.train._strength", None)
-    path, packed = tmp_path / "network.npz", tmp_path / "packed.npz"
-    save(NETWORKS["comp1127:size=2x4"], path)
-    assert main(["weights", str(path), "--pack", str(packed), "--step", step, "--games", "5"]) == 2
-    assert reason in capsys.readouterr().err
-    assert not packed.exists()
 
 
 @settings(max_examples=50)
@@ -167,16 +147,6 @@ def test_a_wrong_header_is_refused(
     assert re.search(reason, capsys.readouterr().err)
 
 
-@pytest.mark.parametrize("name", ["rules", "rows", "tuples", "held", "step", "history", "sha256"])
-def test_a_header_without_a_field_is_refused(name: str, tmp_path: Path) -> None:
-    """By its name."""
-    path = tmp_path / "network.npz"
-    save_packed(NETWORKS["comp1127:size=2x4"], path, step=1.0)
-    edited(path, lambda header: header.pop(name))
-    with pytest.raises(WeightsError, match=f"network.npz is damaged: it lacks '{name}'"):
-        load(path)
-
-
 def loaded(path: Path) -> Network | str:
     """Load a network, or return why that cannot be."""
     try:
@@ -220,15 +190,6 @@ def test_any_header_is_read_as_it_says_or_refused(
     assert again == replace(found, table=again.table, step=1.0)
 
 
-@pytest.mark.parametrize("path", [None, 5, [], b"network.npz"])
-def test_what_names_no_file_is_refused(path: Any) -> None:
-    """To read or to write, by its value."""
-    network = NETWORKS["comp1127:size=2x4"]
-    for use in (load, header_of, load_records, partial(save, network)):
-        with pytest.raises(WeightsError, match=f"^{re.escape(repr(path))} names no file$"):
-            use(path)
-
-
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
@@ -263,12 +224,3 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("hello", encoding="utf-8")
     with pytest.raises(WeightsError, match="no py2048-weights"):
         load(tmp_path / "text.npz")
-
-
-def test_the_header_can_be_read_alone(tmp_path: Path) -> None:
-    """It says what the network is for and how it came to be."""
-    path = tmp_path / "network.npz"
-    save(NETWORKS["classic"], path)
-    header = header_of(path)
-    assert header["rules"] == str(get_rules("classic"))
-    assert header["history"] == [{"games": 3, "moves": 4, "seconds": 5.0}]

@@ -262,10 +262,6 @@ def test_an_ascent_trains_what_other_weights_have_already(tmp_path: Path) -> Non
     new = load(tmp_path / "new" / "weights.npz")
     assert [entry["band"] for entry in old.history[1:]] == [[64, 96]]
     assert [entry["band"] for entry in new.history[1:]] == [[64, 96], [64, 96]]
-    history = tuple({n: v for n, v in entry.items() if n != "begun"} for entry in new.history)
-    save(replace(new, history=history), tmp_path / "new" / "weights.npz")  # as they were first
-    assert main(["train", str(tmp_path / "new"), "--quiet", "--resume"]) == 0
-    assert load(tmp_path / "new" / "weights.npz").history == history
 
 
 def test_a_band_begins_with_what_is_known_without_it(tmp_path: Path) -> None:

@@ -221,22 +221,6 @@ def test_a_damaged_band_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture
             searcher.rate(Board.parse(LATE_BOARD))
 
 
-def test_a_band_is_searched_where_no_thread_can_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The search unpacks it when it is needed."""
-
-    def refuse(_thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    searcher, lazy = lazily_loaded(tmp_path, depth=2)
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    for text, expected in (("64 16 4 2/. . . ./. . . ./. . . .", set()), (LATE_BOARD, {0})):
-        board = Board.parse(text)
-        assert searcher.rate(board) == SEARCHERS[2].rate(board)
-        assert set(lazy.loaded) == expected
-
-
 def test_a_band_is_added_or_replaced() -> None:
     """The others keep their weights, in their order."""
     assert NETWORK.bands is not None

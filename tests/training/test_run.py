@@ -19,7 +19,7 @@ from tests.ntuple.networks import edited
 
 from py2048 import get_rules
 from py2048.cli import main
-from py2048.cli.train import _criteria, _settings
+from py2048.cli.train import split_settings, stop_criteria
 from py2048.errors import WeightsError
 from py2048.ntuple.weights import load, shipped_network
 from py2048.training.run import (
@@ -298,7 +298,7 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [[], ["games=0"], ["moves=0", "minutes=0"]])
 def test_a_training_without_a_limit_takes_ten_minutes(words: list[str]) -> None:
     """Nothing trains for ever because a limit is 0."""
-    stop = _criteria(_settings({}, words, {})[1])
+    stop = stop_criteria(split_settings({}, words, {})[1])
     assert (stop.games, stop.moves, stop.minutes) == (0, 0, 10.0)
 
 
@@ -356,17 +356,6 @@ def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
             holder.kill()
     assert (ascent / "plan.toml").read_text(encoding="utf-8") == "kept"
     assert main(["train", str(folder), "--resume", "--quiet"]) == 0
-
-
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
-    """A file half written, when the next one is; not one that another process writes just now."""
-    path, trainer = tmp_path / "checkpoint.npz", Trainer(SMALL)
-    left, young = (tmp_path / f".checkpoint.npz.{number}.tmp" for number in (1, 2))
-    for each in (left, young):
-        each.write_bytes(b"half")
-    os.utime(left, (0, time.time() - 3600))
-    save_checkpoint(trainer, path)
-    assert sorted(tmp_path.iterdir()) == [young, path]
 
 
 def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:

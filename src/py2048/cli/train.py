@@ -104,12 +104,12 @@ def train(
     if "bands" in file_values or (resume and (folder / PLAN).exists()):
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
         return _ascend(folder, config, given | changes, resume=resume, plot=plot, quiet=quiet)
-    config_values, limits = _settings(file_values, settings or [], given)
+    config_values, limits = split_settings(file_values, settings or [], given)
     if plot:
         plots.check_plots()
     with telling(quiet=quiet):
         run = _run_of(folder, config_values, weights, resume=resume)
-    stop = _criteria(limits, run.stop)
+    stop = stop_criteria(limits, run.stop)
     if run.is_over(stop):
         complain(NOTHING_LEFT)
     with _sigterm_as_ctrl_c(), telling(quiet=quiet):
@@ -138,7 +138,9 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _settings(values: Settings, texts: list[str], options: Settings) -> tuple[Settings, Settings]:
+def split_settings(
+    values: Settings, texts: list[str], options: Settings
+) -> tuple[Settings, Settings]:
     """Return the settings and the criteria: from the file, then ``--set``, then the options."""
     from py2048.training.run import StopCriteria
     from py2048.training.trainer import dataclass_from
@@ -155,7 +157,7 @@ def _settings(values: Settings, texts: list[str], options: Settings) -> tuple[Se
     return values, limits
 
 
-def _criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
+def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
     """Return the criteria of a training: given ones, those that it had, or ten minutes."""
     from py2048.training.run import StopCriteria
     from py2048.training.trainer import dataclass_from

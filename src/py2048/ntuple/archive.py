@@ -6,16 +6,14 @@ only when it is complete.
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import io
 import json
 import os
 import struct
-import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -33,8 +31,6 @@ _LOCAL_HEADER = 30
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SPARSE = 1 / 16
 """An array with a smaller share of numbers other than 0 is compressed: fast, to a few per cent."""
-STALE_S = 60.0
-"""Seconds after which an unfinished file that nobody has written to is given up."""
 
 Array = NDArray[Any]
 
@@ -63,10 +59,9 @@ def write_archive(
         compression: how members are packed, a constant of `zipfile`; by default arrays that are
             nearly empty are deflated.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.tmp")
     try:
         check_replaceable(path)
-        _remove_stale(path)
         with temporary.open("wb") as file:
             with zipfile.ZipFile(file, "w") as archive:
                 sums = {
@@ -84,14 +79,6 @@ def write_archive(
         raise WeightsError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _remove_stale(path: Path) -> None:
-    """Remove what processes that were killed have left of files for `path`."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with suppress(OSError):  # another process may be removing it
-            if left.stat().st_mtime < time.time() - STALE_S:
-                left.unlink()
 
 
 def is_sparse(array: Array) -> bool:
@@ -329,18 +316,6 @@ def _array_header(file: Any, path: Path) -> tuple[tuple[int, ...], np.dtype[Any]
     return shape, dtype
 
 
-def path_of(path: Path | str) -> Path:
-    """Return `path` as one.
-
-    Raises:
-        WeightsError: if it is none.
-    """
-    try:
-        return Path(path)
-    except TypeError:
-        raise WeightsError(f"{shown(path)} names no file") from None
-
-
 @contextmanager
 def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
     """Open an archive for reading; errors of the file name it.
@@ -348,7 +323,7 @@ def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
     Raises:
         WeightsError: if the file is missing, damaged, of another kind or too new.
     """
-    path = path_of(path)
+    path = Path(path)
     with errors_of(path, kind):
         check_replaceable(path)
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:

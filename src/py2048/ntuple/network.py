@@ -144,8 +144,7 @@ class LazyTable:
         for number in numbers:
             if number not in self.loaded and not self._holders[number]:
                 thread = threading.Thread(target=self._visit, args=[number], name=UNPACKING)
-                with suppress(RuntimeError):  # where none can start, the search unpacks the part
-                    thread.start()
+                thread.start()
 
     def _visit(self, number: int) -> None:
         with suppress(WeightsError), self.holding([number]):  # the search that needs it says so

@@ -33,7 +33,6 @@ from py2048.ntuple.archive import (
     is_objects,
     is_points,
     open_archive,
-    path_of,
     write_archive,
 )
 from py2048.ntuple.layout import NetworkLayout
@@ -77,7 +76,7 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
     Raises:
         WeightsError: if the file cannot be written, or nothing could read it.
     """
-    target, header = path_of(path), _header(network, EXACT)
+    target, header = Path(path), _header(network, EXACT)
     _check_written(target, header)
     weights = network.weights.reshape(-1, network.layout.size)
     arrays = chain([("weights", weights)], _packed_bands(network.bands))
@@ -111,7 +110,7 @@ def save_packed(
         WeightsError: if a weight has too many steps for two bytes, the file cannot be written, or
             nothing could read it.
     """
-    target = path_of(path)
+    target = Path(path)
     header = {**_header(network, PACKED), "step": step, "prune": prune}
     _check_written(target, header)
     steps = quantized(network, step, prune)
@@ -301,7 +300,7 @@ def save_records(records: TrackRecord, path: Path | str) -> Path:
 
 def records_path(path: Path | str) -> Path:
     """Return where the records of a weights file are: ``net.records.json`` beside ``net.npz``."""
-    return path_of(path).with_suffix(".records.json")
+    return Path(path).with_suffix(".records.json")
 
 
 def _checksum(path: Path | str) -> str:
