@@ -16,7 +16,7 @@ import pytest
 from py2048.compiled import jit
 from py2048.compiled._batch_kernels import BatchState
 from py2048.compiled.jit import disk_cache
-from py2048.compiled.jit.imports import collections_put_off
+from py2048.compiled.jit.numba_parts import collections_put_off
 
 HELPERS = """
     from py2048.compiled.jit import kernel
@@ -120,7 +120,7 @@ HIDDEN = """
     import importlib, sys
     import numba.core.compiler
     from py2048.compiled import jit
-    from py2048.compiled.jit import disk_cache, imports
+    from py2048.compiled.jit import disk_cache
 
     def without_private_modules(module=""):
         if module not in ("", ".extending"):
@@ -204,14 +204,14 @@ def test_of_several_processes_one_compiles(project: Path) -> None:
 
 def test_nobody_waits_for_ever_for_a_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has waited too long goes ahead; a lock that was released is free at once."""
-    monkeypatch.setattr(disk_cache, "PATIENCE", 0.1)
+    monkeypatch.setattr(disk_cache, "LOCK_TIMEOUT_S", 0.1)
     path = tmp_path / "some.lock"
     first = disk_cache.FileLock(path)
     disk_cache.FileLock(path).release()
     assert path.exists()
     first.release()
     assert not path.exists()
-    monkeypatch.setattr(disk_cache, "PATIENCE", 60.0)
+    monkeypatch.setattr(disk_cache, "LOCK_TIMEOUT_S", 60.0)
     disk_cache.FileLock(path).release()
 
 

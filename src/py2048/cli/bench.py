@@ -154,7 +154,7 @@ def machine() -> dict[str, str]:
 
 def instruction_set() -> str:
     """Return the widest vector instructions that kernels are compiled for, and the processor."""
-    from py2048.compiled.jit.disk_cache import processor as compiled_for
+    from py2048.compiled.jit.numba_parts import processor as compiled_for
 
     name, features = compiled_for()
     present = {feature[1:] for feature in features.split(",") if feature.startswith("+")}

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from py2048.players import Player
     from py2048.session import Hint, PositionSnapshot
 
-PATIENCE = 1.0
+QUIET_S = 1.0
 """Seconds before anything is said."""
 
-PERIODS = {True: 0.2, False: 5.0}
+PERIODS_S = {True: 0.2, False: 5.0}
 """Seconds between two pieces of news: on a terminal, where a line is rewritten, and in a pipe."""
 
 
@@ -39,13 +39,13 @@ class StatusLine:
         if news is None:
             return
         if self._next is None:
-            self._next = time.monotonic() + PATIENCE
+            self._next = time.monotonic() + QUIET_S
         if time.monotonic() >= self._next:
             self.say(news)
 
     def say(self, news: object) -> None:
         """Say the news at once."""
-        self._next = time.monotonic() + PERIODS[self._is_terminal]
+        self._next = time.monotonic() + PERIODS_S[self._is_terminal]
         if not self._quiet:
             self._is_written = True
             opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
@@ -72,7 +72,7 @@ def telling(
     line, over, told = StatusLine(quiet=quiet), threading.Event(), state or progress.now
 
     def watch() -> None:
-        while not over.wait(PERIODS[True]):
+        while not over.wait(PERIODS_S[True]):
             line.show(told())
 
     thread = threading.Thread(target=watch, name="compiling", daemon=True)
@@ -99,7 +99,7 @@ def hint_of(snapshot: PositionSnapshot, player: Player, *, only_move: bool, quie
         for answer in advise(snapshot, player, only_move=only_move, apart=False):
             if not isinstance(answer, Hint):
                 line.show(answer)
-                time.sleep(PERIODS[True])
+                time.sleep(PERIODS_S[True])
             elif not answer.instead_of:
                 return answer
             elif not quiet:

@@ -12,7 +12,7 @@ compiles to machine code::
     def fill(cells, count): ...
 
 `py2048.compiled.jit.disk_cache` keeps what was compiled, `py2048.compiled.jit.progress` tells how
-far the compiler is, `py2048.compiled.jit.instructions` has what Numba does not emit. The cache and
+far the compiler is, `py2048.compiled.jit.numba_parts` has what Numba does not emit. The cache and
 a few shortcuts use parts of Numba that it does not document. Where a version lacks one, kernels
 compile in each process, or start more slowly; what they compute is the same.
 
@@ -41,10 +41,13 @@ from py2048.compiled.jit.disk_cache import (
     make_name_unique,
     name_of,
 )
-from py2048.compiled.jit.imports import PRIVATE_CHANGED, Example, Kernel, numba_module
-from py2048.compiled.jit.instructions import (
+from py2048.compiled.jit.numba_parts import (
+    PRIVATE_CHANGED,
+    Example,
+    Kernel,
     gather_bits,
     gathers_bits,
+    numba_module,
     prefetch,
     select,
     teach_instructions,

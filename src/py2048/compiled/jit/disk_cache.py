@@ -30,13 +30,13 @@ from types import CodeType, FunctionType, ModuleType
 from typing import IO, Any
 
 from py2048.compiled.jit import progress
-from py2048.compiled.jit.imports import Kernel, is_kernel, numba_module
+from py2048.compiled.jit.numba_parts import Kernel, is_kernel, numba_module, processor
 from py2048.compiled.jit.progress import names_in
 
 FORMAT = 3
 """What a file holds; another number for another kind of content."""
 
-PATIENCE = 120.0
+LOCK_TIMEOUT_S = 120.0
 """Seconds to wait for another process that compiles the same."""
 
 
@@ -147,7 +147,7 @@ class FileLock:
         import fcntl  # which some systems lack
 
         file = self._path.open("wb")
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + LOCK_TIMEOUT_S
         while time.monotonic() < until:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -333,17 +333,6 @@ def _text_of(value: Any) -> str:
         shape = getattr(value, "shape", ())
         return f"{value.dtype}{shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
     return f"{type(value).__name__}:{value!r}"
-
-
-@cache
-def processor() -> tuple[str, str]:
-    """Return LLVM's name of the processor and the list of its features."""
-    binding = importlib.import_module("llvmlite.binding")
-    try:
-        features = binding.get_host_cpu_features().flatten()
-    except RuntimeError:  # LLVM cannot tell on some systems
-        features = ""
-    return binding.get_host_cpu_name(), features
 
 
 def _environment() -> str:

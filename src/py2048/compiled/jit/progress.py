@@ -15,15 +15,15 @@ from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from py2048.compiled.jit.imports import Kernel, is_kernel, numba_module
+from py2048.compiled.jit.numba_parts import Kernel, is_kernel, numba_module
 
-PAUSE = 3.0
+PAUSE_S = 3.0
 """Seconds without the compiler after which what it compiles next is another piece of work."""
 
-FIXED = 25_000.0
+FIXED_WEIGHT = 25_000.0
 """The part of a kernel's weight that does not depend on its size."""
 
-LEAST = 3_000_000.0
+MIN_WEIGHT = 3_000_000.0
 """What a piece of work weighs at least. Small kernels often come before the large one."""
 
 
@@ -63,7 +63,7 @@ class _Work:
         with self._lock:
             now = time.monotonic()
             if not self._stack:
-                if now > self._changed + PAUSE:
+                if now > self._changed + PAUSE_S:
                     self._weights, self._done, self._began, self._share = {}, set(), now, 0.0
                 self._weights |= _weights(kernel)
             self._stack.append(kernel)
@@ -87,7 +87,7 @@ class _Work:
         with self._lock:
             if not self._stack:
                 return None
-            total = max(sum(self._weights.values()), LEAST)
+            total = max(sum(self._weights.values()), MIN_WEIGHT)
             ready = self._done & self._weights.keys()
             done = sum(self._weights[number] for number in ready)
             # While one kernel is compiled, time passes at the speed that there was so far.
@@ -180,7 +180,7 @@ def _weights(kernel: Kernel) -> dict[int, float]:
             sizes[id(part)] = len(part.py_func.__code__.co_code)
             waiting += callees
     return {
-        part: FIXED + float(sum(sizes[other] for other in _reached(part, calls))) ** 1.5
+        part: FIXED_WEIGHT + float(sum(sizes[other] for other in _reached(part, calls))) ** 1.5
         for part in calls
         if part not in expanded
     }

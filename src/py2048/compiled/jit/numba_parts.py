@@ -1,18 +1,89 @@
-"""Instructions that Numba does not emit: plain functions in Python, one instruction in a kernel."""
+"""Numba and its modules, imported when they are needed, and instructions that it does not emit.
+
+The instructions are plain functions in Python, and one instruction in a kernel.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from py2048.compiled.jit.disk_cache import processor
-from py2048.compiled.jit.imports import PRIVATE_CHANGED, numba_module
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
+
+PRIVATE_CHANGED = AttributeError, ImportError, TypeError
+"""What is raised where a part of Numba that it does not document is gone or has changed."""
+
+
+Example = Callable[[], tuple[object, ...]]
+"""Returns arguments of a kernel."""
+
+
+class Kernel(Protocol):
+    """What we know of a kernel: it is a dispatcher of Numba, or a plain function in plain mode."""
+
+    py_func: FunctionType
+    targetoptions: dict[str, object]
+    warm_forms: tuple[str | Example, ...]
+    _cache: object
+
+    def compile(self, form: object, /) -> object:
+        """Compile for the types of arguments; return the compiled function."""
+
+
+def is_kernel(value: object) -> TypeGuard[Kernel]:
+    """Return whether `value` was declared by `py2048.compiled.jit.kernel`."""
+    return hasattr(value, "warm_forms")
+
+
+def numba_module(module: str = "") -> Any:
+    """Return Numba or a module of it, untyped, imported now and not with this file."""
+    if "numba" not in sys.modules:
+        with collections_put_off():
+            importlib.import_module("numba")
+    return importlib.import_module(f"numba{module}")
+
+
+@contextmanager
+def collections_put_off() -> Iterator[None]:
+    """Look for no garbage meanwhile, and then count all objects among the old ones.
+
+    Numba makes some 100,000 objects that stay. The collector would go through them again and
+    again, the last time through all there are, for a fifth of the time that the import takes.
+    Old objects are looked at by the next full collection, as always.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        # There and back again: nothing stays frozen. What someone else froze is left alone.
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
+        if was_enabled:
+            gc.enable()
+
+
+@cache
+def processor() -> tuple[str, str]:
+    """Return LLVM's name of the processor and the list of its features."""
+    binding = importlib.import_module("llvmlite.binding")
+    try:
+        features = binding.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM cannot tell on some systems
+        features = ""
+    return binding.get_host_cpu_name(), features
+
+
+# --- instructions --------------------------------------------------------------------------------
 
 Scalar = TypeVar("Scalar")
 
