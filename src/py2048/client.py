@@ -1,4 +1,4 @@
-"""A client for programs that play on a py2048 server; it needs the standard library alone.
+"""A client for programs that play on a py2048 server; it needs ``pip install 'py2048[bot]'``.
 
 ::
 
@@ -8,35 +8,41 @@
             game.play(player.choose(game.position))
 
 Moves have numbers, so one whose answer was lost is sent again without harm: whatever breaks, the
-server or the way to it, the game goes on where it was. See docs/how-to/write-a-bot.md.
+server or the way to it, the game continues where it was. See docs/how-to/write-a-bot.md.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import ClientError, IllegalMoveError, shown
+from py2048.errors import ClientError, IllegalMoveError, MissingExtraError, shown
 from py2048.game import Game
 from py2048.players import Player
 from py2048.rules import Rules
+
+try:
+    import httpx
+except ImportError as error:
+    raise MissingExtraError(
+        "playing on a server needs httpx, which is not installed: pip install 'py2048[bot]'"
+    ) from error
 
 Json = dict[str, Any]
 PATIENCE = 300.0
 """Seconds for which a server may be away in the middle of a game."""
 
-_TIMEOUT = 30.0
-"""Seconds for an answer; a stream sends something every ten."""
+_TIMEOUT_S = 30.0
+"""The time for an answer; a stream sends something every ten seconds."""
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.25, 10.0
+_FIRST_WAIT_S, _MAX_WAIT_S = 0.25, 10.0
 _LATER = (429, 502, 503, 504)
 """The statuses of answers that will be others after a while."""
 
@@ -51,7 +57,7 @@ class BotClient:
         patience: seconds for which the server may be away, or busy, before an error is raised.
 
     Raises:
-        ClientError: if the address or the token can be none.
+        ClientError: if there cannot be such an address or token.
     """
 
     def __init__(
@@ -63,16 +69,24 @@ class BotClient:
         patience: float = PATIENCE,
     ) -> None:
         self.server = server.rstrip("/")
-        self._make_connection = _connector(self.server)
+        if not _is_address(self.server):
+            raise ClientError(
+                f"{server!r} is not the address of a server: write such as http://localhost:2048"
+            )
         if not re.fullmatch(r"[!-~]+", token):
             raise ClientError(
                 "the token is empty, or has spaces or letters that no token has: copy it from the "
                 "account page"
             )
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._http = httpx.Client(
+            base_url=self.server,
+            headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
+            timeout=_TIMEOUT_S,
+            trust_env=False,  # a password for the host in ~/.netrc would replace the token
+            verify=ssl.create_default_context(),  # with the system's own authorities
+        )
         self._say = say
         self._patience = patience
-        self._connection: HTTPConnection | None = None
         self._told = ""
 
     def me(self) -> Json:
@@ -116,16 +130,26 @@ class BotClient:
         Raises:
             ClientError: if there is no such game, or the server stays away.
         """
-        outcome, away_since, wait = "playing", 0.0, _FIRST_WAIT
+        outcome, away_since, wait = "playing", 0.0, _FIRST_WAIT_S
         while outcome == "playing":
             try:
-                for message in self._lines(f"/api/games/{game_id}/stream"):
-                    outcome = message.get("outcome", outcome)
-                    away_since, wait = 0.0, _FIRST_WAIT
-                    yield message
+                with self._http.stream("GET", f"/api/games/{game_id}/stream") as response:
+                    if response.status_code != 200:
+                        response.read()
+                        raise self._refusal(response)
+                    self._note_success()
+                    for line in filter(str.strip, response.iter_lines()):
+                        message = self._object(line)
+                        outcome = message.get("outcome", outcome)
+                        away_since, wait = 0.0, _FIRST_WAIT_S
+                        yield message
                 fault = f"{self.server} has ended the stream"
-            except (OSError, HTTPException) as error:
+            except httpx.TransportError as error:
                 fault = f"{self.server} does not answer ({_cause(error)})"
+            except ClientError as error:
+                if error.status not in _LATER:
+                    raise
+                fault = str(error)
             if outcome == "playing":
                 away_since = away_since or time.monotonic()
                 wait = self._wait(fault, wait, wait, away_since + self._patience)
@@ -145,23 +169,18 @@ class BotClient:
             ClientError: if the server refuses it, or stays away.
         """
         until = time.monotonic() + (self._patience if patience is None else patience)
-        wait = _FIRST_WAIT
-        body = None if value is None else json.dumps(value)
+        wait = _FIRST_WAIT_S
         while True:
-            is_fresh = self._connection is None
             try:
-                response, text = self._exchange(method, path, body)
-            except (OSError, HTTPException) as error:
-                self.close()
-                if not is_fresh:  # the server ends connections on which nothing happens
-                    continue
+                response = self._http.request(method, path, json=value)
+            except httpx.TransportError as error:
                 fault, pause = f"{self.server} does not answer ({_cause(error)})", wait
             else:
-                if response.status < 300:
+                if response.is_success:
                     self._note_success()
-                    return self._object(text)
-                refused = self._refusal(response, text)
-                if response.status not in _LATER:
+                    return self._object(response.content)
+                refused = self._refusal(response)
+                if response.status_code not in _LATER:
                     raise refused
                 fault, pause = str(refused), refused.wait or wait
             wait = self._wait(fault, pause, wait, until)
@@ -173,39 +192,8 @@ class BotClient:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; the next request opens another."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _exchange(self, method: str, path: str, body: str | None) -> tuple[HTTPResponse, bytes]:
-        if self._connection is None:
-            self._connection = self._make_connection()
-        prefix = urlsplit(self.server).path
-        self._connection.request(method, prefix + path, body, self._headers)
-        response = self._connection.getresponse()
-        return response, response.read()
-
-    def _lines(self, path: str) -> Iterator[Json]:
-        """Yield the messages of a stream, on a connection of its own.
-
-        Raises:
-            ClientError: if the server refuses it.
-            HTTPException: if it is busy.
-        """
-        connection = self._make_connection()
-        try:
-            connection.request("GET", urlsplit(self.server).path + path, headers=self._headers)
-            response = connection.getresponse()
-            if response.status != 200:
-                refused = self._refusal(response, response.read())
-                raise HTTPException(str(refused)) if response.status in _LATER else refused
-            self._note_success()
-            while line := response.readline():
-                if line.strip():
-                    yield self._object(line)
-        finally:
-            connection.close()
+        """Close the connections."""
+        self._http.close()
 
     def _wait(self, fault: str, pause: float, wait: float, until: float) -> float:
         """Wait, say why, and return how long to wait the next time if the server says nothing.
@@ -219,41 +207,38 @@ class BotClient:
             self._say(f"{fault}: trying again in {pause:.1f} s")
         self._told = fault
         time.sleep(pause)
-        return min(2 * wait, _LONGEST_WAIT)
+        return min(2 * wait, _MAX_WAIT_S)
 
     def _note_success(self) -> None:
         if self._told:
             self._say(f"{self.server} answers again")
             self._told = ""
 
-    def _object(self, text: bytes) -> Json:
+    def _object(self, text: bytes | str) -> Json:
         with suppress(ValueError):
             if isinstance(found := json.loads(text), dict):
                 return found
         raise self._stranger()
 
     def _stranger(self) -> ClientError:
-        return ClientError(f"{self.server} is no py2048 server: is it the right address?")
+        return ClientError(f"{self.server} is not a py2048 server: is it the right address?")
 
-    def _refusal(self, response: HTTPResponse, text: bytes) -> ClientError:
+    def _refusal(self, response: httpx.Response) -> ClientError:
         """Return what a server says that does not do what it is asked."""
         answer: Json = {}
-        with suppress(ValueError):
-            found = json.loads(text)
-            answer = found if isinstance(found, dict) else {}
-        headers = response.headers
-        says = answer.get("error", f"{response.status} {response.reason}")
-        if response.status == 401:
+        with suppress(ClientError):
+            answer = self._object(response.content)
+        status, headers = response.status_code, response.headers
+        says = answer.get("error", f"{status} {response.reason_phrase}")
+        if status == 401:
             says = f"{says}: make a new one on {self.server}/account#programs"
         elif "Location" in headers:
             says = f"{says}: use {headers['Location'].removesuffix('/api/bot')}"
-        elif "error" not in answer and response.status not in _LATER:
+        elif "error" not in answer and status not in _LATER:
             says = f"{says}: is it the address of a py2048 server?"
         retry = headers.get("Retry-After", "")
         wait = answer.get("retry_ms", 0) / 1000 or (float(retry) if retry.isdecimal() else 0.0)
-        return ClientError(
-            f"{self.server}: {says}", response.status, answer.get("reason", ""), wait
-        )
+        return ClientError(f"{self.server}: {says}", status, answer.get("reason", ""), wait)
 
 
 class RemoteGame:
@@ -338,24 +323,13 @@ class RemoteGame:
             self.play(player.choose(self.position))
 
 
-def _connector(server: str) -> Callable[[], HTTPConnection]:
-    """Return what opens connections to a server.
-
-    Raises:
-        ClientError: if the address is none.
-    """
-    kinds = {"http": HTTPConnection, "https": HTTPSConnection}
-    try:
-        parts = urlsplit(server)
-        kind, host, port = kinds[parts.scheme], parts.hostname, parts.port
-    except (KeyError, ValueError):
-        host = None
-    if not host or not server.isascii() or re.search(r"\s", server):
-        raise ClientError(
-            f"{server!r} is no address of a server: write such as http://localhost:2048"
-        )
-    return lambda: kind(host, port, timeout=_TIMEOUT)
+def _is_address(server: str) -> bool:
+    with suppress(httpx.InvalidURL):
+        url = httpx.URL(server)
+        is_text = server.isascii() and not re.search(r"\s", server)
+        return is_text and url.scheme in ("http", "https") and bool(url.host)
+    return False
 
 
-def _cause(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+def _cause(error: httpx.TransportError) -> str:
+    return str(error) or type(error).__name__

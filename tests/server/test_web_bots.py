@@ -191,7 +191,7 @@ def test_the_command_plays_for_the_board_of_its_control(
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        (["--server", "localhost"], "'localhost' is no address of a server"),
+        (["--server", "localhost"], "'localhost' is not the address of a server"),
         (["--server", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
         (["--server", "{url}/nowhere"], "404 Not Found: is it the address of a py2048 server?"),
         (["--token-file", "{wrong}"], "not, or no longer, one of a program: make a new one on"),
@@ -395,7 +395,7 @@ def test_another_server_is_recognized(connect: Callable[..., BotClient]) -> None
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         client = connect(f"http://127.0.0.1:{server.server_port}", "token")
-        with pytest.raises(ClientError, match="is no py2048 server"):
+        with pytest.raises(ClientError, match="is not a py2048 server"):
             client.me()
         server.shutdown()
 

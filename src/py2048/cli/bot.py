@@ -6,7 +6,8 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,15 +17,15 @@ from py2048.cli.compiling import telling
 from py2048.cli.options import RulesOption, SizeOption, chosen_rules, no_device, parallel
 from py2048.cli.streams import INTERRUPTED
 from py2048.errors import ClientError, os_errors_as
+from py2048.game import Game
 from py2048.players import list_players
 
 if TYPE_CHECKING:
     from py2048.client import BotClient, RemoteGame
     from py2048.players import Player
-    from py2048.rules import Rules
 
 TOKEN = "PY2048_TOKEN"
-_LONGEST_TOKEN = 1000
+_MAX_TOKEN_BYTES = 1000
 
 
 def bot(
@@ -67,51 +68,49 @@ def bot(
     from py2048.client import BotClient
     from py2048.players import make_player
 
-    say = _say_nothing if quiet else _say
+    say = (lambda _: None) if quiet else _say
     wanted, token = chosen_rules(rules, size), _token(token_file)
     clients = [BotClient(server, token, say=say) for _ in range(min(parallel, games))]
     players = [make_player(player) for _ in clients]
-    with clients[0] as client:
-        me = client.me()
-    _warm_up(players[0], wanted, quiet=quiet)
+    me = clients[0].me()
+    with telling(quiet=quiet):  # compile before the clock runs
+        players[0].choose(Game(wanted, seed=0))
     say(f"{players[0].name} plays as {me['name']} on {clients[0].server}")
-    plan = _Plan(wanted, time_control, games, me["games"])
-    played = _Played(games)
+    alike = {"rules": str(wanted), "time_control": time_control}
+    begun = [each["game"] for each in me["games"] if alike.items() <= each.items()]
+    plan: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    for game_id in [*begun, *[None] * games][:games]:
+        plan.put(game_id)
+
+    def take(client: BotClient) -> RemoteGame | None:
+        """Return the next game to play, None when there are no more."""
+        with suppress(queue.Empty):
+            if game_id := plan.get_nowait():
+                return client.open_game(game_id)
+            return client.new_game(wanted, time_control)
+        return None
+
+    scores = []
     try:
-        for game in _play(plan, clients, players):
-            played.add(game)
+        for game in _play(take, clients, players):
+            scores.append(game.score)
+            print(
+                f"{game.score:,} points, largest tile {game.board.max_tile}, {game.ply:,} moves,"
+                f" {game.think_ms / max(1, game.ply):.2f} ms a move: {game.url}",
+                flush=True,
+            )
     except KeyboardInterrupt:
         _say("stopped; the same command continues the games in progress")
         return INTERRUPTED
-    played.summarize()
+    if games > 1:
+        mean = sum(scores) / len(scores)
+        print(f"{len(scores):,} games: mean {mean:,.0f}, best {max(scores):,}")
     return 0
 
 
-class _Plan:
-    """The games to play: those in progress first, then new ones. For several threads."""
-
-    def __init__(
-        self, rules: Rules, control: str, games: int, in_progress: list[dict[str, object]]
-    ) -> None:
-        alike = {"rules": str(rules), "time_control": control}
-        begun = [each["game"] for each in in_progress if alike.items() <= each.items()]
-        self._games: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._rules, self._control = rules, control
-        for game in [*begun, *[None] * games][:games]:
-            self._games.put(None if game is None else str(game))
-
-    def next(self, client: BotClient) -> RemoteGame | None:
-        """Return the next game, None when there are no more."""
-        try:
-            game = self._games.get_nowait()
-        except queue.Empty:
-            return None
-        if game is not None:
-            return client.open_game(game)
-        return client.new_game(self._rules, self._control)
-
-
-def _play(plan: _Plan, clients: list[BotClient], players: list[Player]) -> Iterator[RemoteGame]:
+def _play(
+    take: Callable[[BotClient], RemoteGame | None], clients: list[BotClient], players: list[Player]
+) -> Iterator[RemoteGame]:
     """Yield each game when it is over; each client plays one after the other, in its thread.
 
     Raises:
@@ -122,7 +121,7 @@ def _play(plan: _Plan, clients: list[BotClient], players: list[Player]) -> Itera
     def work(client: BotClient, player: Player) -> None:
         try:
             with client:
-                while game := plan.next(client):
+                while game := take(client):
                     game.play_out(player)
                     done.put(game)
             done.put(None)
@@ -142,30 +141,6 @@ def _play(plan: _Plan, clients: list[BotClient], players: list[Player]) -> Itera
             yield found
 
 
-class _Played:
-    """Prints the finished games, and all of them together."""
-
-    def __init__(self, games: int) -> None:
-        self._games = games
-        self._scores: list[int] = []
-
-    def add(self, game: RemoteGame) -> None:
-        """Print a game."""
-        self._scores.append(game.score)
-        mean = game.think_ms / max(1, game.ply)
-        print(
-            f"{game.score:,} points, largest tile {game.board.max_tile}, {game.ply:,} moves,"
-            f" {mean:.2f} ms a move: {game.url}",
-            flush=True,
-        )
-
-    def summarize(self) -> None:
-        """Print the mean and the best of several games."""
-        if self._games > 1:
-            mean = sum(self._scores) / len(self._scores)
-            print(f"{len(self._scores):,} games: mean {mean:,.0f}, best {max(self._scores):,}")
-
-
 def _token(file: Path | None) -> str:
     """Return the token in a file or in the environment.
 
@@ -174,7 +149,7 @@ def _token(file: Path | None) -> str:
     """
     if file is not None:
         with os_errors_as(ClientError, f"cannot read the token in {file}"), file.open("rb") as text:
-            return text.read(_LONGEST_TOKEN).decode(errors="replace").strip()
+            return text.read(_MAX_TOKEN_BYTES).decode(errors="replace").strip()
     if not (token := os.environ.get(TOKEN, "").strip()):
         raise ClientError(
             f"there is no token: set {TOKEN}, or name a file with --token-file; people make one for"
@@ -183,17 +158,5 @@ def _token(file: Path | None) -> str:
     return token
 
 
-def _warm_up(player: Player, rules: Rules, *, quiet: bool) -> None:
-    """Compile what the player needs, before its clock runs."""
-    from py2048.game import Game
-
-    with telling(quiet=quiet):
-        player.choose(Game(rules, seed=0))
-
-
 def _say(line: str) -> None:
     print(f"py2048: {line}", file=sys.stderr, flush=True)
-
-
-def _say_nothing(_line: str) -> None:
-    pass
