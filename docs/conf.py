@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_design",
     "api_pages",
+    "command_pages",
 ]
 exclude_patterns = ["_build"]
 default_role = "code"  # docstrings name parameters in single backticks

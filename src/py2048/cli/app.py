@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -90,29 +91,46 @@ def _common(
     """Take the options that stand before a command."""
 
 
-app.command()(play.play)
-app.command()(play.watch)
-app.command("desktop-entry")(play.desktop_entry)
-app.command()(information.hint)
-app.command()(information.rules)
-app.command()(information.players)
-app.command()(records.replay)
-app.command()(records.verify)
-app.command()(review.review)
-app.command()(practice.practice)
-app.command()(practice.puzzle)
-app.command()(report.report)
-app.command("import")(records.import_replay)
-app.command()(records.scores)
-app.command()(evaluate.evaluate)
-app.command()(serve.serve)
-app.command()(bot.bot)
-app.command()(serve.backup)
-app.command()(serve.restore)
-app.command()(train.train)
-app.command()(train.weights)
-app.command()(solve.solve)
-app.command()(bench.bench)
-app.command("warm-up")(bench.warm_up)
-app.add_typer(tables.app, name="tables")
-app.add_typer(course.app, name="course")
+GROUPS: dict[str, dict[str, Callable[..., int]]] = {
+    "Play": {
+        "play": play.play,
+        "watch": play.watch,
+        "hint": information.hint,
+        "rules": information.rules,
+        "players": information.players,
+        "scores": records.scores,
+        "replay": records.replay,
+        "verify": records.verify,
+        "import": records.import_replay,
+        "desktop-entry": play.desktop_entry,
+    },
+    "Improve": {
+        "review": review.review,
+        "report": report.report,
+        "practice": practice.practice,
+        "puzzle": practice.puzzle,
+    },
+    "Measure": {
+        "evaluate": evaluate.evaluate,
+        "solve": solve.solve,
+        "bench": bench.bench,
+        "warm-up": bench.warm_up,
+    },
+    "Teach": {
+        "train": train.train,
+        "weights": train.weights,
+    },
+    "Serve": {
+        "serve": serve.serve,
+        "bot": bot.bot,
+        "backup": serve.backup,
+        "restore": serve.restore,
+    },
+}
+"""The commands, by the groups of the help."""
+
+for panel, commands in GROUPS.items():
+    for name, function in commands.items():
+        app.command(name, rich_help_panel=panel)(function)
+app.add_typer(tables.app, name="tables", rich_help_panel="Measure")
+app.add_typer(course.app, name="course", rich_help_panel="Teach")
