@@ -6,6 +6,7 @@ A module of its own, as uvicorn's part is loaded with the first WebSocket, after
 from __future__ import annotations
 
 import asyncio
+import random
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -15,6 +16,9 @@ from py2048.server.http.limits import Buckets
 
 _SLICE = 512
 """So many bytes are parsed at a time, less than a hundred of the shortest frames."""
+
+_HELD_SLICE = 64
+"""The same for a socket that had to wait: so a flood does not starve others at its address."""
 
 _MIN_PAUSE_S = 0.05
 """Many sockets of one address that wait for its meter look at it no more often than this."""
@@ -74,19 +78,28 @@ class SocketConnection(WebSocketsSansIOProtocol):
     def _read(self) -> None:
         """Parse what has come, as far as the address has tokens for it."""
         was_held, self._is_held = self._is_held, False
+        size = _HELD_SLICE if was_held else _SLICE
         while self._unread and not self.transport.is_closing():
             if wait := self._meter.take(self._address):
-                self._is_held = True
-                self.transport.pause_reading()
-                self._timer = self.loop.call_later(max(wait, _MIN_PAUSE_S), self._read)
+                self._hold(wait)
                 return
-            some = bytes(self._unread[:_SLICE])
-            del self._unread[:_SLICE]
+            some = bytes(self._unread[:size])
+            del self._unread[:size]
             self._frames = 0
             super().data_received(some)
             self._meter.owe(self._address, max(0, self._frames - 1))
+            if was_held and self._unread:
+                self._hold(0.0)
+                return
         if was_held and not (self.read_paused or self.transport.is_closing()):
             self.transport.resume_reading()
+
+    def _hold(self, wait_s: float) -> None:
+        self._is_held = True
+        self.transport.pause_reading()
+        # By chance, so that sockets of one address take turns.
+        pause = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
+        self._timer = self.loop.call_later(pause, self._read)
 
     def handle_events(self) -> None:
         """Count the frames that are handled."""
