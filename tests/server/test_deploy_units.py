@@ -31,6 +31,20 @@ def test_units_start_what_there_is() -> None:
     assert int(number) > 1
 
 
+def test_what_the_page_says_of_the_units_and_of_nginx_is_so() -> None:
+    """The level of logs, a bound of memory, and who may read the metrics."""
+    unit = (DEPLOY / "py2048.service").read_text()
+    assert "--log-level warning" in unit
+    assert "MemoryMax=4G\n" in unit
+    page = (DEPLOY.parent / "docs" / "how-to" / "run-a-server.md").read_text()
+    assert "The unit logs at the level `warning`, gives the server at most 4 GB of memory" in page
+    nginx = page.split("```nginx")[1].split("```")[0]
+    denied = re.search(r"location ~ (\S+) \{\s+deny all;", nginx)
+    assert denied is not None
+    for path in ("/metrics", "/readyz", "/healthz"):
+        assert re.search(denied[1], path)
+
+
 @pytest.mark.slow
 def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
     """No unknown word, and an exposure of at most 2 of 10."""
