@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from tests.game.foreign_games import new_text, played
 
 from py2048 import get_rules, make_player
 from py2048.cli import main
-from py2048.cli.plots import draw_report
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.review import review
@@ -155,11 +153,8 @@ def test_a_report_in_words_and_as_a_page(
 ) -> None:
     """Both have every number; the page is sound and needs no script."""
     (folder / "d.txt").unlink()
-    page, plots = tmp_path / "report.html", tmp_path / "plots"
-    assert (
-        main(["report", str(folder), "--judge", JUDGE, "--html", str(page), "--plots", str(plots)])
-        == 0
-    )
+    page = tmp_path / "report.html"
+    assert main(["report", str(folder), "--judge", JUDGE, "--html", str(page)]) == 0
     text = capsys.readouterr().out
     assert "2026-W45" in text
     assert "3x3, judged by greedy" in text
@@ -168,11 +163,6 @@ def test_a_report_in_words_and_as_a_page(
     assert 'role="img"' in html
     for word in ("2026-W46", "no date", "Largest tiles", "judged by greedy".capitalize()):
         assert word in html
-    names = {"accuracy", "luck", "mistakes", "scores", "speed", "tiles"}
-    assert {path.stem for path in plots.iterdir()} == names
-    title = ElementTree.parse(plots / "luck.svg").find("{http://www.w3.org/2000/svg}title")
-    assert title is not None
-    assert title.text == "mean luck of a game, by week"
 
 
 def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,13 +181,12 @@ def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "0 games" in report_page(Report.of([]))
 
 
-def test_a_game_without_moves_has_no_accuracy(tmp_path: Path) -> None:
-    """Nor have its plots and its page; one beside it counts alone."""
+def test_a_game_without_moves_has_no_accuracy() -> None:
+    """Nor has its page; one beside it counts alone."""
     begun = summary(1, "2026-11-23", moves=0, reviewed=0, accuracy=100.0, grades={}, phases={})
     report = Report.of([begun])
     assert (report.totals.accuracy, report.totals.mistakes) == (None, None)
     assert "100.0 %" not in "\n".join(describe_report(report)) + report_page(report)
-    draw_report(report, tmp_path)
     assert Report.of([begun, summary(2, "2026-11-23")]).totals.accuracy == 90.0
 
 

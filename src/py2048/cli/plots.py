@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
-from math import nan
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py2048.errors import MissingExtraError, RecordError, TournamentError, os_errors_as
+from py2048.errors import MissingExtraError, TournamentError, os_errors_as
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from py2048.arena import PlayerSummary, Results
     from py2048.ntuple.network import StageRecord
-    from py2048.review.report import Report, Section, Totals
     from py2048.training.ascent import StretchPoint
     from py2048.training.run import CurvePoint
 
@@ -194,79 +191,3 @@ def draw_calibration(rows: Sequence[StageRecord], path: Path) -> None:
     axes.xaxis.set_major_formatter(lambda total, _: f"{total:.0f}")
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)
-
-
-def draw_report(report: Report, folder: Path) -> None:
-    """Draw a player's games over time, a picture for each question, into `folder`.
-
-    Each is an SVG with a title that says what it shows; series differ in their marks, too.
-
-    Raises:
-        RecordError: if a picture cannot be written.
-    """
-    with os_errors_as(RecordError, f"cannot write into {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
-        weekly = {
-            "accuracy": ("accuracy in %", lambda totals: totals.accuracy),
-            "mistakes": ("mistakes in 100 moves", lambda totals: totals.mistakes),
-            "speed": ("moves a minute", lambda totals: totals.speed),
-            "scores": ("mean score", lambda totals: totals.score),
-            "luck": ("mean luck of a game", lambda totals: totals.luck),
-        }
-        for name, (label, value) in weekly.items():
-            _draw_weeks(report.sections, label, value, folder / f"{name}.svg")
-        _draw_largest_tiles(report.sections, folder / "tiles.svg")
-
-
-_MARKS = "osD^vPX*"
-
-
-def _draw_weeks(
-    sections: Sequence[Section], label: str, value: Callable[[Totals], float | None], path: Path
-) -> None:
-    from matplotlib.figure import Figure
-
-    from py2048.review.report import UNDATED
-
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    weeks = sorted({week for section in sections for week in section.weeks} - {UNDATED})
-    for index, section in enumerate(sections):
-        dated = {week: totals for week, totals in section.weeks.items() if week != UNDATED}
-        axes.plot(
-            [weeks.index(week) for week in dated],
-            [nan if (found := value(totals)) is None else found for totals in dated.values()],
-            marker=_MARKS[index % len(_MARKS)],
-            label=section.name,
-        )
-    step = max(1, len(weeks) // 8)
-    axes.set_xticks(range(0, len(weeks), step), weeks[::step])
-    axes.set(ylabel=label, title=f"{label}, by week")
-    _finish(figure, axes, path)
-
-
-def _draw_largest_tiles(sections: Sequence[Section], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    tiles = sorted({tile for section in sections for tile in section.totals.tiles})
-    for index, section in enumerate(sections):
-        axes.plot(
-            [tiles.index(tile) for tile in section.totals.tiles],
-            list(section.totals.tiles.values()),
-            marker=_MARKS[index % len(_MARKS)],
-            linestyle="none",
-            markersize=10,
-            label=section.name,
-        )
-    axes.set_xticks(range(len(tiles)), [f"{tile:,}" for tile in tiles])
-    axes.set(xlabel="largest tile", ylabel="games", ylim=(0, None), title="games by largest tile")
-    _finish(figure, axes, path)
-
-
-def _finish(figure: Figure, axes: Axes, path: Path) -> None:
-    axes.grid(alpha=0.3)
-    if axes.lines:
-        axes.legend()
-    figure.savefig(path, metadata={"Title": axes.get_title()})

@@ -12,7 +12,6 @@ import typer
 from py2048.cli import streams
 from py2048.cli.compiling import StatusLine, telling
 from py2048.cli.options import JsonOption, check_outputs, no_device, print_json
-from py2048.cli.plots import check_plots, draw_report
 from py2048.cli.review import blame, check_judge
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.game import Record
@@ -57,10 +56,6 @@ def report(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", callback=no_device, help="Write a page.")
     ] = None,
-    plots: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Draw plots into this folder; needs py2048[plots]."),
-    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> int:
     """Report accuracy, luck, speed, scores, tiles and mistakes of many games, by week and rules.
@@ -72,8 +67,6 @@ def report(
     from py2048.review.report import Report
 
     check_judge(judge)
-    if plots is not None:
-        check_plots()
     if html is not None:
         check_outputs({"--html": html}, *(file for path in paths or () for file in _files(path)))
     reporter = _Reporter(judge, player, quiet=quiet)
@@ -90,8 +83,6 @@ def report(
         page = report_page(found).encode(errors="replace")  # names of files may be any bytes
         with os_errors_as(RecordError, f"cannot write {html}"):
             write_atomically(html, page)
-    if plots is not None:
-        draw_report(found, plots)
     return reporter.status or (2 if found.refused else 0)
 
 
