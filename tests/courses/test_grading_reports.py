@@ -214,7 +214,7 @@ def test_the_terminal_shows_students_text_as_text(capsys):
 
 
 def test_the_gradebook_on_80_columns_has_names_and_totals():
-    """21 tasks do not fit beside each other; then it says where marks were lost."""
+    """It says where marks were lost."""
     tasks = [TaskResult(str(n), "t", "a", Fraction(10), Fraction(n % 2 * 10)) for n in range(1, 22)]
     reports = [
         Report("maria-manuela-fernandes", "toy", tuple(tasks)),
@@ -225,6 +225,3 @@ def test_the_gradebook_on_80_columns_has_names_and_totals():
     text = console.export_text()
     assert re.search(r"maria-manuela-fernandes │ +110 │ 2, 4, 6, 8, 10, 12", text)
     assert max(map(len, text.splitlines())) <= 80
-    wide = Console(width=200, record=True)
-    print_reports(RUN, reports, detailed=False, console=wide)
-    assert re.search(r"Marks ┃ +1 ┃ .* ┃ 21 ┃", wide.export_text())

@@ -313,11 +313,3 @@ def test_a_window_opened_at_import_does_not_stop_grading():
     task = Task("1", "d", "d.", 1, (Check("c", (Example("double(4)", 8),)),))
     report = grade_source(source, Grading("toy", "app", (task,), ("app.py",), gui=True))
     assert report.lost == (), failures(report)
-
-
-def test_python_2_names_are_there():
-    """Old material imports Tkinter and tkMessageBox."""
-    source = "import Tkinter, tkMessageBox, tkFont\nfrom Tkinter import *\nname = Tk().title()\n"
-    task = Task("1", "d", "d.", 1, (Check("c", (Example("name, LEFT", ("tk", "left")),)),))
-    report = grade_source(source, Grading("toy", "app", (task,), ("app.py",), gui=True))
-    assert report.lost == (), failures(report)

@@ -83,22 +83,10 @@ def test_a_converted_program_does_the_same():
     assert list(changed_lines(OLD, after)) == [3, 4, 8, 9, 13, 15]
 
 
-def test_numbers_with_a_point_keep_their_division():
-    """Where a program calculates with floats, nobody can tell which division is meant."""
-    assert convert("x = 0.5\ny = a / b\n") == "x = 0.5\ny = a / b\n"
-
-
 def test_what_is_no_program_at_all_cannot_be_converted():
     """The reason is said."""
     with pytest.raises(ValueError, match="cannot be read as Python 2 either"):
         convert("def add(")
-
-
-def test_a_huge_file_is_left_alone():
-    """No submission keeps the grader busy with reading it."""
-    assert signs("print 1\n" * 30_000) == []
-    with pytest.raises(ValueError, match="too long to be converted"):
-        convert("print 1\n" * 30_000)
 
 
 @pytest.fixture

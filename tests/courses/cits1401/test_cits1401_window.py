@@ -16,7 +16,7 @@ import pytest
 
 from py2048 import Board, Game
 from py2048.courses.cits1401.app import App
-from py2048.courses.cits1401.board_view import FONT, Mark, _luminance, draw_tile, tile_colours
+from py2048.courses.cits1401.board_view import FONT, _luminance, tile_colours
 from py2048.courses.cits1401.presenter import SPEEDS, PlayerKind
 
 pytestmark = pytest.mark.gui
@@ -74,18 +74,7 @@ def lay(app: App, text: str) -> None:
 
 def settled(app: App) -> bool:
     """Return whether no tile is moving."""
-    return app.board._frame is None
-
-
-def test_the_window_has_all_components_and_asks_who_plays(app: App) -> None:
-    assert app.panel.is_open
-    assert app.panel.human.winfo_ismapped()
-    assert app.panel.computer.winfo_ismapped()
-    assert app.score.text == "0"
-    assert app.status["text"] == "Choose who plays"
-    assert app.new_game_button["text"] == "New game"
-    assert app.quit_button["text"] == "Quit"
-    assert app.board.shape == (5, 5)
+    return not app.board.is_moving
 
 
 @pytest.mark.parametrize("key", ["Up", "Down", "Left", "Right", "w", "s", "a", "d"])
@@ -141,13 +130,6 @@ def test_the_end_is_shown_on_the_status_panel_and_over_the_board(app: App) -> No
     assert texts == ["Game over", "Final score 1"]
 
 
-def test_quit_closes_the_window(app: App) -> None:
-    begin(app, PlayerKind.RANDOM)
-    press(app.quit_button, 8, 8)
-    with pytest.raises(tk.TclError, match="destroyed"):
-        app.winfo_exists()
-
-
 @pytest.mark.parametrize("value", ["", "1", "99", "five"])
 def test_a_bad_size_is_refused_in_the_panel(app: App, value: str) -> None:
     begin(app, rows=value)
@@ -166,32 +148,6 @@ def test_keys_typed_into_the_question_do_not_play(app: App) -> None:
     assert app.panel.is_open
 
 
-@pytest.mark.parametrize("shape", [(2, 2), (4, 4), (5, 5), (8, 8), (3, 9), (16, 2), (16, 16)])
-def test_every_size_fits_the_window(app: App, shape: tuple[int, int]) -> None:
-    begin(app, rows=str(shape[0]), columns=str(shape[1]))
-    app.board.update()
-    x1, y1, x2, y2 = app.board.bbox("all")
-    assert 0 <= x1 < x2 <= app.board.winfo_width()
-    assert 0 <= y1 < y2 <= app.board.winfo_height()
-    for row in range(shape[0]):
-        for column in range(shape[1]):
-            assert app.board._place(*app.board.middle((row, column))) == (row, column)
-
-
-def test_the_pace_can_be_changed_while_the_computer_plays(app: App) -> None:
-    begin(app, PlayerKind.RANDOM, speed="slow")
-    assert app.speed_choice.winfo_ismapped()
-    assert app.speed.get() == "slow"
-    turbo = app.speed_choice.winfo_children()[-1]
-    press(turbo, 4, 4)
-    assert app.presenter.settings.speed is SPEEDS[-1]
-    press(app.new_game_button, 8, 8)
-    begin(app)
-    assert not app.speed_choice.winfo_ismapped()
-    assert app.hint.winfo_ismapped()
-    assert app.board.slide_ms > 100
-
-
 @pytest.mark.parametrize("speed", [speed for speed in SPEEDS if speed.burst == 1])
 def test_animations_end_before_the_computer_moves_again(app: App, speed) -> None:
     begin(app, PlayerKind.RANDOM, speed=speed.name)
@@ -207,12 +163,6 @@ def test_the_digits_of_every_tile_stay_inside_it(app: App, side: int) -> None:
         assert wide <= side * 0.92
         assert height <= side / 2
         assert height >= side * 0.4 or wide > side * 0.6 or height < 4
-
-
-def test_marks_are_rings_of_their_own_colours() -> None:
-    plain, moved, new = (draw_tile("#e8e3d6", 90, mark) for mark in Mark)
-    rings = {image.getpixel((2, 45)) for image in (plain, moved, new)}
-    assert len(rings) == 3
 
 
 def test_arguments_and_a_missing_display_are_one_clear_line_and_status_2() -> None:

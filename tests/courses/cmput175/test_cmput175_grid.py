@@ -124,13 +124,6 @@ def test_empties_follow_the_grid(rows: Rows, name: str) -> None:
     assert grid.emptiesSet == expected
 
 
-def test_defaults() -> None:
-    """A grid has 4 rows, 4 columns and 2 tiles unless told otherwise."""
-    grid = Grid()
-    assert (grid.row, grid.col, grid.initial, len(grid.emptiesSet)) == (4, 4, 2, 14)
-    assert Grid(col=3, initial=1, row=2)._grid[1][2] in (0, 2)
-
-
 @given(grids(TILES), st.booleans())
 def test_a_spawn_fills_one_empty_cell(rows: Rows, init: bool) -> None:
     """One empty cell becomes 2 or 4 (only 2 at the start); a full grid stays as it is."""

@@ -11,7 +11,7 @@ from collections import Counter
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from comp1127_stand_ins import NotedBoard, NotedFrame, lay
+from comp1127_stand_ins import NotedBoard, NotedFrame
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageColor
@@ -116,36 +116,6 @@ def test_move_number_hands_over_distances_without_a_sign(
         assert animated == [(board, "a", *distances, 3)]
 
 
-def test_move_tile_moves_the_picture_only(board: NotedBoard) -> None:
-    """Negative is to the left and upwards; the key's place stays."""
-    gui.put(board, "1", gui.find_number(2), 1, 1)
-    gui.move_tile(board, "1", -20, 0)
-    gui.move_tile(board, "1", 0, 30)
-    assert board.shown["1"] == [2, 120, 170]
-    assert board.numbers["1"] == (1, 1)
-
-
-def test_the_messages_are_the_document_s(board: NotedBoard) -> None:
-    """One for each end."""
-    gui.game_over(board, True)
-    gui.game_over(board, False)
-    assert board.messages == ["Winner!!", "Awww Better luck next time!"]
-
-
-def test_the_game_goes_on_quietly_when_the_window_is_gone(
-    main: ModuleType, board: NotedBoard, frame: NotedFrame
-) -> None:
-    """A move that was under way ends without drawing and without an error."""
-    lay(main, board, [[2, 2, 0, 0], [0] * 4, [0] * 4, [0] * 4])
-    main.bind(frame, board)
-    board.closed = True
-    notes = list(board.notes)
-    assert frame.press("Left")
-    assert main.grid[0][0] == 4
-    assert len(board.numbers) == 2
-    assert board.notes == notes
-
-
 def test_a_board_needs_no_window(main: ModuleType, frame: NotedFrame) -> None:
     """Numbers and a score are enough to play the game, as a grader may do."""
     bare = SimpleNamespace(numbers={}, score=0)
@@ -173,14 +143,6 @@ def test_digits_stand_out_from_their_tile(value: int) -> None:
     light, dark = sorted(map(luminance, tiles.COLOURS[value]), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5
     assert len({background for background, _ in tiles.COLOURS.values()}) == 11
-
-
-def test_tiles_have_smooth_round_corners() -> None:
-    """Transparent at the corner, opaque inside, and something in between on the curve."""
-    alpha = tiles.draw_tile(2048).getchannel("A")
-    assert alpha.getpixel((0, 0)) == 0
-    assert alpha.getpixel((63, 63)) == 255
-    assert any(0 < alpha.getpixel((x, y)) < 255 for x in range(12) for y in range(12))
 
 
 def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

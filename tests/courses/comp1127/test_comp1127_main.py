@@ -18,7 +18,6 @@ from py2048.direction import Direction
 from py2048.rules import Merging
 
 KEYS = {"Up": UP, "Down": DOWN, "Right": RIGHT, "Left": LEFT}
-FULL = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
 
 # Small numbers, so that many are equal, and never two 2048s: the game has ended before that.
 grids = st.lists(
@@ -61,22 +60,6 @@ def test_a_whole_move_is_the_engine_s_cascading_slide(grid: Rows, key: str) -> N
     assert sorted(board.numbers.values()) == sorted(
         (row, column) for row in range(4) for column in range(4) if after[row][column]
     )
-
-
-def test_other_keys_move_nothing(main: ModuleType, board: NotedBoard, frame: NotedFrame) -> None:
-    """A key that is no arrow, bound by the player, plays no turn."""
-    lay(main, board, FULL)
-    main.keyboard_callback(SimpleNamespace(keysym="a"), frame, board)
-    assert main.grid == FULL
-    assert len(board.numbers) == 16
-
-
-def test_what_cannot_be_moved_is_not_animated(main: ModuleType, board: NotedBoard) -> None:
-    """An unknown key or direction: False, and nothing happens."""
-    assert main.animate_movement(board, "nobody", 140, 0, LEFT) is False
-    gui.put(board, "a", gui.find_number(2), 0, 1)
-    assert main.animate_movement(board, "a", 140, 0, 9) is False
-    assert board.shifts == []
 
 
 def test_a_sum_beyond_2048_counts_although_no_tile_shows_it(

@@ -13,7 +13,6 @@ from comp1127_stand_ins import NotedBoard, NotedFrame, fresh, lay
 from py2048.courses.comp1127 import gui
 
 CASES: dict[str, Any] = json.loads((Path(__file__).parent / "staff_cases.json").read_text())
-EMPTY = [[0] * 4 for _ in range(4)]
 
 
 def layout(cells: list[list[int]], value: int = 2) -> list[list[int]]:
@@ -21,12 +20,6 @@ def layout(cells: list[list[int]], value: int = 2) -> list[list[int]]:
     for row, column in cells:
         rows[row][column] = value
     return rows
-
-
-def test_the_grid_starts_as_four_independent_rows_of_zeros(main: ModuleType) -> None:
-    """Writing to one row of the fresh grid leaves the others empty (problem 1)."""
-    assert main.grid == EMPTY
-    assert len({id(row) for row in main.grid}) == 4
 
 
 @pytest.mark.parametrize("case", CASES["empty_slots"])
@@ -53,27 +46,6 @@ def test_random_positions_come_from_a_replaced_empty_slots(main: ModuleType) -> 
     assert main.random_position() == (7, 7)
 
 
-def test_two_random_numbers_stand_on_two_slots(main: ModuleType, board: NotedBoard) -> None:
-    """The function returns the slot, and grid, keys and picture agree (problem 4)."""
-    places = [main.add_random_number(board) for _ in range(2)]
-    assert [type(place) for place in places] == [tuple, tuple]
-    assert len(set(places)) == 2
-    assert board.numbers == {"Tile number 1": places[0], "Tile number 2": places[1]}
-    assert [main.grid[row][column] in (2, 4) for row, column in places] == [True, True]
-    assert board.seen() == main.grid
-    assert main.helper["count"] == 2
-
-
-@pytest.mark.parametrize("name", ["find_identifier", "find_key"])
-def test_a_tile_is_found_by_its_slot(main: ModuleType, board: NotedBoard, name: str) -> None:
-    """The key of the tile on the slot; None for an empty slot (problem 5)."""
-    first, second = (main.add_random_number(board) for _ in range(2))
-    find = getattr(main, name)
-    assert find(board, *first) == "Tile number 1"
-    assert find(board, *second) == "Tile number 2"
-    assert {find(board, *slot) for slot in main.empty_slots()} == {None}
-
-
 @pytest.mark.parametrize("case", CASES["update_grid"])
 def test_update_grid_as_recorded(main: ModuleType, case: dict[str, Any]) -> None:
     """The document's and the staff's examples, an empty source cell among them (problem 6)."""
@@ -96,22 +68,6 @@ def test_a_row_of_tiles_crosses_the_board(
     else:
         getattr(main, f"move_all_{case['key'].lower()}")(board)
     assert main.grid == board.seen() == layout(case["wall"])
-
-
-def test_a_turn_adds_a_number_only_if_something_moved(
-    main: ModuleType, board: NotedBoard, frame: NotedFrame
-) -> None:
-    """Four tiles at the top: down moves them and a fifth comes, up does nothing (problem 14)."""
-    top, bottom = ([[row, column] for column in range(4)] for row in (0, 3))
-    lay(main, board, layout(top))
-    main.keyboard_callback(SimpleNamespace(keysym="Down"), frame, board)
-    assert all(main.grid[row][column] for row, column in bottom)
-    assert len(board.numbers) == 5
-    before = [[2, 4, 2, 4], *EMPTY[1:]]
-    lay(main, board, before)
-    main.keyboard_callback(SimpleNamespace(keysym="Up"), frame, board)
-    assert main.grid == before
-    assert len(board.numbers) == 4
 
 
 def test_functions_of_another_solution_take_the_place_of_ours(board: NotedBoard) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -107,70 +106,9 @@ def test_a_fresh_board_is_empty_and_140_pixels_a_cell(opened: tuple[Any, Any]) -
     assert [b - a for a, b in zip(first, second, strict=True)] == [280, 140]
 
 
-def test_tiles_are_put_moved_and_removed_on_the_screen(
-    opened: tuple[Any, Any], display: str, main: ModuleType
-) -> None:
-    """Keys may look like anything: Tk would take "1" and "a || b" for something else."""
-    frame, board = opened
-    for column, key in enumerate(["1", "a || b", "Tile number 1", ""]):
-        gui.put(board, key, gui.find_number(2 ** (column + 1)), 0, column)
-    assert read(picture(display, frame))[0] == [2, 4, 8, 16]
-    gui.move_tile(board, "1", 0, 140)
-    gui.move_tile(board, "a || b", 0, 280)
-    gui.remove_number(board, "Tile number 1")
-    gui.remove_number(board, "nobody")
-    gui.put(board, "", gui.find_number(2048), 3, 3)
-    assert read(picture(display, frame)) == [
-        [0, 0, 0, 0],
-        [2, 0, 0, 0],
-        [0, 4, 0, 0],
-        [0, 0, 0, 2048],
-    ]
-
-
 def press(frame: Any, key: str) -> None:
     frame.event_generate(f"<{key}>")
     frame.update()
-
-
-def test_a_scripted_game_on_the_window(
-    opened: tuple[Any, Any], display: str, main: ModuleType
-) -> None:
-    """A whole game by key events: screen, grid and score agree after every turn."""
-    frame, board = opened
-    generator = random.Random(5)
-    main.add_random_number(board)
-    main.add_random_number(board)
-    main.bind(frame, board)
-    main.transition_value = 70  # larger steps, sooner done
-    turns = 0
-    while len(texts(board)) == 1:
-        key = generator.choice(["Left", "Down", "Right", "Up"])
-        slide = Board.from_rows(main.grid).slide(Direction.parse(key), Merging.CASCADE)
-        score = board.score + slide.points
-        press(frame, key)
-        assert board.score == score
-        assert f"Score: {score}" in texts(board)
-        turns += 1
-        if turns % 25 == 0 and len(texts(board)) == 1:
-            assert read(picture(display, frame)) == main.grid
-    assert turns > 40
-    assert not Board.from_rows(main.grid).legal_directions()
-    before = [list(row) for row in main.grid]
-    press(frame, "Left")
-    assert main.grid == before
-
-
-def test_winning_shows_the_message(opened: tuple[Any, Any], main: ModuleType) -> None:
-    """The keys are dead afterwards."""
-    frame, board = opened
-    lay(main, board, [[1024, 1024, 2, 0], [0] * 4, [0] * 4, [0] * 4])
-    main.bind(frame, board)
-    press(frame, "Left")
-    assert texts(board) == ["Score: 2048", gui.WON]
-    before = [list(row) for row in main.grid]
-    press(frame, "Right")
-    assert main.grid == before
 
 
 def test_keys_pressed_during_an_animation_play_no_turn(
@@ -237,23 +175,6 @@ def test_the_window_may_close_in_the_middle_of_an_animation(
     gui.start(frame)  # returns at once
     gui.update_score(board)
     gui.game_over(board, True)
-
-
-def test_start_returns_when_the_window_is_closed(opened: tuple[Any, Any]) -> None:
-    """The main loop runs and ends with the window."""
-    frame, _ = opened
-    frame.after(20, frame.destroy)
-    gui.start(frame)
-    assert frame.closed
-
-
-def test_two_windows_do_not_share_their_pictures(opened: tuple[Any, Any], main: ModuleType) -> None:
-    """A grader opens many; each has its own board."""
-    frame, board = gui.setup()
-    assert gui.put(board, "1", gui.find_number(2), 0, 0) is True
-    assert gui.put(opened[1], "1", gui.find_number(2), 3, 3) is True
-    assert (board.numbers, opened[1].numbers) == ({"1": (0, 0)}, {"1": (3, 3)})
-    frame.destroy()
 
 
 def until(what: Callable[[], Any], seconds: float = 20.0) -> Any:

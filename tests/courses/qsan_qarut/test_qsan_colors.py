@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from py2048.courses.qsan_qarut.view import colors, draw_tile
+from py2048.courses.qsan_qarut.view import colors
 
 
 def channels(color: str) -> list[int]:
@@ -36,19 +36,3 @@ def test_the_numbers_up_to_131072_all_differ() -> None:
         for b in table[:i]
     ]
     assert min(distances) >= 24
-
-
-@pytest.mark.parametrize("number", [1, 3, 6, 100, -2])
-def test_what_is_no_number_of_the_game_has_no_colour(number: int) -> None:
-    with pytest.raises(KeyError):
-        colors[number]
-
-
-@pytest.mark.parametrize("side", [4, 23, 119, 250])
-def test_a_tile_has_round_corners_on_the_field(side: int) -> None:
-    image = draw_tile(side, colors[2])
-    assert image.size == (side, side)
-    middle = image.getpixel((side // 2, side // 2))
-    assert list(middle) == channels(colors[2])  # type: ignore[arg-type]
-    if side > 12:
-        assert image.getpixel((0, 0)) != middle

@@ -64,21 +64,6 @@ def test_a_move_spawns_one_2_or_4_on_an_empty_cell_and_scores_the_sum_of_the_boa
     assert game.score == sum(map(sum, rows)) + fresh.sum()
 
 
-def test_a_move_that_moves_nothing_still_brings_the_score_up_to_date() -> None:
-    game = game_on([[2, 0], [4, 0]])
-    game.make_move("l")
-    assert game.board.tolist() == [[2, 0], [4, 0]]
-    assert game.score == 6
-
-
-@given(boards, moves)
-def test_the_board_stays_the_same_array(rows, move) -> None:
-    game = game_on(rows)
-    board = game.board
-    game.make_move(move)
-    assert game.board is board
-
-
 @given(boards, moves)
 def test_a_game_is_finished_when_full_and_stuck_and_won_with_2048(rows, move) -> None:
     game = game_on(rows)

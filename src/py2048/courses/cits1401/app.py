@@ -64,18 +64,11 @@ def button(
     return made
 
 
-def choices(
-    parent: tk.Misc,
-    variable: tk.StringVar,
-    values: Iterable[str],
-    command: Callable[[], None] = lambda: None,
-) -> tk.Frame:
+def choices(parent: tk.Misc, variable: tk.StringVar, values: Iterable[str]) -> tk.Frame:
     """Return a row of buttons of which one is down: the one that `variable` names."""
     row = tk.Frame(parent, background=parent["bg"])
     for value in values:
-        choice = tk.Radiobutton(
-            row, text=value, value=value, variable=variable, command=command, indicatoron=False
-        )
+        choice = tk.Radiobutton(row, text=value, value=value, variable=variable, indicatoron=False)
         choice.configure(font=(FONT, -15), background="#e7e3d9", foreground=DARK, selectcolor=GOLD)
         choice.configure(relief="flat", borderwidth=0, padx=10, pady=5, cursor="hand2")
         choice.pack(side="left", padx=(0, 4))
@@ -244,8 +237,6 @@ class App(tk.Tk):
         self.quit_button.pack(side="right")
         words = "Click a border square or an arrow, or press an arrow key"
         self.hint = label(bar, words, 14, "#6b665c")
-        self.speed = tk.StringVar(self)
-        self.speed_choice = choices(bar, self.speed, PACES, self._set_speed)
 
     def _bind_keys(self) -> None:
         actions: dict[str, Callable[[], None]] = {
@@ -265,23 +256,13 @@ class App(tk.Tk):
         self.panel.close()
         self.focus_set()
         self.hint.pack_forget()
-        self.speed_choice.pack_forget()
-        below = self.speed_choice if settings.player_kind.is_computer else self.hint
-        below.pack(side="left", expand=True)
-        self.speed.set(settings.speed.name)
-        self._animate(settings)
-        self.board.lay_out((settings.rows, settings.columns))
-        self.presenter.start(settings)
-
-    def _set_speed(self) -> None:
-        """Let the computer play as fast as the buttons below the board say."""
-        self.presenter.set_speed(PACES[self.speed.get()])
-        self._animate(self.presenter.settings)
-
-    def _animate(self, settings: GameSettings) -> None:
-        """Let tiles slide so fast that they have arrived before the next move."""
+        if not settings.player_kind.is_computer:
+            self.hint.pack(side="left", expand=True)
+        # Tiles have arrived before the next move.
         pause = settings.speed.pause if settings.player_kind.is_computer else SLIDE_MS * 4
         self.board.slide_ms = min(SLIDE_MS, pause // 4)
+        self.board.lay_out((settings.rows, settings.columns))
+        self.presenter.start(settings)
 
     def quit_game(self) -> None:
         """End the game in progress and close the window."""

@@ -177,6 +177,11 @@ class BoardCanvas(tk.Canvas):
             self._settle(state)
         self._point(self._pointed)
 
+    @property
+    def is_moving(self) -> bool:
+        """Whether tiles are on their way."""
+        return self._frame is not None
+
     def rest(self) -> None:
         """Leave what is shown as it is, and let clicks be expected no more."""
         if self.state is not None:

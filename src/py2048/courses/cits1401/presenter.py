@@ -49,8 +49,8 @@ class IntelligentComputer:
         self._fault: Exception | None = None
         self._stopped = threading.Event()
         self._wanted = threading.Event()
-        self._thread = threading.Thread(target=self._think, name="cits1401-planner", daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self._think, name="cits1401-planner", daemon=True)
+        self.thread.start()
 
     def next(self) -> Direction | None:
         """Return the next move of the plan; `None` while it is not made yet."""
@@ -290,10 +290,6 @@ class BorderPresenter:
                 self._computer = IntelligentComputer(self.game.board, self.game.rules)
         self._show(f"New game: the {settings.player_kind.value} plays")
         self._wait()
-
-    def set_speed(self, speed: PlaySpeed) -> None:
-        """Let the computer play at another speed, from its next move on."""
-        self.settings = replace(self.settings, speed=speed)
 
     def click(self, cell: Cell) -> None:
         """Take a click on a square; corners and the squares inside do nothing."""

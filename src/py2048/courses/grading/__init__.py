@@ -6,7 +6,8 @@ A course author needs the names below; ``docs/how-to/write-a-graded-task.md`` sh
 from __future__ import annotations
 
 from py2048.courses.grading.patches import calling, right_versions
-from py2048.courses.grading.session import RunResult, SubmissionSession
+from py2048.courses.grading.process import ProcessReport
+from py2048.courses.grading.session import SubmissionSession
 from py2048.courses.grading.tasks import (
     Array,
     Check,
@@ -34,9 +35,9 @@ __all__ = [
     "Loosely",
     "OneOf",
     "Opaque",
+    "ProcessReport",
     "Raised",
     "Raises",
-    "RunResult",
     "Satisfies",
     "SubmissionCrash",
     "SubmissionSession",

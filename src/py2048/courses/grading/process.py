@@ -90,9 +90,10 @@ class LeftOut(msgspec.Struct):
 
 
 class ProcessReport(msgspec.Struct, kw_only=True):
-    """What a process answers to one request.
+    """What a process answers to one request: of some lines, what they gave, printed and raised.
 
-    Values are as ``agent/serialize.py`` writes them until `Process.ask` has decoded them.
+    `asked` counts the lines that were read; `state` is ``waiting`` when a program waits for its
+    user. Values are as ``agent/serialize.py`` writes them until `read_report` has decoded them.
     """
 
     state: Literal["done", "waiting", "forked", "ended"]

@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 from rich.console import Console, Group, RenderableType
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -372,7 +371,7 @@ def print_reports(
     for report in reports if detailed else ():
         console.print(_details(report))
     if len(reports) > 1:
-        console.print(_gradebook(reports, console.width))
+        console.print(_gradebook(reports))
     if run.not_graded:
         console.print(f"Not graded here: {run.not_graded}", markup=False)
 
@@ -418,29 +417,16 @@ def _task_cell(task: TaskResult) -> RenderableType:
     return Group(*parts)
 
 
-def _gradebook(reports: Sequence[Report], width: int) -> Table:
-    """The class: a row for each submission, and a column for each task where all of them fit."""
-    by_task = _class_table([task.id for task in reports[0].tasks])
-    lost = _class_table(["Lost in"])
-    for report in reports:
-        name = Text(harmless(report.name))
-        total = "no mark" if report.failure else str(report.score)
-        marks = [
-            Text(str(number(task.earned)), style="" if task.status == "passed" else "red")
-            for task in report.tasks
-        ]
-        by_task.add_row(name, total, *marks)
-        lost.add_row(name, total, Text(", ".join(report.lost)))
-    measured = Measurement.get(Console(width=10_000), Console(width=10_000).options, by_task)
-    return by_task if measured.maximum <= width else lost
-
-
-def _class_table(heads: Sequence[str]) -> Table:
+def _gradebook(reports: Sequence[Report]) -> Table:
+    """The class: a row for each submission, with the tasks in which it lost marks."""
     table = Table(title="Gradebook", title_justify="left")
     table.add_column("Submission", overflow="fold")
     table.add_column("Marks", justify="right", style="bold", no_wrap=True)
-    for head in heads:
-        table.add_column(head, justify="right" if len(heads) > 1 else "left")
+    table.add_column("Lost in")
+    for report in reports:
+        total = "no mark" if report.failure else str(report.score)
+        lost = "" if report.failure else ", ".join(report.lost)
+        table.add_row(Text(harmless(report.name)), total, Text(lost))
     return table
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from py2048.courses.grading.patches import compiled
@@ -34,21 +33,6 @@ LOAD_MODES = ("whole", "each", "quiet")  # see ``agent/host.py``
 MAX_SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
 HURRY = 0.125  # of the usual time, for a call that is likely to hang
 PARTS = ("elif ", "else:", "except", "finally:", ")", "]", "}")  # what no block ends before
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """What some lines gave: the value of the last, what was printed, what was raised.
-
-    `asked` counts the lines that were read; `state` is ``waiting`` when a program waits for its
-    user and ``done`` otherwise.
-    """
-
-    value: Any
-    output: str
-    error: Raised | None
-    asked: int = 0
-    state: str = "done"
 
 
 class SubmissionSession:
@@ -151,7 +135,7 @@ class SubmissionSession:
 
     def run(
         self, code: str, *, typed: Sequence[str] = (), seed: int | None = None, show: bool = True
-    ) -> RunResult:
+    ) -> ProcessReport:
         """Run lines; what the submission raises is part of the result.
 
         Without `show` the lines are left out of the example that a student may get to see.
@@ -161,7 +145,7 @@ class SubmissionSession:
         request = {"op": "run", "code": code, "typed": list(typed), "seed": seed}
         return self._result(request, "an end")
 
-    def program(self, *, seed: int = 0) -> RunResult:
+    def program(self, *, seed: int = 0) -> ProcessReport:
         """Run the student's file as a program in a new process."""
         self.runner.begin(BLANK)
         self.shown[:] = [f"$ python {self.submission.file}"]
@@ -171,13 +155,13 @@ class SubmissionSession:
             self._begin()
         return result
 
-    def _result(self, request: Request, expected: str) -> RunResult:
+    def _result(self, request: Request, expected: str) -> ProcessReport:
         try:
             report = self._ask(request)
         except ProcessDied as death:
             self._crashed(expected, death)
         self._check_time(report.error, expected)
-        return RunResult(report.value, report.output, report.error, report.asked, report.state)
+        return report
 
     def _check_time(self, error: Raised | None, expected: str) -> None:
         """Raise `SubmissionCrash` if a call has overrun; its process is not used again."""
@@ -203,7 +187,7 @@ class SubmissionSession:
             self.fail("a value", show(result.error))
         return result.value
 
-    def expect(self, code: str, expected: object = ..., **options: Any) -> RunResult:
+    def expect(self, code: str, expected: object = ..., **options: Any) -> ProcessReport:
         """Run lines and compare the value of the last; see `Example` for `expected`."""
         try:
             result = self.run(code, **options)

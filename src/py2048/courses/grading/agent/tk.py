@@ -11,13 +11,9 @@ from __future__ import annotations
 
 import _tkinter
 import os
-import sys
 import tkinter
-import tkinter.colorchooser
-import tkinter.filedialog
 import tkinter.font
 import tkinter.messagebox
-import tkinter.scrolledtext
 import tkinter.simpledialog
 import tkinter.ttk
 from _tkinter import TclError
@@ -31,25 +27,16 @@ if TYPE_CHECKING:
 
     from .terminal import VirtualClock
 
-OLD_NAMES = {
-    "Tkinter": tkinter, "tkMessageBox": tkinter.messagebox, "tkFont": tkinter.font,
-    "tkSimpleDialog": tkinter.simpledialog, "tkFileDialog": tkinter.filedialog,
-    "tkColorChooser": tkinter.colorchooser, "ttk": tkinter.ttk, "Tkconstants": tkinter.constants,
-    "ScrolledText": tkinter.scrolledtext,
-}  # fmt: skip
-
 # Tcl's dialogs: what they are called in Python, and the answer without an instruction.
 BOXES = {
-    ("ok", "info"): ("showinfo", "ok"), ("ok", "warning"): ("showwarning", "ok"),
-    ("ok", "error"): ("showerror", "ok"), ("okcancel", "question"): ("askokcancel", "ok"),
+    ("ok", "info"): ("showinfo", "ok"),
+    ("ok", "warning"): ("showwarning", "ok"),
+    ("ok", "error"): ("showerror", "ok"),
+    ("okcancel", "question"): ("askokcancel", "ok"),
     ("yesno", "question"): ("askyesno", "yes"),
     ("retrycancel", "warning"): ("askretrycancel", "cancel"),
     ("yesnocancel", "question"): ("askyesnocancel", "yes"),
-}  # fmt: skip
-CHOOSERS = {
-    "tk_getOpenFile": "askopenfilename", "tk_getSaveFile": "asksaveasfilename",
-    "tk_chooseDirectory": "askdirectory", "tk_chooseColor": "askcolor",
-}  # fmt: skip
+}
 ASKING = ("askstring", "askinteger", "askfloat")
 
 
@@ -109,7 +96,6 @@ class TkControl:
         wrapper.__call__ = lambda wrapper, *words: self._called(wrapper, words)
         for name in ASKING:
             setattr(tkinter.simpledialog, name, self._asking(name))
-        sys.modules.update(OLD_NAMES)
 
     # -- interpreters -------------------------------------------------------------------
 
@@ -119,8 +105,6 @@ class TkControl:
         if interpreter.eval("info commands winfo"):
             interpreter.eval(self._timers)
             interpreter.createcommand("tk_messageBox", self._box)
-            for name, kind in CHOOSERS.items():
-                interpreter.createcommand(name, self._chooser(kind))
             self.interpreters.append(interpreter)
         return interpreter
 
@@ -301,13 +285,6 @@ class TkControl:
         )
         return agreed if answer else refused
 
-    def _chooser(self, kind: str) -> Callable[..., str]:
-        def chosen(*words: str) -> str:
-            options = dict(zip(words[::2], words[1::2], strict=False))
-            return str(self._answer(kind, options.get("-title"), "", ""))
-
-        return chosen
-
     def _asking(self, kind: str) -> Callable[..., object]:
         def asked(title: object = None, prompt: object = None, **options: object) -> object:
             del options
@@ -328,9 +305,8 @@ def exists(interpreter: TkappType, path: str = ".") -> bool:
 
 
 CLICKABLE = {"Button", "TButton", "Radiobutton", "TRadiobutton", "Checkbutton", "TCheckbutton"}
-SPEAKING = CLICKABLE | {
-    "Label", "TLabel", "Message", "Menubutton", "TMenubutton", "Labelframe", "TLabelframe",
-}  # fmt: skip
+SPEAKING = CLICKABLE | {"Label", "TLabel", "Message"}
+SPEAKING |= {"Menubutton", "TMenubutton", "Labelframe", "TLabelframe"}
 READABLE = {"Entry", "TEntry", "Spinbox", "TSpinbox", "TCombobox"}
 LABELLED = {"command", "cascade", "checkbutton", "radiobutton"}  # kinds of menu entries
 ITEM_OPTIONS = ("text", "fill", "outline", "image", "state", "tags")
