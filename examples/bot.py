@@ -2,7 +2,7 @@
 
 Make an account for it on the server's account page, under *Programs*, then::
 
-    PY2048_TOKEN=... python examples/bot.py http://127.0.0.1:2048 classic 10ms
+    PY2048_TOKEN=... python examples/bot.py http://127.0.0.1:2048 classic
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ def choose(game):
     return max(slides, key=lambda each: (slides[each].points, -ORDER.index(each)))
 
 
-def main(server, rules, control):
+def main(server, rules):
     """Play one game."""
     with BotClient(server, os.environ["PY2048_TOKEN"], say=print) as client:
-        game = client.new_game(rules, control)
+        game = client.new_game(rules)
         while not game.is_over:
             game.play(choose(game.position))
         print(f"{game.score} points: {game.url}")
 
 
-if len(sys.argv) != 4 or not os.environ.get("PY2048_TOKEN"):
-    print("usage: PY2048_TOKEN=TOKEN python bot.py SERVER RULES TIME_CONTROL", file=sys.stderr)
+if len(sys.argv) != 3 or not os.environ.get("PY2048_TOKEN"):
+    print("usage: PY2048_TOKEN=TOKEN python bot.py SERVER RULES", file=sys.stderr)
     sys.exit(2)
 try:
     main(*sys.argv[1:])

@@ -1,8 +1,8 @@
 #!/bin/sh
 # A bot for a py2048 server with curl and sed alone: it slides where it can, down and left first.
-# Usage: PY2048_TOKEN=... sh examples/bot.sh http://127.0.0.1:2048 classic 10ms
+# Usage: PY2048_TOKEN=... sh examples/bot.sh http://127.0.0.1:2048 classic
 url=${1:-http://127.0.0.1:2048}
-wanted="{\"rules\": \"${2:-classic}\", \"time_control\": \"${3:-unlimited}\"}"
+wanted="{\"rules\": \"${2:-classic}\"}"
 
 api() { # path, curl's options
     path=$1

@@ -100,9 +100,7 @@ class BotClient:
             raise self._stranger()
         return found
 
-    def new_game(
-        self, rules: Rules | str = "classic", time_control: str = "unlimited"
-    ) -> RemoteGame:
+    def new_game(self, rules: Rules | str = "classic") -> RemoteGame:
         """Begin a game.
 
         If the answer is lost on its way another game is begun; the first one stays in `me`.
@@ -110,8 +108,7 @@ class BotClient:
         Raises:
             ClientError: if the server refuses it.
         """
-        wanted = {"rules": str(rules), "time_control": time_control}
-        return RemoteGame(self, self.request("POST", "/api/games", wanted))
+        return RemoteGame(self, self.request("POST", "/api/games", {"rules": str(rules)}))
 
     def open_game(self, game_id: str) -> RemoteGame:
         """Return a game in progress, to play on.

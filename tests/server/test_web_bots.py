@@ -1,4 +1,4 @@
-"""Programs on a server: their stream, their boards by time control, their limits and tokens."""
+"""Programs on a server: their stream, their clock and board, their limits and tokens."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
 from py2048.server.api.bots import LINGER_S, Pace
-from py2048.server.play.games import GameService, replayed
-from py2048.server.play.time_controls import LIMITS_MS, Clock, board_kept, board_of_control
+from py2048.server.play.games import Clock, GameService, replayed
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import Settings
 from py2048.server.site.auth import KnownTokens, User
@@ -74,20 +73,7 @@ def connect() -> Iterator[Callable[..., BotClient]]:
         yield lambda *args, **more: stack.enter_context(BotClient(*args, **more))
 
 
-# Time controls
-
-
-def test_a_game_counts_for_the_first_control_that_it_kept() -> None:
-    """The limit is the mean of all moves; beyond it the next slower board counts."""
-    assert [board_of_control(control) for control in LIMITS_MS] == [
-        "bot-1ms", "bot-10ms", "bot-100ms", "bot-1s", "bot",
-    ]  # fmt: skip
-    assert set(map(board_of_control, LIMITS_MS)) < set(BOARDS)
-    assert board_kept("10ms", 1000, 100) == "bot-10ms"
-    assert board_kept("10ms", 1001, 100) == "bot-100ms"
-    assert board_kept("1ms", 10**9, 100) == "bot"
-    assert board_kept("1s", 1, 100) == "bot-1s"
-    assert board_kept(None, 1, 100) == "bot"
+# The clock
 
 
 @given(st.lists(st.floats(0, 0.05), min_size=1, max_size=200))
@@ -110,8 +96,8 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path: Path) -> None:
             account = Account("b" * 32, "Bot", None, 0, "", bot_of="person")
             visitor = Visitor(services, account)
             began = time.monotonic()
-            await visitor.ask("new", rules=RULES, time_control="10ms")
-            assert (visitor.state["time_control"], visitor.state["think_ms"]) == ("10ms", 0)
+            await visitor.ask("new", rules=RULES)
+            assert visitor.state["think_ms"] == 0
             await asyncio.sleep(0.02)
             await visitor.move()
             assert visitor.state["think_ms"] == 0
@@ -166,26 +152,26 @@ def test_the_clock_follows_other_processes(tmp_path: Path) -> None:
 # Playing
 
 
-def test_the_command_plays_for_the_board_of_its_control(
+def test_the_command_plays_for_the_board_of_programs(
     web_server: WebServer,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     connect: Callable[..., BotClient],
 ) -> None:
-    """Its games stand under its name on that board alone; a game in progress is continued."""
+    """Its games stand there with their time a move; a game in progress is continued."""
     _, token = token_for(web_server, "Command")
     monkeypatch.setenv("PY2048_TOKEN", token)
-    begun = connect(web_server.url, token).new_game(RULES, "1s")
+    begun = connect(web_server.url, token).new_game(RULES)
     begun.play(begun.position.legal_directions()[0])
     words = ["bot", "greedy", "--server", web_server.url, "--rules", RULES]
-    assert main([*words, "--time-control", "1s", "--games", "3", "--parallel", "2"]) == 0
+    assert main([*words, "--games", "3", "--parallel", "2"]) == 0
     printed = capfd.readouterr().out
     assert printed.count(" ms a move: ") == 3
     assert begun.url in printed
     assert "3 games: mean " in printed
-    assert boards_of(web_server, "Command") == {"bot-1s"}
-    page = Browser(web_server).get(f"/leaderboards?rules={RULES}&board=bot-1s").text
-    assert "Command" in page
+    assert boards_of(web_server, "Command") == {"bot"}
+    page = Browser(web_server).get(f"/leaderboards?rules={RULES}&board=bot").text
+    assert re.search(r"Time a move.*?Command.*?[\d.]+ ms</td>", page, re.DOTALL)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +182,6 @@ def test_the_command_plays_for_the_board_of_its_control(
         (["--server", "{url}/nowhere"], "404 Not Found: is it the address of a py2048 server?"),
         (["--token-file", "{wrong}"], "not, or no longer, one of a program: make a new one on"),
         (["--token-file", "nowhere"], "cannot read the token in nowhere: No such file"),
-        (["--time-control", "5ms"], "time_control must be one of 1ms, 10ms"),
         (["--rules", "17x17"], "size=17x17 is too large here"),
         ([], "there is no token: set PY2048_TOKEN"),
     ],
@@ -205,7 +190,7 @@ def test_the_command_refuses_in_one_line(
     web_server: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str], options: list[str], fault: str,
 ) -> None:  # fmt: skip
-    """A bad address, token or control ends with status 2, and names the value and the remedy."""
+    """A bad address or token ends with status 2, and names the value and the remedy."""
     monkeypatch.delenv("PY2048_TOKEN", raising=False)
     wrong = tmp_path / "token"
     wrong.write_text("no-such-token\n")
@@ -224,7 +209,7 @@ def test_a_shell_script_plays(web_server: WebServer) -> None:
     """The example needs nothing but curl, and follows the stream of its game."""
     _, token = token_for(web_server, "Shell")
     done = subprocess.run(
-        ["sh", EXAMPLES / "bot.sh", web_server.url, "classic:size=2x2", "unlimited"],
+        ["sh", EXAMPLES / "bot.sh", web_server.url, "classic:size=2x2"],
         env=os.environ | {"PY2048_TOKEN": token}, capture_output=True, text=True, timeout=100,
         check=True,
     )  # fmt: skip
@@ -498,10 +483,10 @@ def test_a_token_is_listed_with_its_use_and_can_be_revoked(
 
 
 def test_people_are_no_programs(web_server: WebServer) -> None:
-    """Time controls, the address of programs and their games are for tokens alone."""
+    """The address of programs and their games are for tokens alone."""
     browser = Browser(web_server)
     assert browser.get("/api/bot").status == 401
-    refused = browser.post("/api/games", {"rules": RULES, "time_control": "1s"})
+    refused = browser.post("/api/games", {"rules": RULES, "mode": "bot"})
     assert (refused.status, refused.json()["reason"]) == (403, "mode")
 
 

@@ -51,19 +51,12 @@ def bot(
     games: Annotated[int, typer.Option("--games", "-n", min=1, metavar="N", help="Games.")] = 1,
     rules: RulesOption = None,
     size: SizeOption = None,
-    time_control: Annotated[
-        str,
-        typer.Option(
-            metavar="CONTROL",
-            help="The mean time a move: 1ms, 10ms, 100ms, 1s or unlimited.",
-        ),
-    ] = "unlimited",
     parallel: Annotated[int, parallel("Games at the same time.", "--parallel")] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on the way.")] = False,
 ) -> int:
     """Let PLAYER play on a server, by the token of a program made on its account page.
 
-    Unfinished games of the same rules and time control are continued first. Ctrl-C stops.
+    Unfinished games of the same rules are continued first. Ctrl-C stops.
     """
     from py2048.client import BotClient
     from py2048.players import make_player
@@ -76,8 +69,7 @@ def bot(
     with telling(quiet=quiet):  # compile before the clock runs
         players[0].choose(Game(wanted, seed=0))
     say(f"{players[0].name} plays as {me['name']} on {clients[0].server}")
-    alike = {"rules": str(wanted), "time_control": time_control}
-    begun = [each["game"] for each in me["games"] if alike.items() <= each.items()]
+    begun = [each["game"] for each in me["games"] if each["rules"] == str(wanted)]
     plan: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     for game_id in [*begun, *[None] * games][:games]:
         plan.put(game_id)
@@ -87,7 +79,7 @@ def bot(
         with suppress(queue.Empty):
             if game_id := plan.get_nowait():
                 return client.open_game(game_id)
-            return client.new_game(wanted, time_control)
+            return client.new_game(wanted)
         return None
 
     scores = []

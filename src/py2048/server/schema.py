@@ -108,11 +108,7 @@ BoardRows = Annotated[
         extra_json_schema={"minItems": 1, "maxItems": 16},
     ),
 ]
-TimeControlName = Literal["1ms", "10ms", "100ms", "1s", "unlimited"]
-TimeControl = Annotated[TimeControlName, _name_of(TimeControlName)]
-LeaderboardName = Literal[
-    "ranked", "assisted", "computer", "bot", "bot-1s", "bot-100ms", "bot-10ms", "bot-1ms", "daily"
-]
+LeaderboardName = Literal["ranked", "assisted", "computer", "bot", "daily"]
 PERIODS = ("day", "week", "season", "ever")
 """What a leaderboard covers: games that ended in this day, week or quarter, in UTC, or all."""
 
@@ -129,7 +125,6 @@ BOARDS: tuple[str, ...] = get_args(LeaderboardName)
 
 Heading = Annotated[str, _one_of(*get_args(_Side))]
 Mode = Annotated[str, _one_of(*MODES, BATTLE)]
-ControlName = Annotated[str, _one_of(*get_args(TimeControlName))]
 Category = Annotated[str, _one_of("plain", "assisted", "computer", OFFLINE, POSITION)]
 OutcomeName = Annotated[str, _one_of("playing", "won", "lost", "ended")]
 UnitName = Annotated[str, _one_of("points", "rating", "chance")]
@@ -156,7 +151,6 @@ class NewGame(PageMessage, tag="new"):
 
     rules: RulesText = "classic"
     mode: Text | UnsetType = UNSET
-    time_control: TimeControl | UnsetType = UNSET
 
 
 class OpenRequest(PageMessage, tag="open"):
@@ -340,7 +334,6 @@ class GameRequest(Struct):
 
     rules: RulesText = "classic"
     mode: Annotated[Text, Meta(extra_json_schema={"enum": ["bot", "casual"]})] | UnsetType = UNSET
-    time_control: TimeControl | UnsetType = UNSET
 
 
 class MoveBody(Struct):
@@ -518,7 +511,6 @@ class StateMessage(GamePosition, tag_field="type", tag="state", kw_only=True):
     watching: bool
     rules: RulesInfo
     mode: Mode
-    time_control: ControlName | None
     day: str | None
     player: str
     commitment: str | None
@@ -655,7 +647,10 @@ class PongMessage(ServerMessage, tag="pong"):
 
 
 class GameRow(Answer):
-    """A row of a list of games; `finished` is none while a game is in progress."""
+    """A row of a list of games; `finished` is none while a game is in progress.
+
+    `think_ms` is the time of all moves together, on the board of programs.
+    """
 
     place: int | None
     player: str | None
@@ -669,6 +664,7 @@ class GameRow(Answer):
     started: str
     finished: str | None
     outcome: OutcomeName
+    think_ms: int | None = None
 
 
 class LeaderboardAnswer(Answer):
@@ -827,7 +823,6 @@ class BotGame(Answer):
 
     game: str
     rules: str
-    time_control: ControlName
     score: int
     ply: int
     updated: str

@@ -118,8 +118,7 @@ async def create_game(request: Request) -> Response:
         mode = BOT if user.bot_of else CASUAL
     _check_mode(user, mode)
     rooms = await services.ready()
-    control = None if message.time_control is UNSET else message.time_control
-    game = await rooms.begin(rooms.games.plan_game, user.account, message.rules, mode, control)
+    game = await rooms.begin(rooms.games.plan_game, user.account, message.rules, mode)
     response = _answer(messages.state_of(game, mine=True, autoplay=None), 201)
     response.headers["location"] = f"/api/games/{game.id}"
     remember(request, response)

@@ -20,7 +20,6 @@ from py2048.server.http.connections import END
 from py2048.server.http.middleware import address_of
 from py2048.server.play.games import GameService
 from py2048.server.play.rooms import Client, Room, Rooms
-from py2048.server.play.time_controls import UNLIMITED
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 from py2048.server.site.auth import User, player_of, services_of
@@ -208,9 +207,7 @@ ENDPOINTS = (
 
 def _about(games: GameService, user: User) -> schema.BotAnswer:
     found = [
-        schema.BotGame(
-            each.id, each.rules, each.control or UNLIMITED, each.score, each.position, each.updated
-        )
+        schema.BotGame(each.id, each.rules, each.score, each.position, each.updated)
         for each in games.store.online.open_games(user.account)
     ]
     return schema.BotAnswer(user.display, games.account(user.bot_of or "").name, found)

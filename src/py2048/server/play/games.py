@@ -15,7 +15,7 @@ import operator
 import secrets
 import time
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -27,13 +27,6 @@ from py2048.game.record import Step, decode_steps, direction_of, encode_step, en
 from py2048.game.turn import Outcome, start_from
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.server.play import fairness
-from py2048.server.play.time_controls import (
-    LIMITS_MS,
-    UNLIMITED,
-    Clock,
-    board_kept,
-    board_of_control,
-)
 from py2048.server.schema import (
     BATTLE,
     BOT,
@@ -85,6 +78,7 @@ OWN = "own"
 """What rules are called whose text borrows the name of a preset."""
 
 _FROM_POSITION = "from_position"
+_STARTED = datetime.now(UTC)
 MAX_RULES_NAME = 40
 MAX_RULES_TEXT = 400
 
@@ -124,8 +118,7 @@ class PendingChanges(Autosave):
     def best_score(self, rules: str) -> int:
         """Return the owner's best score of finished games that a person played."""
         bests = self._store.scores.bests(rules, self._saved.owner)
-        programs = map(board_of_control, LIMITS_MS)
-        return max(bests.get(board, 0) for board in (RANKED, DAILY, "assisted", *programs))
+        return max(bests.get(board, 0) for board in (RANKED, DAILY, "assisted", BOT))
 
     def take(self) -> GameChange:
         """Return what was collected since the last time, to be written."""
@@ -160,6 +153,44 @@ def _facts_of(saved: GameChange) -> Facts:
     """Return what is saved of a game beside its turns."""
     extra = saved.extra
     return saved.undos, saved.hints, bool(extra.get("computer")), bool(extra.get("offline"))
+
+
+@dataclass
+class Clock:
+    """How long a program thinks about a position, by the server's clock alone.
+
+    It runs from the moment when a position is handed to the network until the next move has come,
+    so the network's part is in it; what a program says of its own thinking, or of its distance,
+    cannot be checked. The first move is free: a program connects and warms up in it.
+
+    Attributes:
+        since: when the position was handed to the network, as of `time.monotonic`.
+    """
+
+    since: float
+    _rest: float = field(default=0.0, repr=False)
+
+    @classmethod
+    def resumed(cls, updated: str) -> Clock:
+        """Return the clock of a game that was loaded from the store.
+
+        It has run since the last move, but not while this server was down.
+
+        Args:
+            updated: when the game last changed, ISO 8601 in UTC.
+        """
+        since = max(datetime.fromisoformat(updated), _STARTED)
+        elapsed = (datetime.now(UTC) - since).total_seconds()
+        return cls(time.monotonic() - max(0.0, elapsed))
+
+    def read(self, now: float) -> int:
+        """Return the whole milliseconds until `now`; what is left over counts with the next.
+
+        So the times of many moves add up to the true time, however short each is.
+        """
+        elapsed = max(0.0, now - self.since) * 1000 + self._rest
+        self._rest = elapsed % 1
+        return int(elapsed)
 
 
 class OnlineGame:
@@ -245,11 +276,6 @@ class OnlineGame:
     def allows_help(self) -> bool:
         """Whether the game's mode allows undo, hints and computer players."""
         return self.info.mode == CASUAL
-
-    @property
-    def time_control(self) -> str | None:
-        """The time control of a program's game, None for people's."""
-        return (self.info.control or UNLIMITED) if self.info.mode == BOT else None
 
     @property
     def secret(self) -> str | None:
@@ -457,7 +483,7 @@ class GameService:
     # Beginning a game
 
     def plan_game(
-        self, account_id: str, rules: str, mode: str, control: str | None = None
+        self, account_id: str, rules: str, mode: str
     ) -> tuple[OnlineGame, NewOnlineGame | None]:
         """Return a new game, and what is to be written so that it begins.
 
@@ -470,8 +496,6 @@ class GameService:
         """
         if mode not in MODES:
             raise malformed(f"no mode is called {mode!r}: take one of {', '.join(MODES)}")
-        if control is not None and mode != BOT:
-            raise ActionRejected("mode", "time controls are for programs: leave time_control out")
         day = None
         if mode == DAILY:
             day, wanted = datetime.now(UTC).date().isoformat(), get_rules("classic")
@@ -481,7 +505,7 @@ class GameService:
             secret = self.store.online.day_secret(day, fairness.new_day_secret())
         else:
             wanted, secret = checked_rules(rules), fairness.new_secret()
-        return self.plan(account_id, wanted, mode, secret, day=day, control=control)
+        return self.plan(account_id, wanted, mode, secret, day=day)
 
     def plan(
         self,
@@ -492,11 +516,10 @@ class GameService:
         *,
         day: str | None = None,
         position: Board | None = None,
-        control: str | None = None,
     ) -> tuple[OnlineGame, NewOnlineGame]:
         """Return a new game with a secret, and what is to be written so that it begins.
 
-        It is that of a day, one from a position, or one under a time control, if these are given.
+        It is that of a day, or one from a position, if these are given.
 
         Raises:
             ActionRejected, StorageError: as `plan_game`.
@@ -511,8 +534,7 @@ class GameService:
                 player=account.name or guest_name(account_id),
                 extra={_FROM_POSITION: True} if position else {},
             )  # fmt: skip
-            limited = None if control == UNLIMITED else control
-            info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name, limited)
+            info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name)
             game = OnlineGame(self.store, saved, info)
         self._make_room(in_progress)
         return game, NewOnlineGame(saved, info)
@@ -677,6 +699,7 @@ class GameService:
                 game_id, saved.revision, tracked.record().to_json(), score=game.score,
                 max_tile=game.board.max_tile, plies=game.ply, outcome=outcome,
                 category=board,
+                think_ms=sum(tracked.think_ms) if info.mode == BOT else None,
             )  # fmt: skip
         except StaleGameError:
             return None  # another process finishes it, or it was taken back
@@ -840,10 +863,8 @@ def board_of(info: OnlineGameInfo, game: TrackedGame, updated: str) -> str:
     late = bool(info.day and info.secret) and updated >= utc_text(
         fairness.revelation_of(info.day or "")
     )
-    if game.category == "plain" and info.mode == BOT:
-        return board_kept(info.control, sum(game.think_ms), len(game.codes))
     if game.category == "plain" and not late:
-        boards = {RANKED: "ranked", DAILY: "daily", BATTLE: "battle"}
+        boards = {RANKED: "ranked", DAILY: "daily", BATTLE: "battle", BOT: "bot"}
         return boards.get(info.mode, "assisted")
     return "assisted" if game.category == "plain" else game.category
 

@@ -61,7 +61,6 @@ def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.St
         watching=not mine,
         rules=rules_info(game.rules_text),
         mode=game.info.mode,
-        time_control=game.time_control,
         day=game.info.day,
         player=played.player,
         commitment=game.commitment,
@@ -142,7 +141,7 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
         "category": online.category,
         "autoplay": autoplay,
         "secret": online.secret,
-        "think_ms": online.think_ms if online.time_control else None,
+        "think_ms": online.think_ms if online.info.mode == schema.BOT else None,
     }
 
 
@@ -252,16 +251,35 @@ def game_rows(games: Iterable[RecordSummary | OpenGame]) -> list[schema.GameRow]
 def game_row(game: RecordSummary | OpenGame, place: int | None = None) -> schema.GameRow:
     """Return a finished game, or one in progress, as a row of a list."""
     if isinstance(game, RecordSummary):
-        board = game.category.partition("-")[0]  # bot-10ms is of the mode bot
-        mode = board if board in (*schema.MODES, schema.BATTLE) else schema.CASUAL
+        is_mode = game.category in (*schema.MODES, schema.BATTLE)
         return schema.GameRow(
-            place, game.player, game.id, rules_info(game.rules), mode, game.category, game.score,
-            game.max_tile, game.plies, game.started, game.finished, game.outcome,
-        )  # fmt: skip
+            place=place,
+            player=game.player,
+            game=game.id,
+            rules=rules_info(game.rules),
+            mode=game.category if is_mode else schema.CASUAL,
+            board=game.category,
+            score=game.score,
+            max_tile=game.max_tile,
+            plies=game.plies,
+            started=game.started,
+            finished=game.finished,
+            outcome=game.outcome,
+            think_ms=game.think_ms,
+        )
     board = "assisted" if game.mode == schema.CASUAL else game.mode
     board = "offline" if game.offline else "computer" if game.computer else board
     return schema.GameRow(
-        place, game.name, game.id, rules_info(game.rules), game.mode,
-        schema.POSITION if game.from_position else board, game.score, game.max_tile, game.position,
-        game.started, None, "playing",
-    )  # fmt: skip
+        place=place,
+        player=game.name,
+        game=game.id,
+        rules=rules_info(game.rules),
+        mode=game.mode,
+        board=schema.POSITION if game.from_position else board,
+        score=game.score,
+        max_tile=game.max_tile,
+        plies=game.position,
+        started=game.started,
+        finished=None,
+        outcome="playing",
+    )

@@ -449,15 +449,13 @@ class Rooms:
 
     # Entering and leaving
 
-    async def create(
-        self, client: Client, rules: str, mode: str, control: str | None = None
-    ) -> Room:
+    async def create(self, client: Client, rules: str, mode: str) -> Room:
         """Begin a new game and enter its room.
 
         Raises:
             ActionRejected, StorageError: see `GameService.plan_game`.
         """
-        game = await self.begin(self.games.plan_game, client.account, rules, mode, control)
+        game = await self.begin(self.games.plan_game, client.account, rules, mode)
         room = self.open.setdefault(game.id, Room(self, game))
         self.enter(client, room)
         return room

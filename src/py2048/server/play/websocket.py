@@ -303,8 +303,7 @@ class ClientConnection(Client):
         self._services.limits.check_new_game(self.account, self._address)
         if mode == DAILY and not await self._rooms.in_thread(self._rooms.games.daily, self.account):
             self._services.limits.check_daily(self._address, is_known=is_known(self._owner))
-        control = None if message.time_control is UNSET else message.time_control
-        room = await self._rooms.create(self, message.rules, mode, control)
+        room = await self._rooms.create(self, message.rules, mode)
         room.send_state(self)
 
     async def _enter(self, room: Room) -> None:

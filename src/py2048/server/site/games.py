@@ -82,7 +82,6 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] 
         "id": game_id,
         "mine": info.owner == account,
         "mode": info.mode,
-        "control": info.control,
         "day": info.day,
         "is_over": is_over,
         "commitment": fairness.commitment_of(info.secret) if info.secret else None,

@@ -60,7 +60,7 @@ async def _lists(services: Services, board: str, rules: str, period: str) -> Mar
     found = await rooms.in_thread(rooms.games.store.leaderboards.top, board, rules, period)
     rows, live = messages.game_rows(found), messages.game_rows(await rooms.live_games())
     is_past = period not in PERIODS
-    return Markup(text_of("_leaderboard.html", rows=rows, live=live, is_past=is_past))
+    return Markup(text_of("_leaderboard.html", rows=rows, live=live, is_past=is_past, board=board))
 
 
 async def live(request: Request) -> Response:
