@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from py2048 import rng
 from py2048.board import Board
@@ -85,21 +83,6 @@ def test_every_game_is_a_game(text: str) -> None:
                 assert batch.last_scores[slot] == game.score
                 assert Board(tiles_of(batch.last_boards[slot]).tolist()) == game.board
                 games[slot] = Game(rules, seed=seed_of(batch, slot))
-
-
-@settings(max_examples=15)
-@given(st.sampled_from(PRESETS), st.integers(0, 2**64 - 1), st.integers(1, 3))
-def test_result_does_not_depend_on_the_other_games(name: str, seed: int, threads: int) -> None:
-    """A game is the same in a small batch and in a large one, on one thread and on more."""
-    rules = get_rules(name)
-    small = BatchGames(rules, 3, seed=seed, threads=1)
-    large = BatchGames(rules, 1100, seed=seed, threads=threads)
-    large._workers = lambda _steps: len(large._spaces)  # type: ignore[method-assign]
-    for batch in (small, large):
-        batch.play_random(40)
-    assert np.array_equal(small.boards, large.boards[:3])
-    assert np.array_equal(small.scores, large.scores[:3])
-    assert np.array_equal(small.seeds, large.seeds[:3])
 
 
 def test_many_steps_at_once_are_many_steps() -> None:
@@ -250,14 +233,6 @@ def test_slide_shows_afterstates_and_changes_nothing() -> None:
             assert Board(tiles_of(afterstates[slot]).tolist()) == slide.board
             assert (points[slot], legal[slot]) == (slide.points, slide.changed)
     assert np.array_equal(batch.boards, before)
-
-
-def test_two_32768s_merge_in_a_batch() -> None:
-    """Bytes hold every tile: two 32768s merge to 65536, and those to 131072."""
-    batch = BatchGames(get_rules("classic"), 1)
-    batch.set_boards([[[15, 15, 16, 16], [1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]])
-    assert batch.step([Direction.LEFT.value])[0] == 2**16 + 2**17
-    assert batch.boards[0, 0, :2].tolist() == [16, 17]
 
 
 @pytest.mark.parametrize(

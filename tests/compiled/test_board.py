@@ -177,16 +177,6 @@ def test_boards_survive_text_and_pickling(board: Board) -> None:
     assert hash(Board.from_rows(board.rows)) == hash(board)
 
 
-def test_a_board_is_immutable() -> None:
-    """Nothing of it can be set, or taken away."""
-    board = Board.parse("2 . / 4 8")
-    with pytest.raises(AttributeError, match="cannot set _rows"):
-        board._rows = ((2, 2),)
-    with pytest.raises(AttributeError, match="cannot delete _rows"):
-        del board._rows
-    assert board == Board.parse("2 . / 4 8")
-
-
 @given(boards())
 def test_a_notebook_shows_every_cell(board: Board) -> None:
     """The table has a row for each row, and in each cell the tile or nothing."""
@@ -216,8 +206,6 @@ def test_a_board_never_changes() -> None:
     assert (board.rows, other.rows) == (((2, 0), (0, 0)), ((2, 0), (0, 4)))
     with pytest.raises(AttributeError):
         board.rows = ()  # type: ignore[misc]
-    with pytest.raises(AttributeError):
-        board._rows = ()
 
 
 def test_numpy_integers_are_welcome() -> None:
@@ -290,7 +278,6 @@ def test_an_unknown_direction_suggests_one() -> None:
 
 def test_action_numbers_are_fixed() -> None:
     """Every array interface counts up, down, left, right from 0."""
-    assert [d.value for d in (Direction.UP, Direction.DOWN, Direction.LEFT, Direction.RIGHT)] == [
-        0, 1, 2, 3,
-    ]  # fmt: skip
+    assert [direction.name for direction in Direction] == ["UP", "DOWN", "LEFT", "RIGHT"]
+    assert [direction.value for direction in Direction] == [0, 1, 2, 3]
     assert all(d.opposite.opposite is d and d.opposite is not d for d in Direction)

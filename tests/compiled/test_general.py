@@ -15,18 +15,15 @@ from py2048.compiled._board_kernels import slide_cells
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import (
     bits_to_mask,
-    checked_boards,
-    checked_directions,
     derive_seeds,
     exponents_of,
     keys_of,
     mix64,
     tiles_of,
 )
-from py2048.compiled.jit import plain_form
 from py2048.compiled.rules import TileTable, edge_table
 from py2048.direction import Direction
-from py2048.errors import BoardError, DirectionError
+from py2048.errors import BoardError
 from py2048.game.turn import edge_cell
 from py2048.rules import Merging, RandomStart, Weights, get_rules
 
@@ -36,15 +33,13 @@ mergings = st.sampled_from(list(Merging))
 words = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5)
 
 
-@pytest.mark.parametrize("form", ["compiled", "plain"])
 @given(board=boards(ALL_SHAPES, top=20), direction=directions, merging=mergings)
 def test_slide_of_cells_is_the_reference_slide(
-    form: str, board: Board, direction: Direction, merging: Merging
+    board: Board, direction: Direction, merging: Merging
 ) -> None:
     """Sliding an array of ranks gives the reference's board and points, or -1 if nothing moves."""
-    slide = plain_form(slide_cells) if form == "plain" else slide_cells
     cells = exponents_of(board.rows).ravel()
-    points = slide(cells, direction.value, *board.shape, merging is Merging.CASCADE)
+    points = slide_cells(cells, direction.value, *board.shape, merging is Merging.CASCADE)
     after, expected = reference.slide(board.rows, direction, merging)
     assert tiles_of(cells.reshape(board.shape)).tolist() == [list(row) for row in after]
     assert points == (expected if after != board.rows else -1)
@@ -122,16 +117,3 @@ def test_edges_are_the_games_edges(board: Board, direction: Direction) -> None:
     cells = [divmod(number, columns) for number in numbers if number >= 0]
     free = [cell for cell in cells if not board[cell]]
     assert (free[0] if free else None) == edge_cell(board, direction)
-
-
-def test_nonsense_is_refused() -> None:
-    """Boards and directions are checked, and the error names what is wrong."""
-    rules = get_rules("classic")
-    with pytest.raises(BoardError, match="float64"):
-        checked_boards(np.zeros((4, 4)), rules)
-    with pytest.raises(BoardError, match="3, 4"):
-        checked_boards(np.zeros((3, 4), int), rules)
-    with pytest.raises(BoardError, match="from 0"):
-        checked_boards(np.full((4, 4), -1), rules)
-    with pytest.raises(DirectionError, match="-1 is not a direction"):
-        checked_directions([-1], 1)

@@ -14,7 +14,6 @@ from py2048 import board as reference
 from py2048.board import Board
 from py2048.compiled import _board_kernels as kernels
 from py2048.compiled.boards import PackedBoards
-from py2048.compiled.jit import plain_form
 from py2048.compiled.rules import line_table
 from py2048.direction import Direction
 from py2048.errors import BoardError, IllegalMoveError
@@ -189,34 +188,3 @@ def test_all_rows_slide_in_every_direction_of_a_board(direction: Direction) -> N
 
 def transposed(boards: np.ndarray) -> np.ndarray:
     return np.array([kernels.transpose(board) for board in boards], np.uint64)
-
-
-KERNEL_CALLS = {
-    "slide_4x4": lambda k, b: k.slide_4x4(b, 1, line_table(4)),
-    "slide_small": lambda k, b: k.slide_small(
-        b, 0, np.uint64(4), np.uint64(4), line_table(4), line_table(4)
-    ),
-    "slide_lines": lambda k, b: k.slide_lines(b, np.uint64(0), 3, 4, 4, False),
-    "legal_4x4": lambda k, b: k.legal_4x4(b),
-    "max_rank": lambda k, b: k.max_rank(b),
-    "tile_sum": lambda k, b: k.tile_sum(b),
-    "transpose": lambda k, b: k.transpose(b),
-    "canonical": lambda k, b: k.canonical(b, np.uint64(4), np.uint64(4)),
-}
-
-
-class Plain:
-    """The kernels of a module as plain Python functions."""
-
-    def __getattr__(self, name: str) -> object:
-        value = getattr(kernels, name)
-        return plain_form(value) if hasattr(value, "py_func") else value
-
-
-@pytest.mark.parametrize("name", KERNEL_CALLS)
-@given(board=words)
-def test_compiled_kernels_are_their_plain_forms(name: str, board: int) -> None:
-    """Compilation changes no result."""
-    call = KERNEL_CALLS[name]
-    with np.errstate(over="ignore"):
-        assert call(kernels, np.uint64(board)) == call(Plain(), np.uint64(board))

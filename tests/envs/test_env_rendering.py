@@ -46,12 +46,6 @@ def test_a_picture_shows_every_tile_where_it_is() -> None:
     assert columns.max() < width * 0.3
 
 
-def test_the_score_is_in_the_picture() -> None:
-    """Another score gives another picture."""
-    exponents = np.zeros((4, 4), np.uint8)
-    assert picture_of(exponents, 0).tobytes() != picture_of(exponents, 8).tobytes()
-
-
 @pytest.mark.parametrize("shape", [(2, 4), (4, 4), (4, 2), (8, 8), (1, 2), (64, 64)])
 def test_boards_of_every_size_have_a_picture(shape: tuple[int, int]) -> None:
     """Small boards and the largest fit a picture of their own proportions."""

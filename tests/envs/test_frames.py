@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
-from py2048.envs.vector import FramePool, ShownBatch
+from py2048.envs.vector import FramePool
 from py2048.rules import get_rules
 
 RULES = get_rules("classic")
@@ -67,16 +64,3 @@ def test_without_reference_counts_all_is_new(monkeypatch: pytest.MonkeyPatch) ->
     pool = FramePool(RULES, 8, 512, True)
     kept = [address(boards(pool)) for _ in range(FramePool.KEPT)]
     assert len(set(kept)) == len(kept)
-
-
-def test_copies_share_no_memory() -> None:
-    """A copy of a batch of games writes to arrays of its own."""
-    batch = ShownBatch(RULES, 8, threads=1)
-    batch.reseed(1)
-    options = {"penalty": 0.0, "is_log": False, "is_terminal": False}
-    shown = batch.show(**options)[0].shown().boards  # type: ignore[arg-type]
-    before = shown.copy()
-    for other in (copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
-        other.play_random(5)
-        assert not np.shares_memory(other.show(**options)[0].shown().boards, shown)
-    assert np.array_equal(shown, before)

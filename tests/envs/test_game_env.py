@@ -269,16 +269,6 @@ def test_an_illegal_action_can_raise() -> None:
     assert env.step(Direction.RIGHT.value)[1] == 1.0
 
 
-def test_after_an_illegal_end_comes_a_reset() -> None:
-    """An episode that an illegal action ended is over; the next one starts clean."""
-    env = at_the_left(illegal="terminate")
-    env.step(Direction.LEFT.value)
-    with pytest.raises(ResetNeeded):
-        env.step(Direction.RIGHT.value)
-    env.reset()
-    assert not env.step(int(env.action_masks().argmax()))[2]
-
-
 @pytest.mark.parametrize("action", [-1, 4, 2**40, 2**70, 1.5, None, "left", [1]])
 def test_what_is_no_action_is_refused(action: Any) -> None:
     """What is none of 0 to 3 is refused by its value and changes nothing."""
@@ -329,17 +319,6 @@ def test_a_game_that_is_over_from_the_start_ends_at_its_first_step() -> None:
     assert (reward, terminated) == (0.0, True)
 
 
-def test_reaching_the_target_ends_where_the_rules_say_so() -> None:
-    """comp1127 ends at 2048, the classic game plays on."""
-    board = Board.from_rows([[1024, 1024, 0, 0], [0] * 4, [0] * 4, [0] * 4])
-    ends = {}
-    for name in ("classic", "comp1127"):
-        env = GameEnv(name)
-        env.restore(GameState.of(board))
-        ends[name] = env.step(Direction.LEFT.value)[2]
-    assert ends == {"classic": False, "comp1127": True}
-
-
 # --- keeping and restoring -----------------------------------------------------------------------
 
 
@@ -379,13 +358,6 @@ def test_another_seed_gives_other_spawns() -> None:
         env.restore(state._replace(seed=seed))
         futures.add(env.step(int(env.action_masks().argmax()))[0].tobytes())
     assert len(futures) > 5
-
-
-def test_a_seed_of_numpy_is_a_seed() -> None:
-    """As frameworks draw them; the game is that of the same number."""
-    env, other = GameEnv(), GameEnv()
-    assert np.array_equal(env.reset(seed=np.int64(7))[0], other.reset(seed=7)[0])  # type: ignore[arg-type]
-    assert (env.game_seed, type(env.game_seed)) == (other.game_seed, int)
 
 
 def test_reset_can_start_from_a_state() -> None:
@@ -526,25 +498,3 @@ def test_gymnasium_s_checker_is_content(variant: dict[str, Any], display: str) -
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped)
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_stable_baselines_checker_is_content(variant: dict[str, Any]) -> None:
-    """Stable-Baselines3 can train on it; of warnings only its advice on networks is allowed.
-
-    Run it with Stable-Baselines3 installed: ``pytest tests/envs -k stable_baselines``.
-    """
-    checker = pytest.importorskip(
-        "stable_baselines3.common.env_checker",
-        reason="Stable-Baselines3 is heavy: install it to run its checker",
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for advice in (
-            "Your observation .*unconventional shape",
-            "It seems that",
-            "The minimal",
-            "Treating image",
-        ):
-            warnings.filterwarnings("ignore", advice)
-        checker.check_env(gymnasium.make(**variant).unwrapped)

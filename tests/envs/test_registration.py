@@ -8,9 +8,8 @@ import sys
 import gymnasium
 import pytest
 
-import py2048.envs
 from py2048 import Rules, list_rules
-from py2048.envs import environment_ids, register_all
+from py2048.envs import environment_ids
 from py2048.errors import MissingExtraError
 
 
@@ -71,13 +70,6 @@ def test_an_import_registers(imports: str) -> None:
     assert run(code) == "2\n"
 
 
-def test_registering_twice_is_quiet() -> None:
-    """A second registration changes nothing and warns of nothing."""
-    before = dict(gymnasium.registry)
-    register_all()
-    assert dict(gymnasium.registry) == before
-
-
 def test_a_spec_makes_the_environment_again() -> None:
     """An environment's spec goes through JSON, and makes the same environment anew."""
     env = gymnasium.make("py2048/Classic-v0", reward="log", illegal="terminate")
@@ -106,9 +98,3 @@ def test_without_gymnasium_the_extra_is_named() -> None:
         "py2048.envs.GameEnv needs Gymnasium, which is not installed: pip install py2048[rl]",
     ]
     assert issubclass(MissingExtraError, ImportError)
-
-
-def test_unknown_names_are_unknown() -> None:
-    """The package has no other attributes than it says."""
-    with pytest.raises(AttributeError, match="no attribute 'Game2048'"):
-        _ = py2048.envs.Game2048

@@ -13,10 +13,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests import strategies as some
 from tests.envs.following import board_of, exponents_of, mask_of
 
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
@@ -153,26 +150,6 @@ def test_every_preset_agrees(rules: Rules) -> None:
     play_both(Alone(3, "NextStep", rules=rules), GameVectorEnv(3, rules), 5, 120)
 
 
-@given(rules=some.presets, seeds=st.lists(some.seeds, min_size=1, max_size=4), data=st.data())
-@settings(max_examples=30)
-def test_games_are_those_of_game(rules: Rules, seeds: list[int], data: st.DataObject) -> None:
-    """With a list of seeds each slot plays the games of its own; `game_seeds` names them."""
-    vector = GameVectorEnv(len(seeds), rules)
-    boards, infos = vector.reset(seed=seeds)
-    assert vector.game_seeds.tolist() == [derive_seed(seed, 0) for seed in seeds]
-    games = [Game(rules, seed=int(seed)) for seed in vector.game_seeds]
-    for _ in range(data.draw(st.integers(0, 15))):
-        assert [board_of(board) for board in boards] == [game.board for game in games]
-        assert infos["action_mask"].tolist() == [mask_of(game) for game in games]
-        assert vector.action_masks().tolist() == infos["action_mask"].astype(bool).tolist()
-        if any(game.is_over for game in games):
-            break
-        actions = data.draw(st.lists(some.directions, min_size=len(seeds), max_size=len(seeds)))
-        boards, _, _, _, infos = vector.step(np.array([each.value for each in actions]))
-        for game, action in zip(games, actions, strict=True):
-            game.attempt(action)
-
-
 def test_the_number_of_threads_decides_nothing() -> None:
     """Thousands of games are the same on one thread and on several."""
     chance = np.random.default_rng(0)
@@ -183,19 +160,6 @@ def test_the_number_of_threads_decides_nothing() -> None:
         assert data_equivalence(shown[0], shown[2], exact=True)
         actions = chance.integers(0, 4, 20_000)
         shown = [vector.step(actions) for vector in vectors]
-
-
-@pytest.mark.parametrize("count", [1, 255, 256, 257, 1000])
-def test_every_number_of_games_is_shown_right(count: int) -> None:
-    """Boards, masks, scores and ends of all slots are those of the batch, whatever their number."""
-    vector = GameVectorEnv(count, "3x4")
-    vector.reset(seed=2)
-    for number in range(40):
-        boards, _, _, _, infos = vector.step(np.full(count, number % 4))
-        assert boards.shape == (count, 3, 4)
-        assert np.array_equal(boards, vector._batch.boards)
-        assert np.array_equal(infos["action_mask"], vector._batch.legal_mask)
-        assert np.array_equal(infos["score"], vector._batch.scores)
 
 
 # --- resets ---------------------------------------------------------------------------------------
@@ -270,27 +234,6 @@ def test_wrong_masks_are_refused(mask: Any) -> None:
     vector.reset(seed=1)
     with pytest.raises(OptionError, match="reset_mask"):
         vector.reset(options={"reset_mask": mask})
-
-
-def test_the_same_seed_gives_the_same_games() -> None:
-    """Reset with a seed reproduces; without one the series goes on, and is reproduced too."""
-    runs = []
-    for vector in (GameVectorEnv(4, "3x3"), GameVectorEnv(4, "3x3")):
-        shown = [vector.reset(seed=77)]
-        shown += [vector.step(np.full(4, number % 4)) for number in range(60)]
-        shown.append(vector.reset())
-        runs.append(shown)
-    assert data_equivalence(runs[0], runs[1], exact=True)
-    assert not np.array_equal(runs[0][0][0], runs[0][-1][0])
-
-
-def test_without_a_seed_games_differ() -> None:
-    """Vectors that were given no seed play different games, and so do their slots."""
-    seeds = []
-    for vector in (GameVectorEnv(3), GameVectorEnv(3)):
-        vector.reset()
-        seeds += vector.game_seeds.tolist()
-    assert len(set(seeds)) == 6
 
 
 # --- what is returned is the caller's -------------------------------------------------------------
@@ -419,17 +362,6 @@ def test_mistaken_resets_are_explained() -> None:
         vector.reset(options={"state": 1})
     with pytest.raises(OptionError, match="the options of reset are a dict, not 5"):
         vector.reset(options=5)  # type: ignore[arg-type]
-
-
-def test_seeds_may_be_an_array() -> None:
-    """As they are drawn; the games are those of the same numbers."""
-    vector, other = GameVectorEnv(2), GameVectorEnv(2)
-    vector.reset(seed=np.array([4, 5]))  # type: ignore[arg-type]
-    other.reset(seed=[4, 5])
-    assert np.array_equal(vector.game_seeds, other.game_seeds)
-    vector.reset(seed=np.array(6))  # type: ignore[arg-type]
-    other.reset(seed=6)
-    assert np.array_equal(vector.game_seeds, other.game_seeds)
 
 
 # --- states, pictures, wrappers -------------------------------------------------------------------

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import directions, games, presets, seeds
 
-from py2048 import Board, Direction, Game, Merging, Outcome, Record, Rules, get_rules, list_rules
+from py2048 import Board, Direction, Game, Outcome, Record, Rules, get_rules, list_rules
 from py2048.errors import BoardError, GameOverError, IllegalMoveError
 from py2048.game import Spawn
 from py2048.rules import MovePoints, RandomSpawn
@@ -95,13 +95,6 @@ def test_a_move_after_the_end_raises() -> None:
     assert not game.attempt(LEFT)
 
 
-def test_a_full_board_with_a_merge_is_not_over() -> None:
-    """Full is not stuck."""
-    game = Game(board=STUCK.with_tile((0, 0), 8).with_tile((0, 1), 8), seed=1)
-    assert game.outcome is Outcome.PLAYING
-    assert set(game.legal_directions()) == {LEFT, RIGHT}
-
-
 def test_play_goes_on_past_the_target_unless_the_rules_end_there() -> None:
     """Classic plays on with a won game; comp1127 is over."""
     board = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
@@ -178,15 +171,6 @@ def test_the_edge_spawn_takes_the_next_empty_cell() -> None:
     game = Game(rules, board=Board.parse("2 . 2 4 / 4 . 2 2"), seed=1)
     game.play(UP)
     assert game.board == Board.parse("2 . 4 4 / 4 . 2 2")
-
-
-def test_cascade_rules_use_the_documents_merging() -> None:
-    """comp1127: 2 2 4 8 left becomes 16 and scores 28."""
-    board = Board.parse("2 2 4 8 / . . . . / . . . . / . . . .")
-    game = Game(get_rules("comp1127"), board=board, seed=1)
-    turn = game.play(LEFT)
-    assert (turn.slide.board.rows[0], game.score) == ((16, 0, 0, 0), 28)
-    assert get_rules("comp1127").merging is Merging.CASCADE
 
 
 def test_a_spawn_can_be_given_but_must_be_possible() -> None:
