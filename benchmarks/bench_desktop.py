@@ -29,9 +29,9 @@ RUNS = 9
 MOVES = 60
 KEYS, PACE = 200, 0.1
 """So many keys are pressed, with so many seconds between them, as fast players do."""
-POLL = 5
+POLL_MS = 5
 """Milliseconds between looks whether the animation of a move has ended."""
-PATIENCE = 20.0
+TIMEOUT_S = 20.0
 SETTLING = 0.5
 """Seconds that a game is left alone after its first frame, to open its store."""
 
@@ -112,7 +112,7 @@ def seconds_to_see(command: list[str], screen: Glass, environment: dict[str, str
     )
     while not screen.shows_a_board():
         time.sleep(0.001)
-        if time.perf_counter() - began > PATIENCE:
+        if time.perf_counter() - began > TIMEOUT_S:
             raise TimeoutError(f"{' '.join(command)} shows nothing")
     took = time.perf_counter() - began
     time.sleep(SETTLING)
@@ -173,7 +173,7 @@ def frames() -> None:
                 root.quit()
                 return
             _move(session)
-        root.after(POLL, move_when_still)
+        root.after(POLL_MS, move_when_still)
 
     began, busy, before = time.perf_counter(), time.process_time(), board.frames
     move_when_still()

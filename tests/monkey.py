@@ -54,7 +54,7 @@ LONG_RECORD = 50_000
 """Bytes of a record above which the monkey at the window begins another."""
 
 
-PATIENCE = 60
+TIMEOUT_S = 60
 """Seconds that a page in the browser may take for a deed."""
 
 
@@ -494,7 +494,7 @@ async def _burst(monkey: Monkey, page: Any) -> None:
     try:
         await page.evaluate(BURST, {"keys": keys, "seed": seed, "count": count})
     finally:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_S):
             monkey.sends("burst", int(await page.evaluate("sessionStorage.sent ?? 0")))
 
 
@@ -514,11 +514,11 @@ async def _web(monkey: Monkey) -> None:
                 if not page.url.startswith(server.url):
                     await page.goto(server.url)
                 try:
-                    async with asyncio.timeout(PATIENCE):
+                    async with asyncio.timeout(TIMEOUT_S):
                         await _deed_in_browser(monkey, page)
                 except TimeoutError:  # of a page that goes away, Chromium never says it has input
                     monkey.last.append("(no answer)")
-                    async with asyncio.timeout(PATIENCE):  # but a page that hangs is a fault
+                    async with asyncio.timeout(TIMEOUT_S):  # but a page that hangs is a fault
                         await page.evaluate("0")
                     page = await _new_page(monkey, browser)
                 except Error as error:  # a page that goes away under a click is no fault

@@ -57,7 +57,7 @@ def test_neighbouring_tiles_are_told_apart(theme: Theme, vision: str) -> None:
     """Every tile differs from the next by the theme's step, past 131072 too, for every vision."""
     for value, double in pairwise(FAR_BEYOND):
         one, other = theme.tile(value).background, theme.tile(double).background
-        assert difference(one, other, vision) >= theme.least_step, (value, double)
+        assert difference(one, other, vision) >= theme.min_step, (value, double)
 
 
 @every_theme

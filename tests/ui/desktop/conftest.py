@@ -17,7 +17,7 @@ from py2048.session import Event, Session
 from py2048.ui.desktop import board_view, window
 from py2048.ui.desktop.launch import GameWindow
 
-PATIENCE = 120.0
+TIMEOUT_S = 120.0
 """Seconds after which something that should happen counts as not happening: kernels that are
 compiled for the first time, on a busy machine, take long."""
 
@@ -49,7 +49,7 @@ class Desk:
 
     def until(self, condition: Callable[[], Any]) -> Any:
         """Let the window live until something holds."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_S
         while True:
             self.root.update()
             found = condition()

@@ -25,7 +25,7 @@ from py2048.ui import desktop
 
 pytestmark = pytest.mark.gui
 
-PATIENCE = 120.0
+TIMEOUT_S = 120.0
 
 
 def xdotool(*words: str) -> str:
@@ -35,7 +35,7 @@ def xdotool(*words: str) -> str:
 
 
 def until(condition: Callable[[], Any]) -> Any:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_S
     while not (found := condition()):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
@@ -64,7 +64,7 @@ class Process:
 
     def end(self) -> tuple[int, str]:
         """Wait for the end; return the status and what was written to stderr."""
-        _, errors = self.process.communicate(timeout=PATIENCE)
+        _, errors = self.process.communicate(timeout=TIMEOUT_S)
         return self.process.returncode, errors
 
 

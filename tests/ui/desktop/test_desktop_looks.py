@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PIL import ImageColor
 
-from py2048.ui.desktop.window import LEAST_HEIGHT, LEAST_WIDTH
+from py2048.ui.desktop.window import MIN_HEIGHT, MIN_WIDTH
 from py2048.ui.shared.themes import THEMES
 
 pytestmark = pytest.mark.gui
@@ -83,8 +83,8 @@ def test_no_label_is_cut_in_the_least_window(open_desk: Any) -> None:
     """The words on the buttons fit, "Pause" among them, in the smallest window that there is."""
     desk = open_desk(reduced_motion=True)
     desk.key("space")
-    desk.root.geometry(f"{LEAST_WIDTH}x{LEAST_HEIGHT}+0+0")
-    desk.until(lambda: desk.root.winfo_width() == LEAST_WIDTH)
+    desk.root.geometry(f"{MIN_WIDTH}x{MIN_HEIGHT}+0+0")
+    desk.until(lambda: desk.root.winfo_width() == MIN_WIDTH)
     desk.root.update()
     buttons = desk.window.buttons.values()
     assert not [each for each in buttons if each.winfo_reqwidth() > each.winfo_width()]

@@ -21,10 +21,10 @@ from py2048.players import make_player
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid, swipe
-from py2048.ui.desktop.keys import action_of, tk_keys
 from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.setup_dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
+from py2048.ui.desktop.window import action_of, tk_keys
 from py2048.ui.shared.actions import (
     ACTIONS,
     BY_NAME,
@@ -219,8 +219,8 @@ def test_a_film_has_a_frame_for_each_position(tmp_path: Path) -> None:
 
 
 def test_a_long_game_makes_no_endless_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More turns than `MOST_FRAMES` are shown in steps, the last position always."""
-    monkeypatch.setattr(board_image, "MOST_FRAMES", 10)
+    """More turns than `MAX_FRAMES` are shown in steps, the last position always."""
+    monkeypatch.setattr(board_image, "MAX_FRAMES", 10)
     path = tmp_path / "game.gif"
     board_image.save_gif(path, short_game(), DARK)
     with Image.open(path) as film:

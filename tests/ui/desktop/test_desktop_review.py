@@ -11,9 +11,8 @@ import pytest
 from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record, known_review, workers
 
 from py2048.session import Session, open_session
+from py2048.ui.desktop.board_windows import PracticeWindow, ReviewWindow
 from py2048.ui.desktop.dialogs import ListDialog
-from py2048.ui.desktop.practice_window import PracticeWindow
-from py2048.ui.desktop.review_window import ReviewWindow
 from py2048.ui.shared.coach import SETTING
 from py2048.ui.shared.themes import get_theme
 

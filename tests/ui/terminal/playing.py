@@ -15,7 +15,7 @@ from py2048.ui.terminal.app import GameApp
 
 SEED = 7
 
-PATIENCE = 60
+TIMEOUT_S = 60
 """Seconds: machines may be slow, and busy with other tests."""
 
 
@@ -34,10 +34,10 @@ def shown(app: GameApp) -> str:
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
     """Wait for something that another thread or a timer brings about."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_S
     while not condition():
         if time.monotonic() > end:
-            pytest.fail(f"it did not happen within {PATIENCE} seconds")
+            pytest.fail(f"it did not happen within {TIMEOUT_S} seconds")
         await pilot.pause(0.01)
 
 

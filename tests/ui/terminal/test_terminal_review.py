@@ -17,9 +17,8 @@ from py2048.ui.shared.coach import SETTING
 from py2048.ui.shared.review import GameReview
 from py2048.ui.shared.themes import get_theme
 from py2048.ui.terminal.app import GameApp
+from py2048.ui.terminal.board_screens import MARKS, PracticeScreen, ReviewGraph, ReviewScreen
 from py2048.ui.terminal.dialogs import ListScreen, PromptScreen
-from py2048.ui.terminal.practice_screen import PracticeScreen
-from py2048.ui.terminal.review_screen import MARKS, ReviewGraph, ReviewScreen
 
 SIZES = ((80, 24), (40, 24), (20, 10))
 

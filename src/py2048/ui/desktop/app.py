@@ -20,9 +20,8 @@ from py2048.session import Session
 from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.board_image import GifExport, save_board_image
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.desktop.keys import action_of
 from py2048.ui.desktop.style import colour_menu
-from py2048.ui.desktop.window import MainWindow
+from py2048.ui.desktop.window import MainWindow, action_of
 from py2048.ui.shared.actions import (
     ACTIONS,
     GAME,
@@ -39,11 +38,11 @@ from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
 
 if TYPE_CHECKING:
-    from py2048.ui.desktop.review_window import ReviewWindow
+    from py2048.ui.desktop.board_windows import ReviewWindow
     from py2048.ui.shared.practice import PracticeRun
     from py2048.ui.shared.review import GameReview
 
-POLL = 15
+POLL_MS = 15
 """Milliseconds between looks at the background worker's results, while one is expected."""
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
@@ -183,7 +182,7 @@ class DesktopApp:
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
         """Open a review."""
-        from py2048.ui.desktop.review_window import ReviewWindow
+        from py2048.ui.desktop.board_windows import ReviewWindow
 
         self.open(ReviewWindow, review, play_on)
         assert isinstance(self.dialog, ReviewWindow)
@@ -196,7 +195,7 @@ class DesktopApp:
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open practice."""
-        from py2048.ui.desktop.practice_window import PracticeWindow
+        from py2048.ui.desktop.board_windows import PracticeWindow
 
         self.open(PracticeWindow, run, answer)
 
@@ -223,7 +222,7 @@ class DesktopApp:
     def await_results(self) -> None:
         """Look for results until nothing is expected."""
         if not self._polling:
-            self._polling = self.root.after(POLL, self._poll)
+            self._polling = self.root.after(POLL_MS, self._poll)
 
     def _poll(self) -> None:
         self._polling = ""
@@ -335,7 +334,7 @@ class DesktopApp:
         Raises:
             RecordError: if the record breaks its own rules.
         """
-        from py2048.ui.desktop.replay_window import ReplayWindow
+        from py2048.ui.desktop.board_windows import ReplayWindow
 
         def play_from(turns: int) -> None:
             self.controller.game.replace(lambda: self.session.start_from(record, turns))
@@ -454,25 +453,37 @@ class Menus:
     def _add_lists(self) -> None:
         controller = self._controller
         self._add_list(
-            GAME, 3, "Rules", self.rules,
+            GAME,
+            3,
+            "Rules",
+            self.rules,
             lambda: [(rules.name, rules.name) for rules in list_rules()],
             lambda name: controller.game.play_by(Rules.parse(name)),
-        )  # fmt: skip
+        )
         self._add_list(
-            VIEW, 1, "Theme", self.theme,
+            VIEW,
+            1,
+            "Theme",
+            self.theme,
             lambda: [(theme.title, theme.name) for theme in THEMES],
             controller.set_theme,
-        )  # fmt: skip
+        )
         self._add_list(
-            VIEW, 3, "Animation speed", self.speed,
+            VIEW,
+            3,
+            "Animation speed",
+            self.speed,
             lambda: [(name.capitalize(), name) for name in PACES],
             controller.set_animation_speed,
-        )  # fmt: skip
+        )
         self._add_list(
-            PLAYER, 4, "Player", self.player,
+            PLAYER,
+            4,
+            "Player",
+            self.player,
             lambda: [(name, name) for name in list_players()],
             controller.players.set_player,
-        )  # fmt: skip
+        )
 
     def _add_list(
         self,

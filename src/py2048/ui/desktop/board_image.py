@@ -29,7 +29,7 @@ IMAGE_SIDE = 720
 SMOOTH = 4
 """Shapes are drawn so many times larger and scaled down."""
 
-LEAST_DIGITS = 7
+MIN_DIGITS = 7
 """Digits lower than this, in pixels, give way to a shorter spelling."""
 
 _UNITS = "kMGTPE"
@@ -181,9 +181,9 @@ def digits(value: int, side: int) -> tuple[str, int]:
     """Return what to write on a tile of `side` pixels, and the font's size in pixels."""
     for text in (str(value), short(value)):
         size = int(min(0.46 * side, 100 * 0.86 * side / _text_width(text)))
-        while size > LEAST_DIGITS and _font(size).getlength(text) > 0.84 * side:
+        while size > MIN_DIGITS and _font(size).getlength(text) > 0.84 * side:
             size -= 1  # small letters are wider in proportion
-        if size >= LEAST_DIGITS:
+        if size >= MIN_DIGITS:
             break
     return text, max(size, 4)
 
@@ -323,7 +323,7 @@ def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> N
 GIF_SIDE = 320
 """The longer side of a board in pixels."""
 
-MOST_FRAMES = 1500
+MAX_FRAMES = 1500
 """A longer game is shown in larger steps, so that its file stays at a few megabytes."""
 
 FRAME_MS, LAST_MS = 120, 2500
@@ -346,7 +346,7 @@ def save_gif(
     """
     grid = BoardGrid.fit(record.rules.shape, GIF_SIDE, GIF_SIDE)
     positions = [(record.start, 0), *((board, score) for board, _, score in record.replay())]
-    step = -(-len(positions) // MOST_FRAMES)
+    step = -(-len(positions) // MAX_FRAMES)
     shown = [*positions[:-1:step], positions[-1]]
     base = ground(grid, theme)
     palette = _palette(grid, theme, base)

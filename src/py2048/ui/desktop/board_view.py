@@ -30,7 +30,7 @@ FRAME = 1 / 60
 STEPS = 16
 """Sizes of a growing tile are rounded to such a part of its full size, and drawn once."""
 
-LEAST_SWIPE = 0.25
+MIN_SWIPE = 0.25
 """A drag over this share of a cell is a swipe, a shorter one a click."""
 
 
@@ -275,7 +275,7 @@ class CanvasBoard(tk.Canvas):
         if self._press is None or self.cells is None:
             return
         (x, y), self._press = self._press, None
-        direction = swipe(event.x - x, event.y - y, LEAST_SWIPE * self.cells.cell)
+        direction = swipe(event.x - x, event.y - y, MIN_SWIPE * self.cells.cell)
         direction = direction or self.cells.side_at(x, y)
         if direction is not None:
             self._pushed(direction)
@@ -300,8 +300,11 @@ OVERLAY_STEPS = 10
 
 WON_BUTTONS = (("Keep going", "keep_going"), ("New game", "new"))
 FINAL_BUTTONS = (
-    ("New game", "new"), ("Undo", "undo"), ("Watch it", "replay"), ("Review", "review"),
-)  # fmt: skip
+    ("New game", "new"),
+    ("Undo", "undo"),
+    ("Watch it", "replay"),
+    ("Review", "review"),
+)
 """The texts and actions of the buttons on a banner."""
 
 
@@ -402,9 +405,16 @@ class Overlay:
             (" · ".join(banner.lines), -0.6, unit * 0.5),
         ):
             write(
-                self._canvas, (x, y + offset * unit), text, self._theme.ink, max(size, 9),
-                bold=text is banner.title, width=width, justify="center", tags=("banner", "over"),
-            )  # fmt: skip
+                self._canvas,
+                (x, y + offset * unit),
+                text,
+                self._theme.ink,
+                max(size, 9),
+                bold=text is banner.title,
+                width=width,
+                justify="center",
+                tags=("banner", "over"),
+            )
         self._place_buttons(banner, grid, y + 1.2 * unit)
 
     def _place_buttons(self, banner: Banner, grid: BoardGrid, y: float) -> None:
@@ -436,7 +446,7 @@ def _width(row: list[ttk.Button]) -> int:
     return sum(button.winfo_reqwidth() + 8 for button in row)
 
 
-MOST_PIXELS = 12_000_000
+MAX_PIXELS = 12_000_000
 """How many pixels are kept, 4 bytes each; the picture not used for longest goes first."""
 
 
@@ -466,7 +476,7 @@ class Photos:
             return self._photos[key]
         photo = self._photos[key] = photo_of(draw(), self._master)
         self._pixels += photo.width() * photo.height()
-        while self._pixels > MOST_PIXELS and len(self._photos) > 1:
+        while self._pixels > MAX_PIXELS and len(self._photos) > 1:
             _, oldest = self._photos.popitem(last=False)
             self._pixels -= oldest.width() * oldest.height()
         return photo

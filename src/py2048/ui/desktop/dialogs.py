@@ -267,10 +267,18 @@ def read(window: MainWindow, title: str, lines: Sequence[tuple[str, str]]) -> Di
     room = max(5, int((dialog.winfo_screenheight() - 200 * scale) / (20 * scale)))
     height = min(len(lines) + 4, room)  # there is some space between lines
     text = tk.Text(
-        dialog.body, width=62, height=height, wrap="word", tabs=(round(96 * scale),),
-        relief="flat", borderwidth=0, highlightthickness=0,
-        background=theme.page, foreground=theme.ink, font=font(dialog, 13 * scale),
-    )  # fmt: skip
+        dialog.body,
+        width=62,
+        height=height,
+        wrap="word",
+        tabs=(round(96 * scale),),
+        relief="flat",
+        borderwidth=0,
+        highlightthickness=0,
+        background=theme.page,
+        foreground=theme.ink,
+        font=font(dialog, 13 * scale),
+    )
     text.tag_configure("line", lmargin2=round(96 * scale), spacing1=2)
     text.tag_configure("key", font=font(dialog, 13 * scale, bold=True))
     for left, right in lines:

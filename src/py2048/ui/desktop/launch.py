@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from py2048.errors import StorageError
 from py2048.ui.desktop import NoDesktopError, WindowOptions
-from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, MainWindow
+from py2048.ui.desktop.window import HEIGHT, MIN_HEIGHT, MIN_WIDTH, WIDTH, MainWindow
 from py2048.ui.shared.themes import BY_NAME, DEFAULT_THEME, Theme, get_theme
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 """Signals that close the window; Windows has no SIGHUP."""
 
-SIGNAL_PERIOD = 400
+SIGNAL_PERIOD_MS = 400
 """Milliseconds in which a signal to the process is noticed."""
 
 NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fonts-dejavu-core)"
@@ -66,7 +66,7 @@ class GameWindow:
         root.title("2048")
         scale = _scale(root)
         room = _room(root)
-        root.minsize(*_within(room, LEAST_WIDTH * scale, LEAST_HEIGHT * scale))
+        root.minsize(*_within(room, MIN_WIDTH * scale, MIN_HEIGHT * scale))
         width, height = _within(room, WIDTH * scale, HEIGHT * scale)
         root.geometry(_usable(root, self._state.get("geometry")) or f"{width}x{height}")
         self.window = MainWindow(root, theme, scale, self._act)
@@ -106,9 +106,12 @@ class GameWindow:
         if not options.get("theme") and chosen is not None and chosen != self.window.theme:
             self.window.set_theme(chosen)
         self.app = app = DesktopApp(
-            self.window, session, self._state.set,
-            reduced_motion=options.get("reduced_motion", False), player=options.get("player"),
-        )  # fmt: skip
+            self.window,
+            session,
+            self._state.set,
+            reduced_motion=options.get("reduced_motion", False),
+            player=options.get("player"),
+        )
         app.controller.begin(options.get("begin"))
         if options.get("watch") and not session.game.is_over:
             app.controller.players.toggle_autoplay()
@@ -157,7 +160,7 @@ class GameWindow:
     def _notice_signals(self) -> None:
         """Close the window after a signal; Python sees one only while it runs."""
         if not self._signal:
-            self.root.after(SIGNAL_PERIOD, self._notice_signals)
+            self.root.after(SIGNAL_PERIOD_MS, self._notice_signals)
             return
         # Tk's own file dialog waits for this variable, in a loop that outlives the window.
         self.root.setvar("::tk::Priv(selectFilePath)", "")
@@ -276,7 +279,7 @@ def _usable(root: tk.Tk, geometry: str) -> str:
         return ""
     width, height, x, y = (int(found[group] or 0) for group in (1, 2, 4, 5))
     is_seen = 0 <= x < root.winfo_screenwidth() - 50 and 0 <= y < root.winfo_screenheight() - 50
-    if not is_seen or width < LEAST_WIDTH or height < LEAST_HEIGHT:
+    if not is_seen or width < MIN_WIDTH or height < MIN_HEIGHT:
         return ""
     width, height = _within(_room(root), width, height)
     if not found[3]:

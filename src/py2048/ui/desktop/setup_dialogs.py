@@ -142,7 +142,7 @@ class RulesDialog(Dialog):
 
 # Boards
 
-MOST_RANK = 60
+MAX_RANK = 60
 
 
 class BoardEditor:
@@ -170,7 +170,7 @@ class BoardEditor:
 
     def put(self, rank: int) -> None:
         """Put the tile 2 to the power of `rank` at the cursor; 0 clears the cell."""
-        tile = 1 << min(rank, MOST_RANK) if rank else 0
+        tile = 1 << min(rank, MAX_RANK) if rank else 0
         self.board = self._whole = self.board.with_tile(self.cursor, tile)
 
     def clear(self) -> None:

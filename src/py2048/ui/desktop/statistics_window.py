@@ -18,7 +18,7 @@ from py2048.ui.desktop.style import write
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.themes import Theme
 
-MOST_GAMES = 10_000
+MAX_GAMES = 10_000
 ALL = "all"
 CATEGORIES = (ALL, "plain", "assisted", "computer")
 HEIGHT = 190
@@ -110,7 +110,7 @@ class StatisticsWindow(Dialog):
         super().__init__(window, "Statistics")
         fault = ""
         try:
-            self._games = session.finished(limit=MOST_GAMES)
+            self._games = session.finished(limit=MAX_GAMES)
         except Py2048Error as error:
             self._games, fault = [], str(error)
         self.add_title("Your games")

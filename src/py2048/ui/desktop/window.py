@@ -1,7 +1,8 @@
-"""The main window: header, buttons, board, the bar of autoplay, the status line."""
+"""The main window: header, buttons, board, the bar of autoplay, the status line, the keys."""
 
 from __future__ import annotations
 
+import sys
 import time
 import tkinter as tk
 from collections.abc import Callable
@@ -12,13 +13,13 @@ from py2048.ui.desktop.board_image import rounded
 from py2048.ui.desktop.board_view import CanvasBoard, Photos
 from py2048.ui.desktop.style import cut, font, write
 from py2048.ui.shared import motion
-from py2048.ui.shared.actions import BY_NAME
+from py2048.ui.shared.actions import ACTIONS, BY_NAME, UserAction
 from py2048.ui.shared.background import SPEEDS, Autoplay
 from py2048.ui.shared.screen import CoachStatus, Status, counted
 from py2048.ui.shared.themes import Theme, mixed
 
 WIDTH, HEIGHT = 480, 640
-LEAST_WIDTH, LEAST_HEIGHT = 350, 300
+MIN_WIDTH, MIN_HEIGHT = 350, 300
 
 LINES, NARROW = 2, 400
 """The room for what is said, always the same so that the board stays; a narrow window has more."""
@@ -404,3 +405,66 @@ class ScoreHeader(tk.Canvas):
 def _widths(status: Status) -> tuple[int, int]:
     """Return how many characters the scores take, on which the layout depends."""
     return len(f"{status.score:,}"), len(f"{status.best:,}")
+
+
+# Keys: Tk's names for those of the table of actions, on any keyboard
+
+TK_NAMES = {
+    **{name: name.capitalize() for name in ("up", "down", "left", "right", "home", "end")},
+    "escape": "Escape",
+    "f1": "F1",
+    "backspace": "BackSpace",
+    "question_mark": "question",
+    "equals_sign": "equal",
+    "pageup": "Prior",
+    "pagedown": "Next",
+    "enter": "Return",
+}
+"""Tk's names for Textual's names of keys, where they differ."""
+
+
+def tk_keys(action: UserAction) -> tuple[str, ...]:
+    """Return the keys of an action in Tk's names; ``Control-`` before one held with Control."""
+    common = (TK_NAMES.get(key, key.replace("ctrl+", "Control-")) for key in action.keys)
+    return (*common, *action.window_keys)
+
+
+_BY_KEY = {key: action for action in ACTIONS for key in tk_keys(action)}
+
+# Tk numbers the modifiers by system: 8 is Alt under X, Command on a Mac, Num Lock on Windows.
+CONTROL = 0x8 if sys.platform == "darwin" else 0x4
+ALT = {"win32": 0x20000, "darwin": 0x10}.get(sys.platform, 0x8)
+
+# Keyboards with other letters: where the keys are, by X11's key codes.
+_X11_ROWS = {24: "qwertyuiop", 38: "asdfghjkl", 52: "zxcvbnm"}
+_X11_LETTERS = {
+    first + place: letter for first, row in _X11_ROWS.items() for place, letter in enumerate(row)
+}
+
+
+def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> UserAction | None:
+    """Return the action of a key press, if any.
+
+    On a keyboard that writes other letters than Latin ones a key counts as the Latin letter in
+    its place.
+
+    Args:
+        keysym: Tk's name of the key.
+        state: Tk's mask of the modifiers held.
+        keycode: the system's number of the key.
+        char: what the key writes.
+    """
+    if state & ALT:
+        return None
+    if char.isalpha() and not char.isascii():
+        keysym = _latin_letter(keycode) or keysym
+    if state & CONTROL:
+        return _BY_KEY.get(f"Control-{keysym.lower() if len(keysym) == 1 else keysym}")
+    return _BY_KEY.get(keysym)
+
+
+def _latin_letter(keycode: int) -> str:
+    """Return the letter that an American keyboard has at this key; empty for other keys."""
+    if sys.platform == "win32":  # its key codes are the codes of those letters
+        return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
+    return _X11_LETTERS.get(keycode, "")

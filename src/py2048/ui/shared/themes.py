@@ -6,15 +6,17 @@ The tests hold every theme to these laws:
 - text stands at a contrast of at least `Theme.text_contrast` on its tile (never under 4.5:1, the
   level AA of the Web Content Accessibility Guidelines 2.2);
 - tiles that follow each other, 2 and 4, 4 and 8 and so on past 131072, differ by at least
-  `Theme.least_step` (CIEDE2000), to normal eyes and to simulated protan, deutan and tritan eyes
+  `Theme.min_step` (CIEDE2000), to normal eyes and to simulated protan, deutan and tritan eyes
   (Machado, Oliveira & Fernandes 2009); all tiles up to 131072 differ from each other and from
   the empty cell.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from py2048.errors import Py2048Error, did_you_mean
 
@@ -47,7 +49,7 @@ class Theme:
         board: the frame between the cells.
         empty: a cell without a tile.
         text_contrast: the least contrast of a number on its tile.
-        least_step: the least CIEDE2000 difference of neighbouring tiles, for every vision.
+        min_step: the least CIEDE2000 difference of neighbouring tiles, for every vision.
         tiles: the styles of 2, 4, 8, … 131072.
         beyond: the styles of larger tiles, repeated for ever.
     """
@@ -63,7 +65,7 @@ class Theme:
     board: str
     empty: str
     text_contrast: float
-    least_step: float
+    min_step: float
     tiles: tuple[TileStyle, ...]
     beyond: tuple[TileStyle, ...]
 
@@ -104,6 +106,14 @@ def _styles(backgrounds: str, dark: str, light: str) -> tuple[TileStyle, ...]:
     )
 
 
+TOKENS = ("page", "ink", "muted", "panel", "accent", "board", "empty")
+"""The names of a theme's colours besides those of its tiles; style sheets use the same."""
+
+
+def _tokens(colours: Iterable[str]) -> dict[str, Any]:
+    return dict(zip(TOKENS, colours, strict=True))
+
+
 def _theme(
     name: str,
     title: str,
@@ -114,15 +124,19 @@ def _theme(
     *,
     dark: bool,
     text_contrast: float = 4.5,
-    least_step: float = 9.0,
+    min_step: float = 9.0,
 ) -> Theme:
-    """Return a theme from the colours of its page, ink, muted, panel, accent, board and empty."""
-    styles, more = _styles(tiles, *inks), _styles(beyond, *inks)
-    page, ink, muted, panel, accent, board, empty = colours.split()
+    """Return a theme from the colours of `TOKENS`, its two inks, and the faces of its tiles."""
     return Theme(
-        name, title, dark, page, ink, muted, panel, accent, board, empty,
-        text_contrast, least_step, styles, more,
-    )  # fmt: skip
+        name=name,
+        title=title,
+        dark=dark,
+        **_tokens(colours.split()),
+        text_contrast=text_contrast,
+        min_step=min_step,
+        tiles=_styles(tiles, *inks),
+        beyond=_styles(beyond, *inks),
+    )
 
 
 LIGHT = _theme(
@@ -160,7 +174,7 @@ HIGH_CONTRAST = _theme(
     "#e5bdfc #800fd8 #ffd0f0 #a20890",
     dark=True,
     text_contrast=7.0,
-    least_step=13.0,
+    min_step=13.0,
 )
 
 COLOUR_BLIND = _theme(
@@ -173,7 +187,7 @@ COLOUR_BLIND = _theme(
     " #5b1a0a #9e5119 #d57a43 #fab98f #444b55 #000000",
     "#6b57a1 #d5c5f0 #2f2a63 #b5fdff",
     dark=False,
-    least_step=13.0,
+    min_step=13.0,
 )
 
 # The sixteen colours that every terminal has, as the text console shows them. Others show them
@@ -193,10 +207,9 @@ def in_sixteen_colours(theme: Theme) -> Theme:
     Numbers stand at 4.5:1 on their tiles, and neighbours differ; tiles above 1024 repeat colours.
     """
     page, ink, accent = (_BLACK, _WHITE, "#ffff55") if theme.dark else (_WHITE, _BLACK, "#aa0000")
-    return replace(
-        theme, page=page, ink=ink, muted=ink, panel=page, accent=accent, board=_BLACK, empty=_GREY,
-        text_contrast=4.5, least_step=0.0, tiles=_SIXTEEN, beyond=_SIXTEEN,
-    )  # fmt: skip
+    colours = page, ink, ink, page, accent, _BLACK, _GREY
+    plain = replace(theme, text_contrast=4.5, min_step=0.0, tiles=_SIXTEEN, beyond=_SIXTEEN)
+    return replace(plain, **_tokens(colours))
 
 
 THEMES: tuple[Theme, ...] = (DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND)

@@ -37,15 +37,14 @@ from py2048.ui.shared.themes import (
     in_sixteen_colours,
 )
 from py2048.ui.terminal.board import TerminalBoard
-from py2048.ui.terminal.board_screen import ARROWS
+from py2048.ui.terminal.board_screens import ARROWS, ReviewScreen
 from py2048.ui.terminal.dialogs import Answer, ConfirmDialog, HelpScreen, ListScreen, PromptScreen
 from py2048.ui.terminal.game_view import GameView
-from py2048.ui.terminal.review_screen import ReviewScreen
 
 if TYPE_CHECKING:
     from py2048.ui.shared.practice import PracticeRun
 
-SHORTEST_TIMER = 0.001
+MIN_TIMER_S = 0.001
 """Seconds; Textual divides by a timer's interval."""
 
 
@@ -234,7 +233,7 @@ class GameApp(App[None]):
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open practice over the game."""
-        from py2048.ui.terminal.practice_screen import PracticeScreen
+        from py2048.ui.terminal.board_screens import PracticeScreen
 
         self.push_screen(PracticeScreen(run, answer, self._visible(self.controller.theme)))
 
@@ -244,7 +243,7 @@ class GameApp(App[None]):
 
     def later(self, seconds: float, action: Callable[[], None]) -> Timer:
         """Call `action` after some seconds."""
-        return self.set_timer(max(seconds, SHORTEST_TIMER), action)
+        return self.set_timer(max(seconds, MIN_TIMER_S), action)
 
     def receive(self, call: Callable[[], object]) -> None:
         """Call a function in the application's own thread."""

@@ -383,7 +383,7 @@ class Run(NamedTuple):
 RowKey = tuple[bytes, bytes, tuple[tuple[int, tuple[str, int]], ...]]
 """Equal keys of one canvas mean equal rows: two rows of pixels, and the text on them."""
 
-MOST_COLOURS = 200
+MAX_COLOURS = 200
 """A canvas numbers its colours in bytes; `clear` starts anew when it has as many as this."""
 
 
@@ -401,7 +401,7 @@ class Canvas:
 
     def clear(self, ground: str) -> bool:
         """Fill everything with `ground`; return whether the keys from before still hold."""
-        is_full = len(self._colours) > MOST_COLOURS
+        is_full = len(self._colours) > MAX_COLOURS
         if is_full:
             self._colours.clear()
             self._numbers.clear()
@@ -499,7 +499,7 @@ FULL_WIDTH = 6
 POWERS_WIDTH = 2
 """At this width and below a label is the tile's rank, since digits would not fit."""
 
-LARGEST_PITCH = 12
+MAX_PITCH = 12
 """Characters from one cell's top to the next one's, at most: larger boards look empty."""
 
 COMFORTABLE_PITCH = 5
@@ -580,7 +580,7 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
 def _framed(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     across, down = (width - 1) // columns, (height - 1) // rows
     # Two characters are about as wide as one is high; narrow tiles may be wider than high.
-    high = min(down, max(across // 2, 2), LARGEST_PITCH)
+    high = min(down, max(across // 2, 2), MAX_PITCH)
     wide = min(across, max(2 * high, FULL_WIDTH + 1))
     if wide < 2 or high < 2:
         return None

@@ -38,12 +38,12 @@ BANNER_EDGES = 4
 BANNER_ROWS = 10
 """The height of the least board that a banner may cover."""
 
-GAIN_SECONDS = 0.6
+GAIN_S = 0.6
 """How long the points of a move stand beside the score."""
 
 TITLE_COLUMNS = 11
 
-LEAST_BAR, MOST_BAR = 4, 24
+MIN_BAR, MAX_BAR = 4, 24
 """The columns of the coach's bar."""
 
 POWERS_NOTE = "11 means 2048"
@@ -273,7 +273,7 @@ class ScoreBox(Static):
         self._write()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(GAIN_SECONDS, self._forget_gain)
+        self._timer = self.set_timer(GAIN_S, self._forget_gain)
 
     def _forget_gain(self) -> None:
         self._gain = ""
@@ -296,8 +296,8 @@ class FixedText(Static):
 
 def coach_line(status: CoachStatus, width: int) -> str:
     """Return the coach's bar and words in a line of `width` columns."""
-    text = status.text if len(status.text) + LEAST_BAR < width else status.short
-    bar = min(max(width - len(text) - 1, LEAST_BAR), MOST_BAR)
+    text = status.text if len(status.text) + MIN_BAR < width else status.short
+    bar = min(max(width - len(text) - 1, MIN_BAR), MAX_BAR)
     filled = round(bar * status.share)
     line = f"{'█' * filled}{'░' * (bar - filled)} {text}"
     return line if len(line) <= width else f"{line[: width - 1]}…"
@@ -318,9 +318,19 @@ LISTED = (
 )
 """The keys beside the board, two to a line."""
 
-RANKED = (
-    "undo", "new", "hint", "help", "quit", "autoplay", "rules", "review", "theme", "redo", "player",
-)  # fmt: skip
+RANKED = [
+    "undo",
+    "new",
+    "hint",
+    "help",
+    "quit",
+    "autoplay",
+    "rules",
+    "review",
+    "theme",
+    "redo",
+    "player",
+]
 """The keys below the board, the most useful first."""
 
 
