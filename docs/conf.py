@@ -22,7 +22,7 @@ extensions = [
     "api_pages",
     "command_pages",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "reference/generated/keys.md"]  # a page includes the keys
 default_role = "code"  # docstrings name parameters in single backticks
 
 myst_enable_extensions = ["colon_fence", "deflist", "linkify"]

@@ -20,8 +20,6 @@ from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParse
 
 from py2048 import list_players, list_rules
 from py2048.cli.app import app
-from py2048.ui.shared.actions import ACTIONS, MOVE
-from py2048.ui.terminal.game_view import key_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src"
@@ -171,13 +169,6 @@ def test_each_command_is_documented() -> None:
         for option in command.params:
             is_said = option.help or option.param_type_name == "argument"
             assert is_said or option.hidden, (name, option.opts)
-
-
-def test_each_key_is_documented() -> None:
-    """The page about playing names the first key of each command of the terminal."""
-    page = (ROOT / "docs/how-to/play-in-the-terminal.md").read_text(encoding="utf-8")
-    keys = {key_of(each).split()[0] for each in ACTIONS if each.label and each.menu != MOVE}
-    assert not {key for key in keys if f"`{key}`" not in page}
 
 
 def test_links_between_pages_lead_somewhere() -> None:

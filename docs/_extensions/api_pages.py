@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import pkgutil
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ import msgspec
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+    from py2048.ui.shared.actions import UserAction
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "py2048"
@@ -157,6 +159,29 @@ def shown(value: dict[str, Any]) -> str:
     return str(value.get("type", "anything"))
 
 
+def keys_page() -> str:
+    """Return the tables of keys, from the tables of actions that the screens have."""
+    from py2048.ui.shared.actions import ACTIONS, MOVE, PRACTICE_ACTIONS, REVIEW_ACTIONS
+
+    def rows(actions: Iterable[UserAction]) -> str:
+        lines = [
+            f"| `{each.shown}` | {each.help}{'' if each.keys else ' (window)'} |"
+            for each in actions
+            if each.shown and each.menu != MOVE
+        ]
+        return "\n".join(["| key | what it does |", "|---|---|", *lines])
+
+    slides = "| `↑` `↓` `←` `→`, `W A S D`, `H J K L` | Slide |"
+    undoing = [each for each in ACTIONS if each.name in ("undo", "redo")]
+    head, rule, *others = rows(each._replace(menu="") for each in undoing).splitlines()
+    table = [head, rule, slides, *others, *rows(ACTIONS).splitlines()[2:]]
+    reviews, practice = (
+        rows(each._replace(menu="") for each in actions)
+        for actions in (REVIEW_ACTIONS, PRACTICE_ACTIONS[-2:])
+    )
+    return "\n".join([*table, "\nIn a review:\n", reviews, "\nIn practice:\n", practice, ""])
+
+
 def write(path: Path, text: str) -> None:
     """Write a page, leaving an unchanged one alone so that Sphinx need not read it again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -173,6 +198,8 @@ def write_pages(app: Sphinx) -> None:
     pages["layers.md"] = contents_page(documented)
     pages["modules.md"] = modules_page()
     pages["web-messages.md"] = messages_page()
+
+    pages["keys.md"] = keys_page()
     for old in folder.rglob("*.md"):
         if old.relative_to(folder).as_posix() not in pages:
             old.unlink()
