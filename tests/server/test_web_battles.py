@@ -32,7 +32,7 @@ from py2048.storage.values import utc_text
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let battles start when they are started."""
     monkeypatch.setattr(battles, "COUNTDOWN", timedelta(0))
-    monkeypatch.setattr(battles, "_GRACE", timedelta(0))
+    monkeypatch.setattr(battles, "GRACE", timedelta(0))
 
 
 def offered(games: GameService, account: str, rules: str = "classic") -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from web_server import GENEROUS, Browser, WebServer, serving
 
-from py2048 import Direction, Record
+from py2048 import Record
 from py2048.server.play.fairness import check_fair
 from py2048.storage import open_store
 
@@ -31,24 +31,6 @@ async def test_a_guest_plays_at_once(browser: Browser) -> None:
         assert {tuple(each["source"]) for each in moved["motions"]} == {
             (r, c) for r, cells in enumerate(state["board"]) for c, tile in enumerate(cells) if tile
         }
-
-
-async def test_a_repeated_number_is_not_done_twice(browser: Browser) -> None:
-    """A move sent again after its answer was lost is answered with how the game stands."""
-    async with browser.socket() as socket:
-        await socket.new()
-        first = await socket.move()
-        again = await socket.ask("move", "state", number=1, direction="left")
-        assert (again["version"], again["board"]) == (1, first["board"])
-
-
-async def test_a_gap_is_refused(browser: Browser) -> None:
-    """A number beyond the next changes nothing and is answered with the state."""
-    async with browser.socket() as socket:
-        before = await socket.new()
-        refused = await socket.ask("move", "refused", number=3, direction="left")
-        assert refused["reason"] == "gap"
-        assert refused["state"]["board"] == before["board"]
 
 
 async def test_a_move_that_changes_nothing_leaves_its_number_free(browser: Browser) -> None:
@@ -180,19 +162,6 @@ async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
         assert (await socket.receive("autoplay"))["player"] is None
 
 
-async def test_computer_players_of_one_account_leave_room_for_others(browser: Browser) -> None:
-    """They move in two of its games at a time, however many tabs it opens."""
-    async with browser.socket() as first, browser.socket() as second, browser.socket() as third:
-        for socket in (first, second, third):
-            await socket.new("long:size=8x8")
-            await socket.send("autoplay", player="random", delay=200)
-        kinds = [(await socket.receive())["type"] for socket in (first, second, third)]
-        assert kinds == ["autoplay", "autoplay", "refused"]
-        async with Browser(browser.server).socket() as other:
-            await other.new("long:size=8x8")
-            await other.ask("autoplay", "autoplay", player="random", delay=200)
-
-
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
@@ -282,27 +251,6 @@ async def test_hasty_moves_are_refused_and_not_done(tmp_path: Path) -> None:
             assert refused[0]["state"]["version"] == socket.state["version"]
 
 
-async def test_a_game_goes_on_after_a_restart(tmp_path: Path) -> None:
-    """A server that is asked to stop tells its players, and the next has every move."""
-    home = tmp_path / "home"
-    with serving(home, *GENEROUS) as server:
-        browser = Browser(server)
-        async with browser.socket() as socket:
-            state = await socket.new()
-            for _ in range(5):
-                await socket.move()
-            board = socket.state["board"]
-            assert await asyncio.to_thread(server.stop) == 0
-            assert await socket.closed() == 1012
-    with serving(home, *GENEROUS) as server:
-        browser.server = server
-        async with browser.socket() as socket:
-            assert socket.hello["current"] == state["game"]
-            again = await socket.ask("open", "state", game=state["game"])
-            assert (again["version"], again["board"]) == (5, board)
-            assert again["commitment"] == state["commitment"]
-
-
 async def test_no_acknowledged_move_is_missing_after_a_kill(tmp_path: Path) -> None:
     """SIGKILL in the middle of play: what was answered is in the store."""
     home = tmp_path / "home"
@@ -324,18 +272,3 @@ async def test_no_acknowledged_move_is_missing_after_a_kill(tmp_path: Path) -> N
         assert len(acknowledged) == 8
         for game, version in acknowledged.items():
             assert store.games.find(game).revision >= version
-
-
-async def test_a_deterministic_game_is_what_the_engine_says(browser: Browser) -> None:
-    """Under cits1401's rules, points for moves and attempts are the engine's."""
-    async with browser.socket() as socket:
-        await socket.new("cits1401")
-        score = 0
-        for _ in range(30):
-            legal = socket.state["legal"]
-            illegal = [str(each) for each in Direction if str(each) not in legal]
-            events = await socket.move(illegal[0] if illegal else legal[0])
-            score += -1 if illegal else 1
-            assert events["score"] == score
-            await socket.move(socket.state["legal"][0])
-            score += 1

@@ -7,7 +7,6 @@ import secrets
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from postgresql_server import PostgresqlServer
@@ -44,26 +43,6 @@ def two_servers(
         for server in (one, two):
             Browser(server).get("/account")  # the store is open
         yield one, two
-
-
-async def test_a_watcher_on_another_process_sees_the_moves(
-    two_servers: tuple[WebServer, WebServer],
-) -> None:
-    """A move acknowledged by one process is told by the other, with its motions."""
-    one, two = two_servers
-    async with Browser(one).socket() as player, Browser(two).socket() as watcher:
-        game = (await player.new("2x4", "ranked"))["game"]
-        await watcher.ask("watch", "state", game=game)
-        await asyncio.sleep(1.5)  # the other process listens by now
-        for version in (1, 2, 3):
-            moved = await player.move()
-            seen = await watcher.receive("events")
-            assert (seen["version"], seen["board"]) == (version, moved["board"])
-            assert seen["events"] == moved["events"]
-        over = await player.play_out()
-        while watcher.state["outcome"] == "playing":
-            await watcher.receive()
-        assert watcher.state["score"] == over["score"]
 
 
 async def test_two_tabs_on_two_processes_stay_consistent(
@@ -108,31 +87,6 @@ def test_a_name_that_the_database_cannot_hold_is_nobodys(
 ) -> None:
     """PostgreSQL has no NUL in texts; a page of such a player is not found, and no fault."""
     assert Browser(two_servers[0]).get("/player/a%00b").status == 404
-
-
-async def test_a_kill_of_one_process_loses_nothing(
-    two_servers: tuple[WebServer, WebServer],
-    database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The other process goes on with every acknowledged move of the one that was killed."""
-    two = two_servers[1]
-    monkeypatch.setenv("PY2048_SECRET_KEY", KEY)
-    doomed = WebServer(tmp_path / "doomed", *GENEROUS, database=database)
-    browser = Browser(doomed)
-    async with browser.socket() as socket:
-        game = (await socket.new())["game"]
-        for _ in range(10):
-            moved = await socket.move()
-        await asyncio.to_thread(doomed.stop, signal.SIGKILL)
-    async with Browser(two, cookie=browser.cookie).socket() as socket:
-        assert socket.hello["current"] == game
-        state = await socket.ask("open", "state", game=game)
-        assert (state["version"], state["board"]) == (10, moved["board"])
-        await socket.move()
-    with open_store(database) as store:
-        assert store.games.find(game).revision == 11
 
 
 async def test_a_paused_process_writes_nothing_when_it_wakes(

@@ -43,7 +43,7 @@ _LOOK_S = 0.5
 MIN_PLAYERS, MAX_PLAYERS = 2, 8
 MINUTES = (1, 3, 5, 10, 20)
 COUNTDOWN = timedelta(seconds=5)
-_GRACE = timedelta(seconds=1)
+GRACE = timedelta(seconds=1)
 """For moves that were made in time and are being written."""
 
 _TRIES = 5
@@ -178,7 +178,7 @@ def settle(games: GameService, battle: Battle) -> Battle:
     """Note the final scores, if time is up or all games are over; return the battle after that."""
     if battle.ends is None or battle.is_settled:
         return battle
-    is_up = utc_now() >= utc_text(datetime.fromisoformat(battle.ends) + _GRACE)
+    is_up = utc_now() >= utc_text(datetime.fromisoformat(battle.ends) + GRACE)
     pending = [each for each in battle.players if each.score is None and each.game_id]
     records = games.store.records
     if not is_up and not all(records.summary(each.game_id or "") for each in pending):
@@ -208,7 +208,7 @@ def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left:
 
 def maintain(games: GameService) -> None:
     """Settle battles at which nobody is any more, and forget those that never started."""
-    for battle_id in games.store.battles.overdue(utc_text(datetime.now(UTC) - 5 * _GRACE)):
+    for battle_id in games.store.battles.overdue(utc_text(datetime.now(UTC) - 5 * GRACE)):
         settle(games, find(games, battle_id))
     games.store.battles.forget(utc_text(datetime.now(UTC) - _OFFERED))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -24,6 +25,12 @@ _log = logging.getLogger("py2048.web")
 _CHANNEL = "py2048_games"
 _GATHER_S = 0.02
 """While this lasts, revisions gather for one transaction."""
+
+_HELLO_S = 10.0
+"""Between two notices of a process that has nothing to tell."""
+
+_ALONE_S = 30.0
+"""A process that has heard no other for this long tells nothing: it is alone."""
 
 _RETRY_S = 1.0
 _LISTEN_S = 0.5
@@ -51,12 +58,14 @@ class Notices:
         self._store = store
         self._origin = secrets.token_hex(4)
         self._revisions: dict[str, int] = {}
+        self._heard_until = 0.0
         self._is_wanted = asyncio.Event()
 
     def tell(self, game_id: str, revision: int) -> None:
-        """Tell the others soon that a game is at a revision."""
-        self._revisions[game_id] = revision
-        self._is_wanted.set()
+        """Tell the others soon that a game is at a revision, if there are any."""
+        if time.monotonic() < self._heard_until:
+            self._revisions[game_id] = revision
+            self._is_wanted.set()
 
     async def run(self, hear: Hear, connected: Callable[[], None]) -> None:
         """Tell and hear until cancelled.
@@ -80,7 +89,8 @@ class Notices:
 
     async def _tell(self) -> None:
         while True:
-            await self._is_wanted.wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_wanted.wait(), _HELLO_S)
             await asyncio.sleep(_GATHER_S)
             self._is_wanted.clear()
             revisions, self._revisions = self._revisions, {}
@@ -101,7 +111,15 @@ class Notices:
 
         def begin() -> None:
             self._note(None)
+            self._is_wanted.set()  # says hello
             connected()
+
+        def take(games: Mapping[str, int]) -> None:
+            now = time.monotonic()
+            if now >= self._heard_until:
+                self._is_wanted.set()  # the other one may be new: it hears of this one
+            self._heard_until = now + _ALONE_S
+            hear(games)
 
         notices = self._store.notices.listen(lambda: (_CHANNEL,), _LISTEN_S)
         with suppress(RuntimeError):  # the loop is closed
@@ -112,7 +130,7 @@ class Notices:
                 if origin != self._origin:
                     pairs = (game.partition(":") for game in games)
                     found = {game: int(revision) for game, _, revision in pairs}
-                    loop.call_soon_threadsafe(hear, found)
+                    loop.call_soon_threadsafe(take, found)
 
     def _note(self, fault: str | None) -> None:
         """Note whether the others are heard, and log the change."""
@@ -124,7 +142,7 @@ class Notices:
 
 
 def _written(origin: str, revisions: Mapping[str, int]) -> Iterator[str]:
-    """Yield the texts of notices: who sends them, and each game with its revision."""
+    """Yield the texts of notices: who sends them, and each game with its revision, if any."""
     games = [f"{game}:{revision}" for game, revision in revisions.items()]
-    for first in range(0, len(games), _MAX_GAMES):
+    for first in range(0, len(games) or 1, _MAX_GAMES):
         yield " ".join((origin, *games[first : first + _MAX_GAMES]))
