@@ -252,12 +252,6 @@ async def test_a_program_plays_over_the_socket(web_server: WebServer) -> None:
             assert (await socket.ask("new", "refused", mode=mode))["reason"] == "mode"
 
 
-async def test_people_play_no_bot_games(browser: Browser) -> None:
-    """That board is for programs that say so."""
-    async with browser.socket() as socket:
-        assert (await socket.ask("new", "refused", mode="bot"))["reason"] == "mode"
-
-
 @pytest.mark.parametrize("mode", ["ranked", "daily", "bot"])
 async def test_without_a_token_the_api_plays_casual_games_only(browser: Browser, mode: str) -> None:
     """A program that plays by a person's cookie reaches no board of people without help."""

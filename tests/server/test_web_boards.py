@@ -92,50 +92,6 @@ async def test_a_computers_game_counts_apart(web_server: WebServer) -> None:
     assert "Lazy player" not in scores(browser, "assisted")
 
 
-async def test_guests_do_not_stand_on_boards(browser: Browser) -> None:
-    """A guest's game has its page and its record, but no place on a leaderboard."""
-    async with browser.socket() as socket:
-        state = await socket.new(RULES, "ranked")
-        await socket.play_out()
-        await record_of(browser, state["game"])
-    assert socket.hello["me"]["name"] not in scores(browser, "ranked")
-    assert browser.get(f"/game/{state['game']}").status == 200
-
-
-async def test_only_the_best_game_of_a_player_is_listed(web_server: WebServer) -> None:
-    """Two games make one row, with the higher score."""
-    browser = await named(web_server, "Twice")
-    best = 0
-    async with browser.socket() as socket:
-        for _ in range(2):
-            game = (await socket.new(RULES, "ranked"))["game"]
-            best = max(best, (await socket.play_out())["score"])
-            await record_of(browser, game)
-    found = browser.get(f"/api/leaderboards?board=ranked&rules={RULES}").json()["games"]
-    mine = [row["score"] for row in found if row["player"] == "Twice"]
-    assert mine == [best]
-    assert [row["score"] for row in found] == sorted((r["score"] for r in found), reverse=True)
-
-
-async def test_the_daily_game_is_the_same_for_all_and_once(web_server: WebServer) -> None:
-    """Everybody gets the same start and tiles, and each player the same game again."""
-    one, two = Browser(web_server), Browser(web_server)
-    async with one.socket() as first, two.socket() as second:
-        a, b = await first.new(mode="daily"), await second.new(mode="daily")
-        today = datetime.now(UTC).date()
-        assert a["board"] == b["board"]
-        assert a["game"] != b["game"]
-        assert a["day"] == today.isoformat()
-        assert a["commitment"] == b["commitment"]
-        direction = a["legal"][0]
-        moved = await first.move(direction)
-        assert moved["board"] == (await second.move(direction))["board"]
-        again = await first.new(mode="daily")
-        assert (again["game"], again["version"]) == (a["game"], 1)
-        refused = await first.ask("undo", "refused", number=2)
-        assert refused["reason"] == "mode"
-
-
 async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
     """It is verified, and sealed until the day is past; accounts from before the day are listed."""
     browser = await named(web_server, "Daily player")
@@ -219,19 +175,6 @@ async def test_a_live_page_offers_no_record(browser: Browser) -> None:
         await socket.send("leave")
         await record_of(browser, game)
     assert f"/game/{game}/record" in browser.get(f"/game/{game}").text
-
-
-async def test_a_running_computers_game_is_listed_as_one(web_server: WebServer) -> None:
-    """A live game in which a computer player has moved is one of the computers'."""
-    browser = await named(web_server, "Live computer")
-    async with browser.socket() as socket:
-        await socket.new("long:size=8x8")
-        await socket.ask("autoplay", "autoplay", player="random", delay=0)
-        await socket.receive("events")
-        await socket.send("autoplay", player=None)
-        page = browser.get("/player/Live%20computer").text
-    assert "<td>computer</td>" in page
-    assert "<td>assisted</td>" not in page
 
 
 def test_the_form_offers_what_the_server_plays(browser: Browser) -> None:

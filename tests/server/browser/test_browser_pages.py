@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.async_api import Route
-from tests.server.browser.visiting import Arrive, Player, claim
+from tests.server.browser.visiting import Arrive, Player
 
 from py2048.game import Record
 
@@ -222,110 +221,3 @@ async def cells(player: Player) -> list[int]:
     """Return the tiles of the board, row by row."""
     found = await player.page.locator("#board [role=gridcell]").all_text_contents()
     return [0 if cell == "empty" else int(cell) for cell in found]
-
-
-async def test_leaderboard_and_player(player: Player) -> None:
-    """A ranked game of somebody with a name stands on its board, and on the player's page."""
-    name = await claim(player)
-    game = await play_to_the_end(player)
-    score = f"{(await player.state())['score']:,}"
-    for period in ("day", "week", "ever"):
-        rules = "classic:size=2x2"
-        row = player.page.locator("table tr", has=player.page.locator(f"a[href='/game/{game}']"))
-        for _ in range(100):  # it stands there when it is verified, and a list holds a second
-            await player.page.goto(
-                f"{player.url}/leaderboards?rules={rules}&board=ranked&period={period}"
-            )
-            if await row.count():
-                break
-            await asyncio.sleep(0.5)
-        assert await row.locator("td.strong").text_content() == score
-    await player.look("leaderboard")
-    await row.get_by_role("link", name=name).click()
-    assert await player.text("h1") == name
-    assert await player.page.locator("svg.plot").count() == 3
-    assert score in await player.text("table")
-    assert await player.page.locator(f"a[href='/game/{game}']").count() == 1
-    await player.look("player")
-    await player.page.goto(f"{player.url}/leaderboards")
-    await player.page.select_option("[name=rules]", "5x5")
-    await player.page.select_option("[name=board]", "computer")
-    await player.page.select_option("[name=period]", "week")
-    await player.page.click("text=Show")
-    assert "rules=5x5" in player.page.url
-    assert await player.page.input_value("[name=board]") == "computer"
-
-
-async def test_assisted_games_have_their_own_board(guest: Player) -> None:
-    """A casual game with an undo stands among the assisted ones and not among the ranked."""
-    await claim(guest)
-    await guest.deal(SHORT, "casual")
-    await guest.press("ArrowLeft", "ArrowDown", "ArrowRight", "u")
-    await guest.settle()
-    game = (await guest.state())["game"]
-    for _ in range(60):
-        await guest.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
-        await guest.settle()
-        if (await guest.state())["outcome"] != "playing":
-            break
-    await guest.press("n")  # a casual game can be undone until it is left
-    await guest.page.wait_for_function(
-        "game => (window.py2048?.game?.game ?? game) !== game", arg=game
-    )
-    for _ in range(200):  # what is left is finished in the background
-        page = await guest.page.context.request.get(f"{guest.url}/game/{game}")
-        if 'id="place"' in await page.text():
-            break
-        await asyncio.sleep(0.1)
-    await guest.page.goto(f"{guest.url}/game/{game}")
-    await guest.page.wait_for_selector("#place")
-    assert await guest.page.locator(".badge.warn").text_content() == "assisted"
-    for board, there in (("assisted", 1), ("ranked", 0)):
-        await guest.page.goto(f"{guest.url}/leaderboards?rules={SHORT}&board={board}")
-        assert await guest.page.locator(f"table a[href='/game/{game}']").count() == there
-
-
-async def test_account(player: Player) -> None:
-    """A guest takes a name and keeps the games; logs out and in; exports; deletes everything."""
-    await player.visit()
-    await player.press("ArrowLeft", "ArrowDown")
-    await player.settle()
-    board = await player.board()
-    assert (await player.text(".account-link")).startswith("guest")
-    name = await claim(player)
-    assert await player.text(".account-link") == name
-    await player.look("account")
-    await player.visit()
-    assert await player.board() == board
-    await player.page.goto(player.url + "/account")
-    async with player.page.expect_download() as downloading:
-        await player.page.click("text=Export all that is kept of me")
-    exported = (await (await downloading.value).path()).read_text(encoding="utf-8")
-    assert name in exported
-    json.loads(exported)
-    await player.page.click("form[action='/account/logout'] button")
-    await player.page.wait_for_selector("form[action='/account/login']")
-    form = player.page.locator("form[action='/account/login']")
-    await form.locator("[name=name]").fill(name)
-    await form.locator("[name=password]").fill("wrong password")
-    await form.locator("button").click()
-    await player.page.wait_for_selector("[role=alert]")
-    player.faults.clear()  # the browser's note of the status 403
-    form = player.page.locator("form[action='/account/login']")
-    await form.locator("[name=name]").fill(name)
-    await form.locator("[name=password]").fill("correct horse battery")
-    await form.locator("button").click()
-    await player.page.wait_for_selector("form[action='/account/logout']")
-    await player.visit()
-    assert await player.board() == board
-    await player.page.goto(player.url + "/account")
-    await player.page.click("summary")
-    await player.page.fill(
-        "form[action='/account/delete'] [name=password]", "correct horse battery"
-    )
-    await player.page.click("form[action='/account/delete'] button")
-    await player.page.wait_for_selector("form[action='/account/claim']")
-    answer = await player.page.goto(f"{player.url}/player/{name}")
-    assert answer is not None
-    assert answer.status == 404
-    player.faults.clear()

@@ -362,23 +362,6 @@ async def test_ranked_games_have_no_help(guest: Player) -> None:
     assert len(await guest.text("#commitment")) == 64
 
 
-async def test_daily_game_is_given_back(guest: Player) -> None:
-    """The daily challenge is one game a day: asking again gives the same game."""
-    await guest.visit("/daily")
-    await guest.page.click("text=Play today's game")
-    await guest.page.wait_for_selector(".tile")
-    await guest.page.wait_for_function("() => window.py2048?.game?.mode === 'daily'")
-    first = await guest.state()
-    await guest.press("ArrowDown", "ArrowLeft")
-    await guest.settle()
-    await guest.visit("/?new=daily")
-    await guest.page.wait_for_function("() => window.py2048?.game?.mode === 'daily'")
-    again = await guest.state()
-    assert again["game"] == first["game"]
-    assert again["ply"] == len(guest.events("moved"))
-    assert (await guest.text("#mode")).startswith("daily")
-
-
 async def test_a_penalty_shows(guest: Player) -> None:
     """Where an illegal move costs a point, the page takes it off and says so."""
     await guest.deal("cits1401:size=2x3,start=1x2:1")
