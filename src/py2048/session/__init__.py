@@ -1,4 +1,4 @@
-"""The session: what every screen can do, and the events that report what happened."""
+"""The session: what every screen can do, and the events that say what happened."""
 
 from __future__ import annotations
 

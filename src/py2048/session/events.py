@@ -1,4 +1,4 @@
-"""What a session tells its listeners: frozen events that carry all a screen needs to draw."""
+"""What the calls of a session return: frozen events that carry all a screen needs to draw."""
 
 from __future__ import annotations
 

@@ -36,7 +36,6 @@ STORE_PATIENCE = 1.0
 """Seconds after which the store gives up waiting for another process that writes."""
 
 
-Listener = Callable[[Event], None]
 T = TypeVar("T")
 
 
@@ -82,7 +81,6 @@ class Session:
 
     def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
         self._autosave = autosave or Autosave()
-        self._listeners: list[Listener] = []
         self._events: list[Event] = []
         self._unsaved = ""
         self._player = player
@@ -93,23 +91,6 @@ class Session:
         self._won = False
         self._current = TrackedGame(Game(get_rules("classic"), player=player))
         self._rules_text = str(self.rules)
-
-    # Listening
-
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every event from now on; return a function that stops it.
-
-        It first hears of what happened since the last call that returned events.
-        """
-        self._listeners.append(listener)
-        for event in self._events:
-            listener(event)
-        return lambda: self._listeners.remove(listener)
-
-    def _emit(self, event: Event) -> None:
-        self._events.append(event)
-        for listener in tuple(self._listeners):
-            listener(event)
 
     def _take_events(self) -> tuple[Event, ...]:
         """Return what happened since the last call that returned events."""
@@ -199,7 +180,7 @@ class Session:
         try:
             return self.resume_saved(saved)
         except StorageError as error:
-            self._emit(events.StorageFailed(skipped(error)))
+            self._events.append(events.StorageFailed(skipped(error)))
             return ()
 
     def switch_rules(self, rules: Rules) -> tuple[Event, ...]:
@@ -266,9 +247,11 @@ class Session:
         self._best_scores[text] = max(stored, self._best_scores.get(text, 0))
         self._raise_best()
         self._version += 1
-        self._emit(events.GameStarted(self.game.board, self.game.score, self.best, resumed))
+        self._events.append(
+            events.GameStarted(self.game.board, self.game.score, self.best, resumed)
+        )
         if self.game.is_over:
-            self._emit(self.game_over)
+            self._events.append(self.game_over)
         self._look_at_saving()
 
     def close(self) -> None:
@@ -298,7 +281,7 @@ class Session:
             self._save_change()
         if turn is None or not turn.legal:
             now = self.game.score
-            self._emit(events.IllegalMove(direction, now - score, now))
+            self._events.append(events.IllegalMove(direction, now - score, now))
         else:
             self._played(turn, before, score)
         return self._take_events()
@@ -310,7 +293,7 @@ class Session:
         if turn is None:
             return ()
         self._save_change()
-        self._emit(events.Undone(turn, before, self.game.board, self.game.score))
+        self._events.append(events.Undone(turn, before, self.game.board, self.game.score))
         return self._take_events()
 
     def redo(self) -> tuple[Event, ...]:
@@ -344,14 +327,16 @@ class Session:
     def _played(self, turn: Turn, before: Board, score: int, *, redone: bool = False) -> None:
         """Announce a turn and what it led to."""
         now, game = self.game.score, self.game
-        self._emit(events.Moved(before, turn, game.board, now - score, now, self.best, redone))
+        self._events.append(
+            events.Moved(before, turn, game.board, now - score, now, self.best, redone)
+        )
         if game.has_won and not self._won:
             self._won = True
             assert self.rules.target is not None  # has_won needs one
             plays_on, by_computer = not self.rules.ends_at_target, self._current.computer
-            self._emit(events.Won(self.rules.target, plays_on, by_computer))
+            self._events.append(events.Won(self.rules.target, plays_on, by_computer))
         if game.is_over:
-            self._emit(self.game_over)
+            self._events.append(self.game_over)
 
     # Advice and computer players
 
@@ -368,7 +353,7 @@ class Session:
             self._current.count_hint()
             self._save()
         self._counted_hint = hint.version, hint.instead_of
-        self._emit(events.Hinted(hint))
+        self._events.append(events.Hinted(hint))
         return self._take_events()
 
     def count_help(self) -> None:
@@ -561,18 +546,18 @@ class Session:
 
     def _look_at_saving(self) -> None:
         for notice in self._autosave.take_notices():
-            self._emit(events.StorageFailed(notice))
+            self._events.append(events.StorageFailed(notice))
         unsaved = self.unsaved
         if unsaved != self._unsaved:
             self._unsaved = unsaved
-            self._emit(events.SavingChanged(unsaved))
+            self._events.append(events.SavingChanged(unsaved))
 
     def _guard(self, read: Callable[[], T]) -> T | None:
         """Read from the store; a failure is announced and yields `None`."""
         try:
             return read()
         except StorageError as error:
-            self._emit(events.StorageFailed(str(error)))
+            self._events.append(events.StorageFailed(str(error)))
             return None
 
     def _save(self) -> None:
