@@ -157,10 +157,10 @@ def test_workers_end_with_their_supervisor(
     until_gone(pids)
 
 
-def test_workers_share_no_sqlite() -> None:
+def test_workers_share_no_sqlite(tmp_path: Path) -> None:
     """One line names the fault and the way out, before anything listens."""
     with pytest.raises(ServerError, match="SQLite is for one process: give --database"):
-        run(Settings(key="k" * 16, port=0, workers=2, database="sqlite:///shared.sqlite3"))
+        run(Settings(key="k" * 16, port=0, workers=2, database=f"sqlite:///{tmp_path}/shared"))
 
 
 @pytest.mark.slow
