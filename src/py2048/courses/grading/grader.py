@@ -73,7 +73,7 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
                         _grade_tasks(session, tasks)
                     finally:
                         if session.out_of_time:
-                            key = _late(key, sandbox)
+                            key = ""  # with more time it may be another
         except Unreadable as error:
             problem = str(error)
         except RunAborted:
@@ -254,15 +254,11 @@ def key_of(submission: Submission, grading: Grading) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _late(key: str, sandbox: SandboxConfig) -> str:
-    """The key of a result whose time was over: with more time it may be another."""
-    return f"{key} in {sandbox.seconds:g} s"
-
-
 class ResultsFile:
     """Results written as they come, one JSON line each, so that a killed run can continue.
 
-    A result counts only for the same files, the same name and the same version of the grader.
+    A result counts only for the same files, the same name and the same version of the grader. One
+    without a key does not: where the grader failed or the time was over, the next run tries again.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -332,7 +328,7 @@ def grade_all(
     new = []
     for submission in submissions:
         key = key_of(submission, grading)
-        known = results.known.get(key) or results.known.get(_late(key, sandbox))
+        known = results.known.get(key)
         if known is None:
             new.append(submission)
         else:

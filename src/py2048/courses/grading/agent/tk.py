@@ -1,7 +1,7 @@
 """Real Tk on a virtual display, and the user before it; in examples that user is `screen`.
 
 Tk itself does everything but three things: timers (``after``) follow the virtual clock, waiting
-(``mainloop``, ``wait_variable`` …) gives the grader its turn, and the ready-made dialogs are
+(``mainloop``, ``wait_variable`` …) gives the grader its turn, and message boxes are
 answered by the grader instead of being shown.
 
 The user asks Tk itself and no object of the program, which may have changed those.
@@ -14,7 +14,6 @@ import os
 import tkinter
 import tkinter.font
 import tkinter.messagebox
-import tkinter.simpledialog
 import tkinter.ttk
 from _tkinter import TclError
 from functools import partial
@@ -37,7 +36,6 @@ BOXES = {
     ("retrycancel", "warning"): ("askretrycancel", "cancel"),
     ("yesnocancel", "question"): ("askyesnocancel", "yes"),
 }
-ASKING = ("askstring", "askinteger", "askfloat")
 
 
 class TclInterpreter:
@@ -50,10 +48,6 @@ class TclInterpreter:
         vars(self).update({name: getattr(real, name) for name in names})
         self.mainloop = loop
         self.quit = quit_
-
-    def __getattr__(self, name: str) -> Any:
-        """Nothing else; for type checkers."""
-        raise AttributeError(name)
 
 
 class TkControl:
@@ -92,10 +86,7 @@ class TkControl:
         misc.wait_window = lambda widget, window=None: self._wait_window(window or widget)
         misc.wait_variable = lambda widget, name="PY_VAR": self._wait_variable(widget, name)
         misc.waitvar = misc.wait_variable
-        misc.wait_visibility = lambda widget, window=None: self._wait_visible(window or widget)
         wrapper.__call__ = lambda wrapper, *words: self._called(wrapper, words)
-        for name in ASKING:
-            setattr(tkinter.simpledialog, name, self._asking(name))
 
     # -- interpreters -------------------------------------------------------------------
 
@@ -233,10 +224,6 @@ class TkControl:
         handle = _handle(window)
         self._wait_while(lambda: handle.exists)
 
-    def _wait_visible(self, window: tkinter.Misc) -> None:
-        handle = _handle(window)
-        self._wait_while(lambda: handle.exists and not window.winfo_viewable())
-
     def _wait_variable(self, widget: tkinter.Misc, variable: object) -> None:
         written: list[object] = []
         name = f"::py2048::written{id(written)}"
@@ -265,17 +252,14 @@ class TkControl:
 
     # -- dialogs ------------------------------------------------------------------------
 
-    def _answer(self, kind: str, title: object, message: object, usual: object) -> object:
-        self.dialogs.append((kind, str(title or ""), str(message or "")))
-        return self.answers.pop(0) if self.answers else usual
-
     def _box(self, *words: str) -> str:
         """What ``tk_messageBox`` becomes."""
         options = dict(zip(words[::2], words[1::2], strict=False))
         form = options.get("-type", "ok")
         kind, usual = BOXES.get((form, options.get("-icon", "info")), (f"ask{form}", "ok"))
         message = "\n".join(filter(None, [options.get("-message"), options.get("-detail")]))
-        answer = self._answer(kind, options.get("-title"), message, usual)
+        self.dialogs.append((kind, options.get("-title", ""), message))
+        answer = self.answers.pop(0) if self.answers else usual
         if isinstance(answer, str):
             return answer.lower()
         if answer is None:
@@ -284,13 +268,6 @@ class TkControl:
             ("yes", "no") if "yes" in form else (form.removesuffix("cancel"), "cancel")
         )
         return agreed if answer else refused
-
-    def _asking(self, kind: str) -> Callable[..., object]:
-        def asked(title: object = None, prompt: object = None, **options: object) -> object:
-            del options
-            return self._answer(kind, title, prompt, None)
-
-        return asked
 
 
 IDLE_REQUESTS = 1  # requests to the display of an `update` that draws nothing
@@ -426,10 +403,6 @@ class TkUser:
         found = [widget for main in mains for widget in _tree(main) if widget.is_window]
         return [w for w in found if str(w.interpreter.call("wm", "state", w.path)) == "normal"]
 
-    def title(self) -> str:
-        """The title of the first window."""
-        return _title(self.windows()[0])
-
     def widgets(self, kind: str = "") -> list[Widget]:
         """The widgets that are shown, those of a class if one is named."""
         found = [widget for window in self.windows() for widget in _within(window)]
@@ -444,10 +417,6 @@ class TkUser:
             for widget in _within(window):
                 found.extend(_texts_of(widget))
         return [text for text in found if text.strip()]
-
-    def shows(self, text: str) -> bool:
-        """Whether a text that contains `text` is shown, in any case."""
-        return any(text.lower() in shown.lower() for shown in self.texts())
 
     def items(self, canvas: Widget | tkinter.Misc) -> list[tuple[str, list[float], dict[str, str]]]:
         """What is drawn on a canvas, in order: kind, coordinates, options."""
