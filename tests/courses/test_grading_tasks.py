@@ -13,6 +13,7 @@ from py2048.courses.grading import Example
 from py2048.courses.grading.tasks import validate
 from py2048.errors import CourseError
 
+
 @pytest.mark.parametrize(
     ("part", "changes", "message"),
     [

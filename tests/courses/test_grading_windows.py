@@ -80,9 +80,7 @@ def test_a_person_sees_and_does(program):
     session.run("screen.click(canvas, 30, 40)")
     session.expect("'clicked 30,40' in screen.texts()", True)
     session.expect("screen.answer(False); screen.push('new game')", True)
-    session.expect(
-        "screen.dialogs()", [("askyesno", "New", "Really?")]
-    )
+    session.expect("screen.dialogs()", [("askyesno", "New", "Really?")])
     session.expect("label.cget('text')", "clicked 30,40")
     session.run("screen.push('New')")
     session.expect("label.cget('text')", "new game")

@@ -10,7 +10,7 @@ from toys import RIGHT, TOY
 from py2048 import courses
 from py2048.cli import main
 from py2048.courses import Course
-from py2048.courses.grading.python2 import changed_lines, convert, mixes_tabs, signs
+from py2048.courses.grading.python2 import changed_lines, convert, mixes_tabs, old_lines
 from py2048.errors import CourseError
 
 OLD = """
@@ -32,23 +32,23 @@ def grow(numbers):
 
 
 @pytest.mark.parametrize(
-    ("line", "sign"),
+    "line",
     [
-        ("print 'no'", "print without brackets"),
-        ("if x: print x", "print without brackets"),
-        ("print >>file, x", "print without brackets"),
-        ("x = raw_input()", "raw_input"),
-        ("for i in xrange(3): pass", "xrange"),
-        ("for k, v in d.iteritems(): pass", "iteritems and its like"),
-        ("except ValueError, error:", "except with a comma"),
-        ("raise ValueError, 'no'", "raise with a comma"),
-        ("if a <> b: pass", "<>"),
-        ("import Tkinter as tk", "the modules of Python 2"),
+        "print 'no'",
+        "if x: print x",
+        "print >>file, x",
+        "x = raw_input()",
+        "for i in xrange(3): pass",
+        "for k, v in d.iteritems(): pass",
+        "except ValueError, error:",
+        "raise ValueError, 'no'",
+        "if a <> b: pass",
+        "import Tkinter as tk",
     ],
 )
-def test_signs_are_found_with_their_lines(line, sign):
-    """What only Python 2 understands is named, with the line."""
-    assert signs(f"x = 1\n{line}\n") == [f"{sign} (line 2)"]
+def test_lines_for_python_2_are_found(line):
+    """What only Python 2 understands, by the number of its line."""
+    assert old_lines(f"x = 1\n{line}\n") == [2]
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,12 @@ def test_signs_are_found_with_their_lines(line, sign):
     [
         "print('a')\nprint ('a', 'b')\nprint(1).x\nprint = 3\nx = print if y else z\n",
         "'''\nprint 'in a text'\n'''\n# print 'in a remark'\nx = 'raw_input('\n",
-        "def xrange(n):\n    return range(n)\nxrange(3)\n",
         "import tkinter\nraise ValueError('a, b')\nexcept (A, B) as error:\n",
     ],
 )
-def test_programs_for_python_3_have_no_signs(text):
-    """Neither in texts and remarks, nor where a name is the program's own."""
-    assert signs(text) == []
+def test_programs_for_python_3_have_no_such_lines(text):
+    """Texts and remarks do not count."""
+    assert old_lines(text) == []
 
 
 def test_tabs_are_mixed_where_python_3_refuses_them():
@@ -83,7 +82,7 @@ def test_a_converted_program_does_the_same():
     assert list(changed_lines(OLD, after)) == [3, 4, 8, 9, 13, 15]
 
 
-def test_what_is_no_program_at_all_cannot_be_converted():
+def test_what_is_not_a_program_at_all_cannot_be_converted():
     """The reason is said."""
     with pytest.raises(ValueError, match="cannot be read as Python 2 either"):
         convert("def add(")
@@ -111,10 +110,9 @@ def test_the_report_says_that_it_is_python_2(capsys, toy, tmp_path):
     status, out = _check(capsys, path)
     assert status == 0
     assert "Not graded: ann.py, line 4: SyntaxError: invalid syntax" in out
-    assert "print without brackets (line 9)" in out
-    assert "--from-python2 converts it" in out
+    assert "is written for Python 2 (lines 4, 8, 9, 13); --from-python2 converts it" in out
     path.write_text(RIGHT.replace("input(", "raw_input("))
-    assert "raw_input (line 8); --from-python2 converts it" in _check(capsys, path)[1]
+    assert "for Python 2 (line 8); --from-python2 converts it" in _check(capsys, path)[1]
 
 
 def test_a_converted_program_is_graded(capsys, toy, tmp_path):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from py2048.cli import streams
-from py2048.cli.options import MAX_WORKERS, Subcommands, between, check_folder, check_outputs
+from py2048.cli.options import Subcommands, between, check_folder, check_outputs, parallel
 from py2048.courses import COURSES, get_course
 from py2048.errors import CourseError
 
@@ -70,33 +70,15 @@ def _file(option: str, help_: str) -> Any:
     return typer.Option(option, metavar="FILE", help=help_)
 
 
-PATHS = typer.Argument(
-    metavar="PATH...", help="A Python file, a submission's folder, a folder or ZIP of them."
-)
-JOBS = typer.Option(
-    "--jobs",
-    "-j",
-    metavar="N",
-    callback=between(1, MAX_WORKERS),
-    help="Grade N at a time, by default one for each processor; 1 keeps their order.",
-    show_default=False,
-)
-SECONDS = typer.Option(
-    "--seconds",
-    metavar="S",
-    callback=between(1, 86_400),
-    help="The time for one submission in all.",
-)
-UNPROTECTED = typer.Option(
-    "--unprotected",
-    help="Grade even where submissions could read py2048's own solutions, as on macOS.",
-)
-
-
 @app.command()
 def check(
     name: NameArgument,
-    paths: Annotated[list[Path], PATHS],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="A Python file, a submission's folder, a folder or ZIP of them."
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     csv: Annotated[Path | None, _file("--csv", "Write a gradebook.")] = None,
     html: Annotated[
@@ -110,15 +92,28 @@ def check(
         Path | None,
         _file("--resume", "Keep results in FILE; an interrupted run continues from there."),
     ] = None,
-    jobs: Annotated[int, JOBS] = os.cpu_count() or 1,
+    jobs: Annotated[
+        int | None,
+        parallel("Grade N at a time, by default one a processor; 1 keeps their order.", "--jobs"),
+    ] = None,
     detailed: Annotated[
         bool, typer.Option("--details", "-d", help="Show every task of every submission.")
     ] = False,
     from_python2: Annotated[
         bool, typer.Option("--from-python2", help="Convert programs written for Python 2 first.")
     ] = False,
-    unprotected: Annotated[bool, UNPROTECTED] = False,
-    seconds: Annotated[float, SECONDS] = 60.0,
+    unprotected: Annotated[
+        bool,
+        typer.Option(
+            "--unprotected", help="Grade even where submissions could read our own solutions."
+        ),
+    ] = False,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="S", callback=between(1, 86_400), help="The time for one submission in all."
+        ),
+    ] = 60.0,
 ) -> None:
     """Grade submissions of a course, each in a limited process of its own.
 
@@ -146,6 +141,7 @@ def check(
                 f"--gradescope writes the results of one submission, and here are "
                 f"{len(submissions)}: name one"
             )
+        jobs = jobs or os.cpu_count() or 1
         reports = _graded(submissions, grading, run, sandbox, jobs, resume, quiet=as_json)
     if len(reports) < len(submissions):
         stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
@@ -180,24 +176,25 @@ def _graded(
     The reports are in the order of the submissions.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.text import Text
 
     from py2048.courses.grading.grader import ResultsFile, grade_all
-    from py2048.courses.grading.report import one_line
+    from py2048.courses.grading.report import harmless, one_line
 
     console = Console(stderr=quiet, highlight=False)
     look = "bold red" if run.weak else "dim"
     console.print(run.protected, markup=False, soft_wrap=True, style=look)
-    now = TextColumn("{task.fields[now]}", markup=False)
-    columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), now)
     found: dict[str, Report] = {}
     running: list[str] = []
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("grading", total=len(submissions), now="")
+    with console.status("") as status:
+
+        def tell() -> None:
+            counted = f"{len(found)} of {len(submissions)} graded; now "
+            status.update(Text(counted + harmless(", ".join(running))))
 
         def on_start(submission: Submission) -> None:
             running.append(submission.name)
-            progress.update(bar, now=", ".join(running))
+            tell()
 
         results = ResultsFile(resume)
         reports = grade_all(
@@ -207,7 +204,7 @@ def _graded(
             for report in reports:
                 found[report.name] = report
                 running[:] = [name for name in running if name != report.name]
-                progress.update(bar, advance=1, now=", ".join(running))
+                tell()
                 if len(submissions) > 1:
-                    progress.console.print(one_line(report))
+                    console.print(one_line(report))
     return [found[submission.name] for submission in submissions if submission.name in found]

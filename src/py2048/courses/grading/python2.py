@@ -14,7 +14,7 @@ from typing import Any
 from py2048.errors import CourseError
 
 MAX_CHARACTERS = 200_000  # characters of a program that is looked at
-MAX_LINES_NAMED = 4  # named for each sign
+MAX_LINES_NAMED = 4
 
 _STRINGS = re.compile(
     r"'''(?:\\.|[^\\])*?'''"
@@ -24,35 +24,26 @@ _STRINGS = re.compile(
     r"|#[^\n]*",
     re.DOTALL,
 )
-_SIGNS = {
-    "print without brackets": r"^(?:.*:)?[ \t]*print\b(?:[ \t]+(?![ \t=(.,)\]]|(?:if|in|is)\b)|>>)",
-    "raw_input": r"\braw_input[ \t]*\(",
-    "xrange": r"\bxrange[ \t]*\(",
-    "iteritems and its like": r"\.(?:iter(?:items|keys|values)|has_key)[ \t]*\(",
-    "except with a comma": r"\bexcept[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:",
-    "raise with a comma": r"\braise[ \t]+[\w.]+[ \t]*,",
-    "exec without brackets": r"^[ \t]*exec[ \t]+[^ \t=(.]",
-    "<>": r"<>",
-    "the modules of Python 2": (
-        r"^[ \t]*(?:import|from)[ \t]+"
-        r"(?:Tkinter|tkMessageBox|tkSimpleDialog|tkFont|Queue|ConfigParser|StringIO|urllib2)\b"
-    ),
-}
+_OLD = re.compile(
+    r"^(?:.*:)?[ \t]*print\b(?:[ \t]+(?![ \t=(.,)\]]|(?:if|in|is)\b)|>>)"
+    r"|\b(?:raw_input|xrange)[ \t]*\("
+    r"|\.(?:iter(?:items|keys|values)|has_key)[ \t]*\("
+    r"|\bexcept[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:"
+    r"|\braise[ \t]+[\w.]+[ \t]*,"
+    r"|^[ \t]*exec[ \t]+[^ \t=(.]"
+    r"|<>"
+    r"|^[ \t]*(?:import|from)[ \t]+"
+    r"(?:Tkinter|tkMessageBox|tkSimpleDialog|tkFont|Queue|ConfigParser|StringIO|urllib2)\b",
+    re.MULTILINE,
+)
 
 
-def signs(text: str) -> list[str]:
-    """What only Python 2 understands in a program, each with the lines where it stands."""
+def old_lines(text: str) -> list[int]:
+    """The numbers of the lines that only Python 2 understands."""
     if len(text) > MAX_CHARACTERS:
         return []
     code = _STRINGS.sub(_blank, text)
-    own = set(re.findall(r"\b(?:def|class|as)[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=", code, re.MULTILINE))
-    defined = {name for pair in own for name in pair if name}
-    found = []
-    for words, pattern in _SIGNS.items():
-        lines = [code.count("\n", 0, m.end()) + 1 for m in re.finditer(pattern, code, re.MULTILINE)]
-        if lines and words not in defined:
-            found.append(f"{words} ({places(lines)})")
-    return found
+    return [code.count("\n", 0, found.end()) + 1 for found in _OLD.finditer(code)]
 
 
 def mixes_tabs(text: str) -> bool:

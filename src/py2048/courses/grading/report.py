@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -46,19 +45,21 @@ class CheckResult:
     actual: str = ""
 
     @property
-    def line(self) -> str:
-        """The check in one line."""
+    def lines(self) -> list[str]:
+        """The check in one line; if it fails also the smallest example, ready to be pasted."""
         if self.carried:
-            return f"✓ {self.title} (counted with right versions of what other tasks ask for)"
-        free = "" if self.passed or self.weight else " (costs no marks)"
-        return f"{'✓' if self.passed else '✗'} {self.title}{free}"
-
-    @property
-    def failure(self) -> str:
-        """The smallest failing example with expected and actual."""
-        lines = self.example.split("\n")
-        lines += [f"expected: {self.expected}", f"actual:   {self.actual}"]
-        return "\n".join(line for line in lines if line)
+            return [f"✓ {self.title} (counted with right versions of what other tasks ask for)"]
+        if self.passed:
+            return [f"✓ {self.title}"]
+        free = "" if self.weight else " (costs no marks)"
+        example = [line for line in self.example.split("\n") if line]
+        return [
+            f"✗ {self.title}{free}",
+            *example,
+            f"expected: {self.expected}",
+            f"actual:   {self.actual}",
+            "",
+        ]
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,12 @@ class TaskResult:
     def status(self) -> str:
         """``passed`` with full marks, else ``failed``."""
         return "passed" if self.earned == self.marks else "failed"
+
+    @property
+    def text(self) -> str:
+        """What was asked, and the results of the checks: the same in every form of a report."""
+        lines = [line for check in self.checks for line in check.lines]
+        return "\n".join([self.asked, "", *lines]).rstrip()
 
 
 @dataclass(frozen=True)
@@ -325,7 +332,7 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
                 "status": task.status,
                 "name": task.title,
                 "number": task.id,
-                "output": _task_text(task, report.problem),
+                "output": f"{task.asked}\n\n{lines[0]}" if report.problem else task.text,
                 "visibility": "visible",
             }
             for task in report.tasks
@@ -337,18 +344,6 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
             "submission": report.name,
         },
     }
-
-
-def _task_text(task: TaskResult, problem: str) -> str:
-    """What was asked in a task, and the results of its checks."""
-    if problem:
-        return f"{task.asked}\n\nNot graded: {problem}"
-    lines = [task.asked, ""]
-    for check in task.checks:
-        lines.append(check.line)
-        if not check.passed:
-            lines.extend(f"    {line}" for line in check.failure.split("\n"))
-    return "\n".join(lines).rstrip()
 
 
 # --- the terminal ---
@@ -403,18 +398,10 @@ def _details(report: Report) -> RenderableType:
     table.add_column("What was asked, and how it went", ratio=1)
     table.add_column("Marks", justify="right", no_wrap=True)
     for task in report.tasks:
-        table.add_row(task.id, _task_cell(task), _marks(task))
+        cell = Group(Text(task.title, style="bold"), Text(harmless(task.text)))
+        table.add_row(task.id, cell, _marks(task))
     table.add_row("", Text("All tasks", style="bold"), _marks(report))
     return Group(*(Text(harmless(line), style="yellow") for line in report.summary), table)
-
-
-def _task_cell(task: TaskResult) -> RenderableType:
-    parts: list[RenderableType] = [Text(task.title, style="bold"), Text(task.asked)]
-    for check in task.checks:
-        parts.append(Text(harmless(check.line), style="green" if check.passed else "red"))
-        if not check.passed:
-            parts.append(Padding(Text(harmless(check.failure)), (0, 0, 0, 4)))
-    return Group(*parts)
 
 
 def _gradebook(reports: Sequence[Report]) -> Table:
@@ -530,19 +517,8 @@ def student_page(run: RunInfo, report: Report) -> str:
 
 def _task_section(task: TaskResult) -> str:
     look = "good" if task.status == "passed" else "bad"
-    marks = f'<span class="marks {look}">{_marks_of(task)}</span>'
-    checks = "\n".join(map(_check_item, task.checks))
-    listed = f"<ul>\n{checks}\n</ul>\n" if checks else ""
     return (
-        f"<section>\n<h2><span>Task {escape(task.id)}: {escape(task.title)}</span> {marks}</h2>\n"
-        f"<p>{escape(task.asked)}</p>\n{listed}</section>"
+        f"<section>\n<h2><span>Task {escape(task.id)}: {escape(task.title)}</span> "
+        f'<span class="marks {look}">{_marks_of(task)}</span></h2>\n'
+        f"<pre>{escape(task.text)}</pre>\n</section>"
     )
-
-
-def _check_item(check: CheckResult) -> str:
-    sign, words = check.line.split(" ", 1)
-    look = "good" if check.passed else "bad"
-    line = f'<b class="{look}">{sign}</b>{escape(words)}'
-    if check.passed:
-        return f"<li>{line}</li>"
-    return f"<li>{line}\n<pre>{escape(check.failure)}</pre></li>"

@@ -32,13 +32,6 @@ MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
 MAX_BYTES, MAX_FILES = 64 << 20, 2000  # of one submission
 CHUNK = 1 << 16
 MAX_DEPTH = 4  # ZIPs in ZIPs
-BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 LEFT_OUT = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
@@ -134,10 +127,8 @@ class PreparedSubmission:
 
 def decode_source(data: bytes) -> tuple[str, str]:
     """The text of a source file, and a note when its encoding had to be guessed."""
-    for mark, encoding in BOMS:
-        if data.startswith(mark):
-            note = "" if encoding == "utf-8-sig" else f"is written in {encoding.upper()}"
-            return data.decode(encoding, errors="replace"), note
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace"), "is written in UTF-16"
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
         return data.decode(encoding), ""
@@ -349,10 +340,10 @@ def _copy(path: Path, target: Path, work: PreparedSubmission, from_python2: bool
 
 def _for_python3(text: str, name: str, work: PreparedSubmission, from_python2: bool) -> str:
     """The text of a source; if it is for Python 2, converted when that is asked for."""
-    found = python2.signs(text)
+    found = python2.old_lines(text)
     if not from_python2:
         if found:
-            work.notes.append(f"{name} is written for Python 2: {', '.join(found)}; {ADVICE}")
+            work.notes.append(f"{name} is written for Python 2 ({python2.places(found)}); {ADVICE}")
             work.advice = ADVICE
         return text
     if not found and not python2.mixes_tabs(text):

@@ -23,7 +23,6 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as set_handler
 from _thread import _count as threads_started
-from contextlib import suppress
 from functools import cache
 from os import _exit as os_exit
 from os import fork as os_fork
