@@ -217,7 +217,7 @@ def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
         "games": 1, "records": 1, "rounds": 2, "bests": 1, "leaders": 4, "settings": 0,
         "turns": 1, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
-        "puzzle_answers": 0, "reviews": 1, "bot_games": 0, "recovery_codes": 1,
+        "puzzle_answers": 0, "reviews": 1, "recovery_codes": 1,
     }  # fmt: skip
 
 
@@ -499,19 +499,3 @@ def test_a_listener_whose_connection_is_lost_says_so(postgresql_url: str) -> Non
         with pytest.raises(StorageError, match="cannot reach"):
             list(listening)
         assert next(store.notices.listen(lambda: ["one"], 0.2)) is None
-
-
-def test_a_programs_game_has_its_time_control(store: Store) -> None:
-    """It is there while the game is in progress and after, and goes with the game."""
-    game = SavedGame(rules="classic", seed=None, start="2 .", player="me", owner="bot")
-    info = OnlineGameInfo(game.id, "bot", "bot", None, "aa", control="10ms")
-    assert not store.changes.write([NewOnlineGame(game, info)])
-    unlimited = new_online_game(store, owner="bot", mode="bot")
-    assert store.online.info(game.id) == info
-    controls = {each.id: each.control for each in store.online.open_games("bot")}
-    assert controls == {game.id: "10ms", unlimited.id: None}
-    finish(store, game, 100, "bot-10ms")
-    found = store.online.info(game.id)
-    assert found is not None
-    assert found.control == "10ms"
-    assert [row["control"] for row in store.accounts.export("bot")["bot_games"]] == ["10ms"]

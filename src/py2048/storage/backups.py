@@ -170,13 +170,12 @@ def _is_of_before(file: IO[str], path: Path) -> bool:
 
 def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
     is_before = _is_of_before(file, path)
-    dropped = DROPPED if is_before else ()
     rows, claimed = 0, None
     for name, lines in itertools.groupby(map(json.loads, file), key=_table_of):
         if name is None:
             claimed = next(lines)["rows"]
             continue
-        table = None if name in dropped else schema.metadata.tables[name]
+        table = None if name in DROPPED else schema.metadata.tables[name]
         while values := [row for _, row in itertools.islice(lines, _ROWS_AT_ONCE)]:
             if table is not None:
                 columns = [column.name for column in table.columns]

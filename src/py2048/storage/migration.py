@@ -21,8 +21,8 @@ from py2048.storage.values import looks_of
 BEFORE = "0009"
 """The last schema of the time before the first release; stores that have it are converted."""
 
-DROPPED = ("follows",)
-"""The tables of `BEFORE` that are no more."""
+DROPPED = ("bot_games", "follows")
+"""The tables of `BEFORE` that this version does not have."""
 
 _ADVISORY_LOCK = 2048_0001  # any number; every py2048 must use the same
 

@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 
 from py2048.storage.database import Subject, insert_new
 from py2048.storage.games import row_of
-from py2048.storage.schema import OWNED, accounts, bot_games, days, games, records, rounds
+from py2048.storage.schema import OWNED, accounts, days, games, records, rounds
 from py2048.storage.values import (
     DailyResult,
     NewOnlineGame,
@@ -22,12 +22,7 @@ MIN_TURNS = 10
 """Fewer turns make no game of a guest that is worth keeping for long."""
 
 _TO_WATCH = (games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None))
-_CONTROL = bot_games.c.game_id == rounds.c.game_id
-_INFO = (
-    sa.select(rounds, accounts.c.name, bot_games.c.control)
-    .outerjoin(accounts, accounts.c.id == rounds.c.owner)
-    .outerjoin(bot_games, _CONTROL)
-)
+_INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
 
 
 class OnlineGames(Subject):
@@ -38,8 +33,7 @@ class OnlineGames(Subject):
         with self._database.write() as connection:
             unchanged = (games.c.id == game_id, games.c.revision == revision)
             if connection.execute(sa.delete(games).where(*unchanged)).rowcount:
-                for table in (rounds, bot_games):
-                    connection.execute(sa.delete(table).where(table.c.game_id == game_id))
+                connection.execute(sa.delete(rounds).where(rounds.c.game_id == game_id))
 
     def info(self, game_id: str) -> OnlineGameInfo | None:
         """Return what a game on the server has besides, None for other games."""
@@ -91,10 +85,9 @@ class OnlineGames(Subject):
 
     def _open(self, *conditions: sa.ColumnElement[bool], limit: int) -> list[OpenGame]:
         query = (
-            sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name, bot_games.c.control)
+            sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name)
             .join(rounds, rounds.c.game_id == games.c.id)
             .join(accounts, accounts.c.id == games.c.owner)
-            .outerjoin(bot_games, _CONTROL)
             .where(*conditions)
             .order_by(games.c.updated.desc(), games.c.id)
             .limit(limit)
@@ -184,13 +177,6 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
     if connection.execute(counted, facts).rowcount < len(new):
         return False
     connection.execute(sa.insert(games), [row_of(each.game) for each in new])
-    limited = [
-        {"game_id": each.id, "owner": each.game.owner, "control": each.info.control}
-        for each in new
-        if each.info.control
-    ]
-    if limited:
-        connection.execute(sa.insert(bot_games), limited)
     return True
 
 

@@ -141,16 +141,6 @@ rounds = sa.Table(
     sa.Index("rounds_of_day", "day"),
 )
 
-# What a program's game has besides, where its time is limited.
-bot_games = sa.Table(
-    "bot_games",
-    metadata,
-    sa.Column("game_id", sa.String(32), primary_key=True),
-    sa.Column("owner", sa.String(32), nullable=False),
-    sa.Column("control", sa.Text, nullable=False),  # its time control, such as 10ms
-    sa.Index("bot_games_by_owner", "owner"),
-)
-
 # What an account with a name has besides.
 names = sa.Table(
     "names",

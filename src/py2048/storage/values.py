@@ -235,7 +235,6 @@ class OnlineGameInfo:
         day: The date of a daily game, such as ``2048-01-31``.
         secret: What its draws come from, in hexadecimal digits; empty where a seed decides.
         name: The name of the account, None for a guest.
-        control: The time control of a program's game, such as ``10ms``; None without a limit.
     """
 
     game_id: str
@@ -244,7 +243,6 @@ class OnlineGameInfo:
     day: str | None
     secret: str
     name: str | None = None
-    control: str | None = None
 
 
 @dataclass(frozen=True)
@@ -286,7 +284,6 @@ class OpenGame:
         offline: Whether tiles appeared in a browser without its server.
         started: When it began, ISO 8601 in UTC.
         updated: When it last changed, likewise.
-        control: The time control of a program's game; None without a limit.
     """
 
     id: str
@@ -306,7 +303,6 @@ class OpenGame:
     offline: bool
     started: str
     updated: str
-    control: str | None = None
 
     @classmethod
     def of(cls, row: Any) -> OpenGame:
