@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from py2048.errors import MissingExtraError, TournamentError, os_errors_as
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from py2048.arena import PlayerSummary, Results
+    from py2048.arena import Results
     from py2048.ntuple.network import StageRecord
     from py2048.training.ascent import StretchPoint
     from py2048.training.run import CurvePoint
@@ -33,94 +34,91 @@ def check_plots(path: Path | None = None) -> None:
         raise MissingExtraError("pictures need matplotlib: pip install 'py2048[plots]'")
 
 
-def draw_results(results: Results, path: Path) -> None:
-    """Draw the scores and tiles of a tournament.
-
-    On the left, the share of games in which a player makes at least so many points; on the right,
-    in which it reaches a tile, with 95 % intervals.
+@contextmanager
+def _panels(path: Path, count: int = 1, size: tuple[float, float] = (8, 5)) -> Iterator[list[Axes]]:
+    """Yield panels side by side, which share their y axis; then save the picture.
 
     Raises:
         TournamentError: if the picture cannot be written.
     """
     from matplotlib.figure import Figure
 
-    from py2048.arena import summaries
-
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
-    for each in summaries(results):
-        _draw_scores(left, results, each)
-        _draw_tiles(right, each)
-    left.set(xlabel="score", ylabel="share of games that reach it", ylim=(0, 1.02))
-    right.set(xlabel="tile")
-    right.set_xscale("log", base=2)
-    right.xaxis.set_major_formatter(lambda tile, _: f"{tile:.0f}")
-    for axes in (left, right):
+    figure = Figure(figsize=size, layout="constrained")
+    panels = list(figure.subplots(1, count, sharey=True, squeeze=False)[0])
+    yield panels
+    for axes in panels:
         axes.grid(alpha=0.3)
-    left.legend()
-    figure.suptitle(f"{results.tournament.rules.name}, seed {results.tournament.seed}")
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend()
     with os_errors_as(TournamentError, f"cannot write {path}"):
         figure.savefig(path, dpi=120)
 
 
-def _draw_scores(axes: Axes, results: Results, each: PlayerSummary) -> None:
-    scores = sorted(game.score for game in results.of(each.player).values())
-    shares = [1.0, *(1 - index / len(scores) for index in range(len(scores)))]
-    label = f"{each.player}: mean {each.score.mean:,.0f}"
-    axes.step([0, *scores], shares, where="pre", label=label)
+def _scale_by_doubling(axes: Axes) -> None:
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(lambda tile, _: f"{tile:.0f}")
 
 
-def _draw_tiles(axes: Axes, each: PlayerSummary) -> None:
-    rates = list(each.tiles.values())
-    spread = [
-        [max(rate.share - rate.low, 0.0) for rate in rates],
-        [max(rate.high - rate.share, 0.0) for rate in rates],
-    ]
-    axes.errorbar(list(each.tiles), [rate.share for rate in rates], spread, marker="o", capsize=3)
+def draw_results(results: Results, path: Path) -> None:
+    """Draw the scores and tiles of a tournament.
+
+    On the left, the share of games in which a player makes at least that score; on the right, in
+    which it reaches a tile, with 95 % intervals.
+
+    Raises:
+        TournamentError: if the picture cannot be written.
+    """
+    from py2048.arena import summaries
+
+    tournament = results.tournament
+    with _panels(path, 2, (11, 4.5)) as (left, right):
+        for each in summaries(results):
+            scores = sorted(game.score for game in results.of(each.player).values())
+            shares = [1.0, *(1 - index / len(scores) for index in range(len(scores)))]
+            label = f"{each.player}: mean {each.score.mean:,.0f}"
+            left.step([0, *scores], shares, where="pre", label=label)
+            rates = list(each.tiles.values())
+            spread = [
+                [max(rate.share - rate.low, 0.0) for rate in rates],
+                [max(rate.high - rate.share, 0.0) for rate in rates],
+            ]
+            tiles, reached = list(each.tiles), [rate.share for rate in rates]
+            right.errorbar(tiles, reached, spread, marker="o", capsize=3)
+        left.set(xlabel="score", ylabel="share of games that reach it", ylim=(0, 1.02))
+        right.set(xlabel="tile")
+        _scale_by_doubling(right)
+        left.figure.suptitle(f"{tournament.rules.name}, seed {tournament.seed}")
 
 
 def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
     """Draw a learning curve: mean scores by the number of games."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
-    games = [point.games for point in curve]
-    axes.plot(games, [point.mean for point in curve], label="while learning")
-    if judged := [point for point in curve if point.evaluated]:
-        axes.errorbar(
-            [point.games for point in judged],
-            [point.evaluated for point in judged],
-            [2 * point.evaluated_error for point in judged],
-            label="without learning, ± 2 standard errors",
-        )
-    axes.set(xlabel="games", ylabel="mean score", ylim=(0, None))
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=120)
+    with _panels(path) as (axes,):
+        axes.plot([p.games for p in curve], [p.mean for p in curve], label="while learning")
+        if judged := [point for point in curve if point.evaluated]:
+            axes.errorbar(
+                [point.games for point in judged],
+                [point.evaluated for point in judged],
+                [2 * point.evaluated_error for point in judged],
+                label="without learning, ± 2 standard errors",
+            )
+        axes.set(xlabel="games", ylabel="mean score", ylim=(0, None))
 
 
 def draw_ascent(points: Sequence[StretchPoint], path: Path) -> None:
     """Draw how many boards of each band make its tile, by depth and moves of training."""
-    from matplotlib.figure import Figure
-
     bands = sorted({point[:2] for point in points})
-    figure = Figure(figsize=(2 + 4 * len(bands), 5), layout="constrained")
-    places = figure.subplots(1, max(len(bands), 1), sharey=True, squeeze=False)[0]
-    for axes, (tile, least) in zip(places, bands, strict=False):
-        of_band = [point for point in points if point[:2] == (tile, least)]
-        for number, depth in enumerate(sorted({point.depth for point in of_band})):
-            _draw_stretch(axes, [p for p in of_band if p.depth == depth], f"C{number}")
-        axes.set(title=f"largest tile {tile}, sum from {least}", xlabel="million moves of training")
-        axes.set_xlim(left=0)
-        axes.grid(alpha=0.3)
-        axes.legend()
-    places[0].set(ylim=(0, 100), ylabel="% of held-out boards that make the tile")
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    with _panels(path, max(len(bands), 1), (2 + 4 * len(bands), 5)) as panels:
+        for axes, (tile, least) in zip(panels, bands, strict=False):
+            of_band = [point for point in points if point[:2] == (tile, least)]
+            for number, depth in enumerate(sorted({point.depth for point in of_band})):
+                _draw_stretch(axes, [p for p in of_band if p.depth == depth], f"C{number}")
+            title = f"largest tile {tile}, sum from {least}"
+            axes.set(title=title, xlabel="million moves of training", xlim=(0, None))
+        panels[0].set(ylim=(0, 100), ylabel="% of held-out boards that make the tile")
 
 
 def _draw_stretch(axes: Axes, points: Sequence[StretchPoint], colour: str) -> None:
-    """Draw what came at one depth, and as a line what came before the training."""
+    """Draw the results at one depth, and as a line those before the training."""
     trained = [point for point in points if point.moves]
     axes.errorbar(
         [point.moves / 1e6 for point in trained],
@@ -146,48 +144,29 @@ def draw_stretches(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     Raises:
         TournamentError: if the picture cannot be written.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
     players = list(dict.fromkeys(row["player"] for row in rows))
     stages = sorted({row["stage"] for row in rows})
-    for number, player in enumerate(players):
-        own = [row for row in rows if row["player"] == player]
-        axes.errorbar(
-            [stages.index(row["stage"]) + 0.1 * (number - (len(players) - 1) / 2) for row in own],
-            [100 * row["share"] for row in own],
-            [100 * row["error"] for row in own],
-            marker="o",
-            linestyle="",
-            capsize=3,
-            label=player,
-        )
-    axes.set_xticks(range(len(stages)), [f"{tile:,}\nsum {least:,}" for tile, least in stages])
-    axes.set(xlabel="largest tile and sum of the boards", ylim=(0, 100))
-    axes.set_ylabel("% that make the tile, ± standard error")
-    axes.grid(axis="y", alpha=0.3)
-    axes.legend()
-    with os_errors_as(TournamentError, f"cannot write {path}"):
-        figure.savefig(path, dpi=110)
+    with _panels(path) as (axes,):
+        for number, player in enumerate(players):
+            own = [row for row in rows if row["player"] == player]
+            shift = 0.1 * (number - (len(players) - 1) / 2)
+            axes.errorbar(
+                [stages.index(row["stage"]) + shift for row in own],
+                [100 * row["share"] for row in own],
+                [100 * row["error"] for row in own],
+                fmt="o",
+                capsize=3,
+                label=player,
+            )
+        axes.set_xticks(range(len(stages)), [f"{tile:,}\nsum {least:,}" for tile, least in stages])
+        axes.set(xlabel="largest tile and sum of the boards", ylim=(0, 100))
+        axes.set_ylabel("% that make the tile, ± standard error")
 
 
 def draw_calibration(rows: Sequence[StageRecord], path: Path) -> None:
     """Draw by how much a network expects too many points, over the sum of the board."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
-    errors = [2 * row.error for row in rows]
-    axes.errorbar(
-        [max(row.tile, row.least) for row in rows],
-        [row.excess for row in rows],
-        errors,
-        marker="o",
-        capsize=3,
-    )
-    axes.set(xlabel="sum of the board", ylabel="points expected less those that came")
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(lambda total, _: f"{total:.0f}")
-    axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
+    with _panels(path) as (axes,):
+        sums, errors = [max(row.tile, row.least) for row in rows], [2 * row.error for row in rows]
+        axes.errorbar(sums, [row.excess for row in rows], errors, marker="o", capsize=3)
+        axes.set(xlabel="sum of the board", ylabel="points expected less those that came")
+        _scale_by_doubling(axes)

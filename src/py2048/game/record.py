@@ -19,11 +19,12 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import IO, Any, TypeGuard
 
 from py2048 import rng
 from py2048.board import Board
@@ -410,13 +411,20 @@ def check_replaceable(path: Path) -> None:
         raise OSError(errno.EEXIST, "it is there and not an ordinary file", str(path))
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace the file at `path` by one with `data`, or leave it as it was and raise OSError."""
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a file that replaces the one at `path` when it is complete and on disk.
+
+    An exception leaves the file at `path` as it was.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
     check_replaceable(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
@@ -424,6 +432,12 @@ def write_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the file at `path` by one with `data`, or leave it as it was and raise OSError."""
+    with replacing(path) as file:
+        file.write(data)
 
 
 def _lines(data: Mapping[str, object]) -> str:

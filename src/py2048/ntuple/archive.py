@@ -20,8 +20,8 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.errors import Py2048Error, WeightsError, shown
-from py2048.game.record import check_replaceable
+from py2048.errors import Py2048Error, WeightsError, os_errors_as, shown
+from py2048.game.record import check_replaceable, replacing
 
 HEADER = "header.json"
 VERSION = 1
@@ -59,26 +59,14 @@ def write_archive(
         compression: how members are packed, a constant of `zipfile`; by default arrays that are
             nearly empty are deflated.
     """
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        check_replaceable(path)
-        with temporary.open("wb") as file:
-            with zipfile.ZipFile(file, "w") as archive:
-                sums = {
-                    name: _write_member(archive, name, array, compression) for name, array in arrays
-                }
-                text = json.dumps(
-                    {"format": kind, "version": VERSION, **header, "sha256": sums}, indent=1
-                )
-                archive.writestr(zipfile.ZipInfo(HEADER, _EPOCH), text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+    with os_errors_as(WeightsError, f"{path} cannot be written"):
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+            sums = {
+                name: _write_member(archive, name, array, compression) for name, array in arrays
+            }
+            data = {"format": kind, "version": VERSION, **header, "sha256": sums}
+            archive.writestr(zipfile.ZipInfo(HEADER, _EPOCH), json.dumps(data, indent=1))
         _sync_folder(path.parent)
-    except OSError as error:
-        raise WeightsError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def is_sparse(array: Array) -> bool:
