@@ -6,7 +6,6 @@ import importlib.util
 import os
 import re
 import signal
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -17,7 +16,7 @@ import pytest
 
 from py2048.arena.ray_cluster import RayWorkers, run_there
 from py2048.cli import main
-from py2048.errors import MissingExtraError, Py2048Error, SolvingError
+from py2048.errors import Py2048Error, SolvingError
 from py2048.solving import Solution, sharded, solve
 from py2048.solving.sharded import Progress, solve_sharded
 
@@ -139,13 +138,6 @@ def test_a_cluster_that_is_not_there_is_one_clear_line() -> None:
     """With the address, and how to begin one."""
     with pytest.raises(SolvingError, match=r"no Ray cluster at '127\.0\.0\.1:1'.*ray start"):
         RayWorkers("127.0.0.1:1")
-
-
-def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line that says what to install."""
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'py2048\[cluster\]'"):
-        RayWorkers("auto")
 
 
 @pytest.mark.parametrize(

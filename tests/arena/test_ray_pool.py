@@ -17,7 +17,7 @@ from tests.arena.plugin import installed
 from py2048 import get_rules
 from py2048.arena import GameResult, Results, Tournament, compare_players, run_tournament
 from py2048.arena.ray_cluster import RayPool
-from py2048.errors import MissingExtraError, PlayerError, TournamentError
+from py2048.errors import PlayerError, TournamentError
 from py2048.players import registry
 
 pytestmark = [
@@ -129,10 +129,3 @@ def test_a_cluster_that_is_not_there_is_one_clear_line(address: str, reason: str
     ) as e:
         RayPool(address)
     assert "\n" not in str(e.value)
-
-
-def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line that says what to install."""
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'py2048\[cluster\]'"):
-        RayPool("auto")

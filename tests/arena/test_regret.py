@@ -108,13 +108,3 @@ def test_an_interruption_loses_no_game_and_no_regret_that_is_known(
     assert main([*words, "--regret", "--json", "--csv", str(table)]) == 130
     assert [each["player"] for each in json.loads(capsys.readouterr().out)["regret"]] == ["corner"]
     assert len(table.read_text().splitlines()) == 1 + 2 * 3
-
-
-def test_records_are_those_of_the_games(tmp_path: Path) -> None:
-    """A record from a file has its regret, too."""
-    game = Game(RULES, seed=2)
-    while not game.is_over:
-        game.play(game.legal_directions()[0])
-    path = tmp_path / "game.json"
-    game.record().save(path)
-    assert len(regrets_of(Record.load(path), solve(RULES))) == game.ply

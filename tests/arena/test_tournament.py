@@ -16,7 +16,6 @@ from py2048.arena.jobs import Job, JobResult, own_seed, run_job
 from py2048.arena.pools import ProcessPool, SerialPool
 from py2048.arena.tournament import Schedule
 from py2048.errors import PlayerError, Py2048Error, TournamentError
-from py2048.players.player import PlaysGames
 from py2048.rng import derive_seed
 
 SMALL = get_rules("2x4")
@@ -85,30 +84,6 @@ def test_whole_games_are_those_of_choose() -> None:
     assert games_of(results) == plain
     seeded = [by_hand("whole", SMALL, derive_seed(2, number)) for number in range(12)]
     assert [game.score for game in games_of(results)["whole"]] == [game.score for game in seeded]
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "heuristic:depth=1",
-        "expectimax:depth=2,evaluation=heuristic",
-        "expectimax:nodes=60,evaluation=heuristic",
-        "expectimax:depth=3,cutoff=0.05,evaluation=heuristic",
-    ],
-)
-@pytest.mark.parametrize("rules", [SMALL, get_rules("ist")], ids=lambda rules: rules.name)
-def test_compiled_games_are_those_move_by_move(spec: str, rules: Rules) -> None:
-    """A search that plays whole games in the compiled loop plays the games of `choose`."""
-    rules = replace(rules, target=64, ends_at_target=True)  # short games
-    assert isinstance(make_player(spec), PlaysGames)
-    fast = run_job(Job(spec, rules, 6, (0, 1, 2))).played
-    slow = run_job(Job(spec, rules, 6, (0, 1, 2), recorded=True)).played
-    assert [(g.score, g.max_tile, g.moves) for g in fast] == [
-        (g.score, g.max_tile, g.moves) for g in slow
-    ]
-    for game in slow:
-        assert game.record is not None
-        Record.from_json(game.record).verify()
 
 
 @pytest.mark.usefixtures("plugins")

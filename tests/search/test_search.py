@@ -358,13 +358,21 @@ def test_a_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "depth"),
-    [("classic", 2), ("comp1127", 1), ("qsan_qarut", 1), ("3x3", 2), ("cits1401", 1)],
+    ("name", "given"),
+    [
+        ("classic", SearchLimits(2)),
+        ("comp1127", SearchLimits(1)),
+        ("qsan_qarut", SearchLimits(1)),
+        ("3x3", SearchLimits(2)),
+        ("cits1401", SearchLimits(1)),
+        ("2x4", SearchLimits(3, cutoff=0.05)),
+        ("2x4", SearchLimits(nodes=300)),
+    ],
 )
-def test_compiled_games_are_games(name: str, depth: int) -> None:
+def test_compiled_games_are_games(name: str, given: SearchLimits) -> None:
     """`play_games` plays the games that `Game` plays when the best rated moves are made."""
     rules = get_rules(name)
-    searcher = Searcher(rules, limits=SearchLimits(depth))
+    searcher = Searcher(rules, limits=given)
     seeds = [3, 2**64 - 1]
     games = play_games(searcher, seeds)
     for number, seed in enumerate(seeds):
@@ -393,18 +401,6 @@ def test_many_games_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
             assert games.scores[place] == single.scores[0]
     nothing = play_games(searcher, [])
     assert (len(nothing.scores), nothing.boards.shape, nothing.directions) == (0, (0, 3, 3), [])
-
-
-def test_a_budget_plays_games_too() -> None:
-    """A search limited by nodes plays whole games, the same each time."""
-    rules = get_rules("2x4")
-    one, two = (play_games(Searcher(rules, limits=SearchLimits(nodes=300)), [5]) for _ in range(2))
-    assert (one.directions[0] == two.directions[0]).all()
-    game = Game(rules, seed=5)
-    for move in one.directions[0]:
-        game.play(Direction(int(move)))
-    assert game.is_over
-    assert game.score == one.scores[0]
 
 
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)

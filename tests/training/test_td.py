@@ -278,13 +278,6 @@ def test_kernels_play_the_same_compiled_and_plain() -> None:
         assert results[0] == results[1]
 
 
-def test_kernels_learn_the_same_compiled_and_plain() -> None:
-    """Up to the rounding of sums in another order."""
-    compiled = taught(SMALL, TRAJECTORY, REWARDS, 100.0).records
-    plain = taught(SMALL, TRAJECTORY, REWARDS, 100.0, plain_form(learn())).records
-    assert np.allclose(compiled, plain, rtol=1e-5, atol=1e-5)
-
-
 @pytest.mark.slow
 def test_the_example_makes_a_player_ten_times_as_strong(
     capsys: pytest.CaptureFixture[str],

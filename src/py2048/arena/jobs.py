@@ -92,21 +92,21 @@ def run_job(job: Job) -> JobResult:
     return JobResult(tuple(_games(job)), time.perf_counter() - start)
 
 
-def try_job(job: Job) -> JobResult | Py2048Error:
-    """Run a job; return the error if it fails, to send it to another process."""
-    try:
-        return run_job(job)
-    except Py2048Error as error:
-        return error
-
-
 def _games(job: Job) -> Iterator[GameResult]:
     seeds = [rng.derive_seed(job.seed, game) for game in job.games]
     if not job.recorded and isinstance(make_player(job.player), PlaysGames):
         yield from _whole_games(job, seeds)
         return
     for game, seed in zip(job.games, seeds, strict=True):
-        yield _guarded(job, game, seed)
+        try:
+            yield _play(job, game, seed)
+        except Py2048Error:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise PlayerError(
+                f"player {job.player!r} failed in the game of seed {seed}: {what}"
+            ) from error
 
 
 def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
@@ -145,19 +145,6 @@ def _ready(spec: str, rules: Rules) -> Player:
     if isinstance(player, PlaysGames):
         player.play_games(rules, [])
     return player
-
-
-def _guarded(job: Job, game: int, seed: int) -> GameResult:
-    """Play one game move by move; an error of the player names the game."""
-    try:
-        return _play(job, game, seed)
-    except Py2048Error:
-        raise
-    except Exception as error:
-        what = f"{type(error).__name__}: {error}"
-        raise PlayerError(
-            f"player {job.player!r} failed in the game of seed {seed}: {what}"
-        ) from error
 
 
 def _play(job: Job, game: int, seed: int) -> GameResult:

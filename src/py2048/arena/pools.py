@@ -11,7 +11,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
-from py2048.arena.jobs import Job, JobResult, run_job, try_job
+from py2048.arena.jobs import Job, JobResult, run_job
 from py2048.compiled.jit import progress
 from py2048.compiled.jit.progress import Compiling
 from py2048.compiled.threads import available_threads
@@ -195,7 +195,10 @@ def _work(pipe: Connection) -> None:
     threading.Thread(target=_report, args=(pipe, lock), daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
-            answer = try_job(pipe.recv())
+            try:
+                answer: JobResult | Py2048Error = run_job(pipe.recv())
+            except Py2048Error as error:
+                answer = error
             with lock:
                 pipe.send(answer)
 

@@ -50,18 +50,18 @@ def _title(results: Results) -> str:
 
 def _scores(found: Sequence[PlayerSummary]) -> str:
     head = ("player", "games", "mean score", "95 % interval", "moves", "moves/s")
-    return _columns([head, *(_score_row(each) for each in found)])
-
-
-def _score_row(each: PlayerSummary) -> Row:
-    return (
-        each.player,
-        f"{each.games:,}",
-        plus_minus(each.score),
-        _interval(each.score),
-        number(each.moves.mean),
-        number(each.moves_per_second),
-    )
+    rows = [
+        (
+            each.player,
+            f"{each.games:,}",
+            plus_minus(each.score),
+            _interval(each.score),
+            number(each.moves.mean),
+            number(each.moves_per_second),
+        )
+        for each in found
+    ]
+    return _columns([head, *rows])
 
 
 def _spread(found: Sequence[PlayerSummary]) -> str:
@@ -84,18 +84,18 @@ def _tiles(found: Sequence[PlayerSummary]) -> str:
 
 def _pairs(pairs: Sequence[Comparison]) -> str:
     head = ("the same games", "games", "difference", "95 % interval", "won", "drawn")
-    return _columns([head, *map(_pair_row, pairs)])
-
-
-def _pair_row(pair: Comparison) -> Row:
-    return (
-        f"{pair.first} - {pair.second}",
-        f"{pair.won.trials:,}",
-        plus_minus(pair.difference),
-        _interval(pair.difference),
-        percent(pair.won.share),
-        percent(pair.drawn / pair.won.trials),
-    )
+    rows = [
+        (
+            f"{pair.first} - {pair.second}",
+            f"{pair.won.trials:,}",
+            plus_minus(pair.difference),
+            _interval(pair.difference),
+            percent(pair.won.share),
+            percent(pair.drawn / pair.won.trials),
+        )
+        for pair in pairs
+    ]
+    return _columns([head, *rows])
 
 
 def _regrets(losses: Sequence[Regret]) -> str:
@@ -157,28 +157,21 @@ def _share_interval(rate: Rate) -> str:
 def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
     """Return everything as plain values: summaries, comparisons, regrets, and every game."""
     tournament, names = results.tournament, GAME_COLUMNS[1:]
-    players = [
-        _plain(each)
-        | {
-            "played": [
-                {name: getattr(game, name) for name in names}
-                for game in results.of(each.player).values()
-            ]
-        }
-        for each in summaries(results)
-    ]
-    head = {"format": FORMAT, "version": VERSION, "complete": results.complete}
-    return (
-        head
-        | ({"regret": _plain(losses)} if losses else {})
-        | {
-            "rules": str(tournament.rules),
-            "seed": tournament.seed,
-            "games": tournament.games,
-            "players": players,
-            "comparisons": _plain(comparisons(results)),
-        }
-    )
+    players = []
+    for each in summaries(results):
+        games = results.of(each.player).values()
+        played = [{name: getattr(game, name) for name in names} for game in games]
+        players.append(_plain(each) | {"played": played})
+    found = {"format": FORMAT, "version": VERSION, "complete": results.complete}
+    if losses:
+        found["regret"] = _plain(losses)
+    return found | {
+        "rules": str(tournament.rules),
+        "seed": tournament.seed,
+        "games": tournament.games,
+        "players": players,
+        "comparisons": _plain(comparisons(results)),
+    }
 
 
 def _plain(value: Any) -> Any:

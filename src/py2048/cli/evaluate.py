@@ -23,7 +23,7 @@ from py2048.cli.options import (
     check_outputs,
     chosen_rules,
     chosen_seed,
-    no_device,
+    file_option,
     parallel,
 )
 from py2048.cli.streams import INTERRUPTED
@@ -68,10 +68,7 @@ def evaluate(
         typer.Option(metavar="ADDRESS", help="Play on a Ray cluster: auto, or its address."),
     ] = None,
     log: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", callback=no_device, help="Keep games in FILE; continue from it."
-        ),
+        Path | None, file_option("Keep games in FILE; continue from it.", is_read=True)
     ] = None,
     records: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save a record of every game.")
@@ -79,18 +76,12 @@ def evaluate(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of the tables, for programs.")
     ] = False,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a table of the games.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the results: .png or .svg.")
-    ] = None,
+    csv: Annotated[Path | None, file_option("Write a table of the games.")] = None,
+    plot: Annotated[Path | None, file_option("Draw the results: .png or .svg.")] = None,
     from_boards: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            callback=no_device,
-            help="Play on from saved boards; count how often the next large tile is made.",
+        file_option(
+            "Play on from saved boards; count how often the next large tile is made.", is_read=True
         ),
     ] = None,
     makes: Annotated[
@@ -105,10 +96,9 @@ def evaluate(
     ] = False,
     solution: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            callback=no_device,
-            help="Where perfect play is read from, for --regret on boards of more than 8 cells.",
+        file_option(
+            "Where perfect play is read from, for --regret on boards of more than 8 cells.",
+            is_read=True,
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
@@ -129,15 +119,9 @@ def evaluate(
         if not from_boards:
             raise TournamentError(f"--makes {makes} counts what comes of --from-boards: give both")
     if from_boards:
-        others: dict[str, object] = {
-            "rules": rules,
-            "size": size,
-            "cluster": cluster,
-            "csv": csv,
-            "log": log,
-        }
-        others |= {"records": records, "regret": regret, "solution": solution}
-        for name in [name for name, value in others.items() if value]:
+        others: dict[str, object] = {"rules": rules, "size": size, "cluster": cluster, "csv": csv}
+        others |= {"log": log, "records": records, "regret": regret, "solution": solution}
+        if name := next(filter(others.get, others), None):
             raise TournamentError(f"--{name} does not go with --from-boards: leave one out")
         chosen = chosen_seed(seed) or 0
         return _from_boards(players, from_boards, makes or 0, games, chosen, jobs, as_json, plot)

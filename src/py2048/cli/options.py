@@ -131,6 +131,23 @@ def between(low: float, high: float) -> Callable[[Number | None], Number | None]
     return check
 
 
+def number_option(
+    help_: str, low: float, high: float, *names: str, metavar: str = ""
+) -> OptionInfo:
+    """Return an option for a number of a range."""
+    option: OptionInfo = typer.Option(
+        *names, metavar=metavar or None, callback=between(low, high), help=help_
+    )
+    return option
+
+
+def file_option(help_: str, *names: str, is_read: bool = False) -> OptionInfo:
+    """Return an option for a file to write, or to read: one that is read is not a device."""
+    callback = no_device if is_read else None
+    option: OptionInfo = typer.Option(*names, metavar="FILE", callback=callback, help=help_)
+    return option
+
+
 LONGEST_BOARD = 1 << 20
 """More characters than any board has, of 64x64 cells at most."""
 
@@ -140,10 +157,7 @@ MAX_WORKERS = 1024
 
 def parallel(help_: str, name: str = "--threads") -> OptionInfo:
     """Return the option for the number of threads, games or processes at the same time."""
-    option: OptionInfo = typer.Option(
-        name, "-j", metavar="N", callback=between(1, MAX_WORKERS), help=help_
-    )
-    return option
+    return number_option(help_, 1, MAX_WORKERS, name, "-j", metavar="N")
 
 
 ThreadsOption = Annotated[int | None, parallel("Threads; by default all cores.")]

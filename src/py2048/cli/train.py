@@ -21,10 +21,11 @@ from py2048.cli.options import (
     JsonOption,
     RulesOption,
     SeedOption,
-    between,
     check_outputs,
     chosen_seed,
+    file_option,
     no_device,
+    number_option,
     parallel,
     print_json,
 )
@@ -60,10 +61,7 @@ SHIPPED = "shipped"
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
     config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config", "-c", metavar="FILE", callback=no_device, help="Settings in TOML."
-        ),
+        Path | None, file_option("Settings in TOML.", "--config", "-c", is_read=True)
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -73,14 +71,11 @@ def train(
     seed: SeedOption = None,
     threads: Annotated[int | None, parallel("Games at the same time.")] = None,
     games: Annotated[
-        int | None,
-        typer.Option(metavar="N", callback=between(1, 1e18), help="Stop after so many games."),
+        int | None, number_option("Stop after this many games.", 1, 1e18, metavar="N")
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(
-            callback=between(0, 1e9), help="Stop after so many minutes; 10 without another limit."
-        ),
+        number_option("Stop after this many minutes; 10 without another limit.", 0, 1e9),
     ] = None,
     weights: Annotated[
         str | None, typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped.")
@@ -254,22 +249,13 @@ def weights(
     file: Annotated[
         Path, typer.Argument(callback=no_device, help="A file that py2048 train made.")
     ],
-    pack: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the network in the packed format.")
-    ] = None,
-    step: Annotated[
-        float,
-        typer.Option(callback=between(1e-6, 1e9), help="Points in a step of a packed weight."),
-    ] = 16.0,
+    pack: Annotated[Path | None, file_option("Write the network in the packed format.")] = None,
+    step: Annotated[float, number_option("Points in a step of a packed weight.", 1e-6, 1e9)] = 16.0,
     prune: Annotated[
-        float,
-        typer.Option(callback=between(0, 1e9), help="Leave out weights nearer to 0 than this."),
+        float, number_option("Leave out weights nearer to 0 than this.", 0, 1e9)
     ] = 0.0,
     games: Annotated[
-        int,
-        typer.Option(
-            metavar="N", callback=between(0, 1e18), help="Measure the strength over so many games."
-        ),
+        int, number_option("Measure the strength over this many games.", 0, 1e18, metavar="N")
     ] = 0,
     calibration: Annotated[
         bool,
@@ -284,9 +270,7 @@ def weights(
             "--records", help="Keep the calibration beside FILE, where hints look for it."
         ),
     ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the calibration: .png or .svg.")
-    ] = None,
+    plot: Annotated[Path | None, file_option("Draw the calibration: .png or .svg.")] = None,
     seed: SeedOption = None,
     threads: Annotated[int, parallel("Games at the same time.")] = 1,
     json: JsonOption = False,

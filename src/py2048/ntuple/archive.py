@@ -236,11 +236,11 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
     """Let what is wrong with fields of a header name the file and them.
 
     Raises:
-        WeightsError: in place of any error of py2048.
+        WeightsError: in place of any error of py2048, and of those of wrong types and values.
     """
     try:
         yield
-    except Py2048Error as error:
+    except (Py2048Error, KeyError, OverflowError, TypeError, ValueError) as error:
         raise WeightsError(f"{path} is damaged: {fields}: {error}") from None
 
 

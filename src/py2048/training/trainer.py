@@ -251,18 +251,9 @@ class ScoreTally:
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> ScoreTally:
-        """Return the tally that `data` describes.
-
-        Raises:
-            WeightsError: if it describes none.
-        """
-        try:
-            ranks = np.array(data["ranks"], np.int64)
-            if ranks.shape != (64,):
-                raise ValueError(f"{len(ranks)} ranks, not 64")
-            return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise WeightsError(f"no results of games: {error}") from None
+        """Return the tally whose `data` these are."""
+        ranks = np.array(data["ranks"], np.int64).reshape(64)
+        return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
 
     def data(self) -> dict[str, object]:
         """Return the results as plain values."""
