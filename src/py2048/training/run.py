@@ -412,9 +412,8 @@ def load_checkpoint(
     with open_archive(path, CHECKPOINT_KIND) as archive:
         header = archive.header
         with faults_of(path, "plan"):
-            plan = {
-                OLD_NAMES.get(name, name): value for name, value in dict(header["plan"]).items()
-            }
+            kept: dict[str, object] = dict(header["plan"])
+            plan = {OLD_NAMES.get(name, name): value for name, value in kept.items()}
             before = config_from(plan)
         trainer = Trainer(before.changed(changes or {}))
         with faults_of(path, "history, changes or notes"):
