@@ -16,10 +16,10 @@ from web_server import SERVER_MESSAGES
 
 from py2048.game import Game, Record
 from py2048.server.play.games import GameService, OnlineGame, new_account_id
-from py2048.server.play.websocket import ClientConnection
 from py2048.server.services import Services
 from py2048.server.settings import Settings
 from py2048.server.site.reviews import Reviewer, ReviewQueue
+from py2048.server.websocket import ClientConnection
 from py2048.storage import Account, RecordSummary, Store
 from py2048.storage.schema import rounds
 

@@ -55,7 +55,7 @@ def played(secret: str, rules: str, moves: int) -> Game:
 
 
 def write(games: GameService, game: OnlineGame) -> set[str]:
-    return games.store.changes.write([game.changes.take()])
+    return games.store.changes.write([game.take_change()])
 
 
 @given(secrets, st.sampled_from([rules.name for rules in list_rules()]), st.integers(0, 60))
@@ -152,7 +152,7 @@ def test_following_another_process(games: GameService) -> None:
     assert [type(event) for event in events] == [Moved] * 3
     assert here.session.game.board == there.session.game.board
     assert here.version == 3
-    assert not here.changes.is_dirty
+    assert not here.is_dirty
     assert isinstance(there.undo(4)[0], Undone)
     write(games, there)
     assert follow() is None
@@ -404,7 +404,7 @@ def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     writer = GroupCommit(games.store, heard.extend)
     for game in online:
         game.move(1, game.session.game.legal_directions()[0])
-        writer.submit(game.changes.take())
+        writer.submit(game.take_change())
     writer.close()
     assert sorted(each.change.id for each in heard) == sorted(game.id for game in online)
     assert all(each.error is None and not each.is_stale for each in heard)
@@ -418,7 +418,7 @@ def test_the_writer_tells_of_failures(games: GameService) -> None:
     writer = GroupCommit(games.store, heard.extend)
     game.move(1, game.session.game.legal_directions()[0])
     games.store.close()
-    change = game.changes.take()
+    change = game.take_change()
     writer.submit(change)
     writer.submit(replace(change, id="other"))
     writer.close()

@@ -142,7 +142,7 @@ def test_the_clock_follows_other_processes(tmp_path: Path) -> None:
         for number in (1, 2):
             there.clock.since = 0.0
             there.move(number, there.session.game.legal_directions()[0], arrived=0.5)
-        change = there.changes.take()
+        change = there.take_change()
         store.changes.write([change])
         assert here.follow(change)
         assert here.think_ms == there.think_ms == 500

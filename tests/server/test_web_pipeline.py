@@ -14,8 +14,8 @@ from py2048.board import Board
 from py2048.errors import PlayerError
 from py2048.rules import get_rules
 from py2048.server.api.hints import HintService
-from py2048.server.play.websocket import VIOLATION
 from py2048.server.services import Services
+from py2048.server.websocket import VIOLATION
 from py2048.session import PositionSnapshot
 
 WIDE = "wide:size=1x6,start=2x2:1,spawn=2:1,target=none"

@@ -23,13 +23,12 @@ from py2048.server import schema
 from py2048.server.api import api
 from py2048.server.http.logs import shown_path
 from py2048.server.http.middleware import SecurityMiddleware
-from py2048.server.play import battle_pages
 from py2048.server.play.messages import trouble_of
-from py2048.server.play.websocket import WebSocketEndpoint
 from py2048.server.services import Services
 from py2048.server.settings import Settings
-from py2048.server.site import accounts, cards, daily, games, leaderboards, pages, profiles
+from py2048.server.site import accounts, battles, cards, daily, games, leaderboards, pages, profiles
 from py2048.server.site.auth import remember, user_of
+from py2048.server.websocket import WebSocketEndpoint
 
 _log = logging.getLogger("py2048.web")
 _CHECK_S = 1.0
@@ -65,7 +64,7 @@ def make_app(settings: Settings) -> ASGIApp:
             *profiles.ROUTES,
             *accounts.ROUTES,
             *cards.ROUTES,
-            *battle_pages.ROUTES,
+            *battles.ROUTES,
             *api.ROUTES,
             *Health(services).routes(),
             WebSocketRoute("/ws", WebSocketEndpoint(services)),

@@ -84,7 +84,7 @@ Text = Annotated[str, _text("a text")]
 RulesText = Annotated[str, _text("a preset such as classic, or a text such as classic:size=5x5,")]
 ActionNumber = Annotated[int, _whole(1, 2**31 - 1)]
 ChainNumber = ActionNumber | UnsetType
-"""Says which actions a page sends without waiting for answers; see `play.pipeline`."""
+"""Says which actions a page sends without waiting for answers; see `ClientConnection`."""
 
 MAX_TURNS_TEXT = 1000
 TurnsText = Annotated[

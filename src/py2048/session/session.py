@@ -12,7 +12,6 @@ from py2048.direction import Direction
 from py2048.errors import StorageError
 from py2048.game import Game, Record, Turn
 from py2048.game.record import Step
-from py2048.game.turn import Draws
 from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
 from py2048.session import events
@@ -202,17 +201,23 @@ class Session:
         saved = self._autosave.saved_game(game_id)
         return () if saved is None else self.resume_saved(saved)
 
-    def resume_saved(self, saved: SavedGame, draws: Draws | None = None) -> tuple[Event, ...]:
-        """Resume a game of the store.
-
-        Args:
-            saved: the game, with its turns.
-            draws: where its tiles come from, if not from its seed.
+    def resume_saved(self, saved: SavedGame) -> tuple[Event, ...]:
+        """Resume a game of the store, saved with its turns.
 
         Raises:
             StorageError: if it cannot be read back.
         """
-        return self._set_game(TrackedGame.from_saved(saved, draws), saved)
+        return self._set_game(TrackedGame.from_saved(saved), saved)
+
+    def play_tracked(self, game: TrackedGame, best: int = 0) -> tuple[Event, ...]:
+        """Play a game whose changes the caller takes and saves.
+
+        Args:
+            game: the game.
+            best: its player's best score under its rules.
+        """
+        self._best_scores[str(game.game.rules)] = best
+        return self._set_game(game)
 
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
         """Continue the game of `record`; all its turns can be undone.

@@ -211,12 +211,17 @@ class TrackedGame:
         self.hints += 1
         self.revision += 1
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether something is new since `take_change`."""
+        return self.revision != self._taken_revision
+
     def take_change(self) -> GameChange | None:
         """Return what is new since this was last asked, `None` if nothing is.
 
         It costs as much as the turns that are new, however long the game is.
         """
-        if self.revision == self._taken_revision:
+        if not self.is_changed:
             return None
         new = range(self._taken_count, len(self.codes))
         change = GameChange(

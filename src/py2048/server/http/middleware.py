@@ -7,6 +7,7 @@ import functools
 import ipaddress
 import logging
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
@@ -17,7 +18,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from py2048.server.http.assets import WORKER
 from py2048.server.http.logs import begin_request, shown_path
 from py2048.server.schema import error_answer
-from py2048.server.site.auth import token_in
 
 if TYPE_CHECKING:
     from py2048.server.services import Services
@@ -217,6 +217,12 @@ def max_body(path: str) -> int:
 def address_of(scope: Scope) -> str:
     """Return where a request comes from, as `network_of`."""
     return network_of((scope.get("client") or ("", 0))[0])
+
+
+def token_in(headers: Mapping[str, str]) -> str | None:
+    """Return the token that a request carries, None if it carries none."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 @functools.lru_cache(maxsize=4096)

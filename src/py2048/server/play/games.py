@@ -39,7 +39,6 @@ from py2048.server.schema import (
     malformed,
 )
 from py2048.session.advice import Hint
-from py2048.session.autosave import Autosave
 from py2048.session.events import Event
 from py2048.session.session import Session
 from py2048.session.tracked_game import Facts, TrackedGame, set_started
@@ -81,72 +80,6 @@ _FROM_POSITION = "from_position"
 _STARTED = datetime.now(UTC)
 MAX_RULES_NAME = 40
 MAX_RULES_TEXT = 400
-
-
-class PendingChanges(Autosave):
-    """What a session did in one game since it was last written; the autosave of an `OnlineGame`.
-
-    A session on a screen saves each change before it announces it. On a server that would be a
-    transaction for each move; so there the changes are collected, and players are answered when
-    `GroupCommit` has written them together with those of other games.
-    """
-
-    def __init__(self, store: Store, saved: SavedGame) -> None:
-        super().__init__()
-        self._store, self._saved = store, saved
-        self._written = saved.revision
-
-    @property
-    def revision(self) -> int:
-        """The revision that the session has reached, written or not."""
-        return self._game.revision
-
-    @property
-    def length(self) -> int:
-        """How many turns there are, undone ones included."""
-        return len(self._game.codes)
-
-    @property
-    def is_dirty(self) -> bool:
-        """Whether something is to be written."""
-        return self.revision != self._written
-
-    def begin(self, game: TrackedGame, *_: object) -> None:
-        """Take over the game as it was left."""
-        self._game = game
-
-    def best_score(self, rules: str) -> int:
-        """Return the owner's best score of finished games that a person played."""
-        bests = self._store.scores.bests(rules, self._saved.owner)
-        return max(bests.get(board, 0) for board in (RANKED, DAILY, "assisted", BOT))
-
-    def take(self) -> GameChange:
-        """Return what was collected since the last time, to be written."""
-        change = self._game.take_change()
-        assert change is not None  # only dirty games are written
-        self._written = self.revision
-        return change
-
-    def is_continued_by(self, change: GameChange) -> bool:
-        """Say whether `change` does nothing but add turns to what is known and written."""
-        game, known = self._game, len(self._game.codes)
-        plies = [ply for ply, _, _ in change.turns]
-        return (
-            not self.is_dirty
-            and change.seen == self.revision
-            and change.revision - change.seen == len(plies)
-            and plies == list(range(known, known + len(plies)))
-            and game.position == known
-            and change.position == change.length == known + len(plies)
-            and game.facts == _facts_of(change)
-        )
-
-    def leads_where(self, other: PendingChanges) -> bool:
-        """Say whether another copy of the game has the same turns and facts, written or not."""
-        mine, its = self._game, other._game
-        return (self.revision, mine.position, mine.facts, mine.codes) == (
-            other.revision, its.position, its.facts, its.codes,
-        )  # fmt: skip
 
 
 def _facts_of(saved: GameChange) -> Facts:
@@ -216,7 +149,6 @@ class OnlineGame:
     def __init__(
         self, store: Store, saved: SavedGame, info: OnlineGameInfo, *, is_finished: bool = False
     ) -> None:
-        self._store = store
         self.id = saved.id
         self.info = info
         self.is_finished = is_finished
@@ -224,22 +156,33 @@ class OnlineGame:
         self.is_from_position = is_from_position(saved)
         self.commitment = fairness.commitment_of(info.secret) if info.secret else None
         self.window: tuple[str, str] | None = None
-        self.changes = PendingChanges(self._store, saved)
-        self.session = Session(self.changes, player=saved.player)
-        secret = self.info.secret
-        self.session.resume_saved(saved, fairness.draws_of(secret) if secret else None)
+        draws = fairness.draws_of(info.secret) if info.secret else None
+        self._tracked = TrackedGame.from_saved(saved, draws)
+        self.session = Session(player=saved.player)
+        self.session.play_tracked(self._tracked, _best_score(store, saved))
         self.clock = Clock.resumed(saved.updated)
         self.think_ms = sum(millis or 0 for millis in saved.millis[: saved.position])
 
     @property
     def version(self) -> int:
         """How many actions changed the game."""
-        return self.changes.revision
+        return self._tracked.revision
 
     @property
     def length(self) -> int:
         """How many turns it has, undone ones included."""
-        return self.changes.length
+        return len(self._tracked.codes)
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether something is to be written."""
+        return self._tracked.is_changed
+
+    def take_change(self) -> GameChange:
+        """Return what happened since the last time, to be written; something must have."""
+        change = self._tracked.take_change()
+        assert change is not None  # only dirty games are written
+        return change
 
     @property
     def is_over(self) -> bool:
@@ -437,7 +380,7 @@ class OnlineGame:
         Returns:
             Their events. `None` says that more has happened: the game must be loaded again.
         """
-        if not self.changes.is_continued_by(change):
+        if not self._is_continued_by(change):
             return None
         events: list[Event] = []
         for _, code, millis in change.turns:
@@ -445,9 +388,35 @@ class OnlineGame:
             self.think_ms += millis
         self.clock = Clock(time.monotonic())
         # The tiles are drawn here too; nothing that comes from elsewhere is believed.
-        taken = self.changes.take()
+        taken = self.take_change()
         same = [turn[:2] for turn in taken.turns] == [turn[:2] for turn in change.turns]
         return tuple(events) if same and taken.revision == change.revision else None
+
+    def _is_continued_by(self, change: GameChange) -> bool:
+        """Say whether `change` does nothing but add turns to what is known and written."""
+        known, plies = self.length, [ply for ply, _, _ in change.turns]
+        return (
+            not self.is_dirty
+            and change.seen == self.version
+            and change.revision - change.seen == len(plies)
+            and plies == list(range(known, known + len(plies)))
+            and self._tracked.position == known
+            and change.position == change.length == known + len(plies)
+            and self._tracked.facts == _facts_of(change)
+        )
+
+    def leads_where(self, other: OnlineGame) -> bool:
+        """Say whether another copy of the game has the same turns and facts, written or not."""
+        mine, its = self._tracked, other._tracked
+        return (mine.revision, mine.position, mine.facts, mine.codes) == (
+            its.revision, its.position, its.facts, its.codes,
+        )  # fmt: skip
+
+
+def _best_score(store: Store, saved: SavedGame) -> int:
+    """Return the owner's best score of finished games that a person played."""
+    bests = store.scores.bests(saved.rules, saved.owner)
+    return max(bests.get(board, 0) for board in (RANKED, DAILY, "assisted", BOT))
 
 
 class GameService:

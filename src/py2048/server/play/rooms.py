@@ -232,7 +232,7 @@ class Room:
         self._let_hear(client)
         frame = _Frame(self._frames, schema.encode_frame(message), client, time.perf_counter())
         self._frames += 1
-        is_clean = self.state is RoomState.OPEN and not self.game.changes.is_dirty
+        is_clean = self.state is RoomState.OPEN and not self.game.is_dirty
         if is_clean or self.state in (RoomState.LOADING, RoomState.GONE):
             self._deliver([frame])
         else:
@@ -247,7 +247,7 @@ class Room:
         if events:
             self._let_hear(client)
             message = messages.events_of(self.game, events, self.autoplayer)
-            is_news = self.game.changes.is_dirty or any(
+            is_news = self.game.is_dirty or any(
                 not isinstance(event, schema.NothingMovedEvent) for event in message.events
             )
             self.send(message, None if is_news else client)
@@ -278,10 +278,10 @@ class Room:
 
     def _write(self) -> None:
         """Have what happened written, unless something is being written or read."""
-        if self.state is RoomState.OPEN and self.game.changes.is_dirty:
+        if self.state is RoomState.OPEN and self.game.is_dirty:
             self._writing, self._waiting = self._waiting, []
             self._become(RoomState.WRITING)
-            self._rooms.group_commit.submit(self.game.changes.take())
+            self._rooms.group_commit.submit(self.game.take_change())
 
     def on_commit(self, result: CommitResult) -> None:
         """Continue after a change was written, or could not be."""
@@ -381,7 +381,7 @@ class Room:
         """Replace the game by what the store has, and tell everybody."""
         # A record has the version that its player knows: a mere state would answer no action.
         is_undone = game.is_finished and game.version < self.game.version
-        if self.fault is not None and game.changes.leads_where(self.game.changes):
+        if self.fault is not None and game.leads_where(self.game):
             self._deliver(self._waiting)
             self.fault = None  # all is written
         self.game = game

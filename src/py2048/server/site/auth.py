@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from py2048.errors import StorageError
+from py2048.server.http.middleware import token_in
 from py2048.server.play.games import GameService, guest_name, new_account_id
 from py2048.server.play.rooms import SIGN_IN
 from py2048.storage import Account
@@ -235,12 +236,6 @@ def browser_of(agent: str) -> str:
 def new_token() -> str:
     """Return a token that cannot be guessed."""
     return secrets.token_urlsafe(32)
-
-
-def token_in(headers: Mapping[str, str]) -> str | None:
-    """Return the token that a request carries, None if it carries none."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def session_of(token: str) -> str:

@@ -128,6 +128,12 @@ async def _read(connection: ClientConnection, receive: Receive) -> None:
 class ClientConnection(Client):
     """One browser and its messages, in the order in which they come.
 
+    Its page may send a chain of actions without waiting for answers. The first action of a chain
+    carries its number. Those after it take the next number, whatever they carry: an attempt that
+    changes nothing takes none, and the page cannot know it ahead. They are done only if nothing
+    else has happened in the game since, so nobody plays on a board that came about without them.
+    The first one that is rejected breaks the chain: the rest of it is dropped without an answer.
+
     Args:
         services: the server's parts.
         account: who it is.
@@ -151,7 +157,9 @@ class ClientConnection(Client):
         self._address = address
         self._offences = 0
         self._told_to_wait = 0.0
-        self._pipeline = Pipeline()
+        self._chain: int | UnsetType = UNSET
+        self._broken_chain: int | UnsetType = UNSET
+        self._chained: tuple[OnlineGame, int] | None = None  # the game, and its version
         self._later_hint: asyncio.Task[None] | None = None
 
     def begin(self, current: str | None) -> None:
@@ -178,7 +186,7 @@ class ClientConnection(Client):
             if isinstance(message, schema.NumberedRequest):
                 chain = message.chain
             await self._check_pace()
-            if not self._pipeline.is_broken(chain):
+            if chain is UNSET or chain != self._broken_chain:
                 await self._do(message, arrived)
         except ActionRejected as error:
             self._reject(error, frame, chain)
@@ -236,7 +244,7 @@ class ClientConnection(Client):
         if isinstance(message, schema.OfflineRequest):
             await self._take_offline(room, message)
             return
-        number = self._pipeline.number(message, room.game)
+        number = self._number(message, room.game)
         if isinstance(message, schema.MoveRequest):
             direction = Direction.parse(message.direction)
             if self._owner.bot_of:
@@ -246,7 +254,7 @@ class ClientConnection(Client):
             events = room.game.undo(number)
         else:
             events = room.game.redo(number)
-        self._pipeline.done(message, room.game)
+        self._note_done(message, room.game)
         room.broadcast(events, self)
 
     async def _check_pace(self) -> None:
@@ -261,7 +269,8 @@ class ClientConnection(Client):
         self, error: ActionRejected, frame: str | None, chain: int | UnsetType = UNSET
     ) -> None:
         self._services.metrics.refused.inc()
-        self._pipeline.break_off(chain)
+        if chain is not UNSET:
+            self._broken_chain = chain
         # A client that waits as it was told may be refused as often as it likes.
         now = time.monotonic()
         if error.reason == "malformed" or (error.reason == "rate" and now < self._told_to_wait):
@@ -294,6 +303,25 @@ class ClientConnection(Client):
         await room.loaded()
         return room
 
+    def _number(self, action: schema.NumberedRequest, game: OnlineGame) -> int:
+        """Return the number of an action in the game.
+
+        Raises:
+            ActionRejected: if the game is not as the page expects it (``gap``).
+        """
+        if action.chain is UNSET:
+            return action.number
+        if action.chain != self._chain:
+            is_expected = game.version == action.number - 1
+        else:
+            is_expected = self._chained == (game, game.version)
+        if not is_expected:
+            raise ActionRejected("gap", "the game has changed since the action before")
+        return game.version + 1
+
+    def _note_done(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
+        self._chain, self._chained = action.chain, (game, game.version)
+
     # What can be asked for
 
     async def _new(self, message: schema.NewGame) -> None:
@@ -322,7 +350,7 @@ class ClientConnection(Client):
         room.game.check_help()
         if room.game.is_over:
             raise ActionRejected("over", "the game is over: there is nothing to advise")
-        number = self._pipeline.number(message, room.game)
+        number = self._number(message, room.game)
         if number <= room.game.version:
             room.send_state(self)
             return
@@ -332,7 +360,7 @@ class ClientConnection(Client):
         assert isinstance(hint, Hint)  # the first answer always is
         room = await self._my_room()
         room.game.show_hint(number, hint)
-        self._pipeline.done(message, room.game)
+        self._note_done(message, room.game)
         room.send(messages.hint_message(room.game, hint), self)
         if self._later_hint:
             self._later_hint.cancel()
@@ -387,48 +415,3 @@ class ClientConnection(Client):
             for game in await self._rooms.in_thread(online.open_games, self.account)
         ]  # fmt: skip
         self._reply(schema.GamesMessage(games))
-
-
-class Pipeline:
-    """The chain of actions that one connection sends.
-
-    The first action of a chain carries its number. Those after it take the next number, whatever
-    they carry: an attempt that changes nothing takes none, and the page cannot know it ahead. They
-    are done only if nothing else has happened in the game since, so nobody plays on a board that
-    came about without them. The first one that is rejected breaks the chain.
-    """
-
-    def __init__(self) -> None:
-        self._chain: int | UnsetType = UNSET
-        self._broken: int | UnsetType = UNSET
-        self._game: OnlineGame | None = None
-        self._version = 0
-
-    def is_broken(self, chain: int | UnsetType) -> bool:
-        """Whether the chain is broken: the rest of it is dropped without an answer."""
-        return chain is not UNSET and chain == self._broken
-
-    def break_off(self, chain: int | UnsetType) -> None:
-        """Drop what still comes of a chain, if it is one."""
-        if chain is not UNSET:
-            self._broken = chain
-
-    def number(self, action: schema.NumberedRequest, game: OnlineGame) -> int:
-        """Return the number of an action in the game.
-
-        Raises:
-            ActionRejected: if the game is not as the page expects it (``gap``).
-        """
-        if action.chain is UNSET:
-            return action.number
-        if action.chain != self._chain:
-            expected = action.number - 1
-        else:
-            expected = self._version if game is self._game else -1
-        if game.version != expected:
-            raise ActionRejected("gap", "the game has changed since the action before")
-        return game.version + 1
-
-    def done(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
-        """Note that an action was done."""
-        self._chain, self._game, self._version = action.chain, game, game.version
