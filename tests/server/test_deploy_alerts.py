@@ -6,12 +6,13 @@ import re
 import shutil
 import subprocess
 from datetime import timedelta
+from inspect import signature
 from pathlib import Path
 
 import pytest
 from web_server import Browser, WebServer
 
-from py2048.cli.serving import _OPTIONS
+from py2048.cli.serve import serve
 from py2048.rules.parts import MAX_POINTS
 from py2048.server import run, schema, services
 from py2048.server.api import api, hints
@@ -39,16 +40,16 @@ def rows(heading: str) -> dict[str, list[str]]:
 def test_every_limit_that_can_be_set_is_on_the_page() -> None:
     """Each option of `serve` with a number, and its default."""
     numbers = {
-        f"`{option}`": f"{getattr(SETTINGS, option[2:].replace('-', '_')):g}"
-        for option, (kind, _) in _OPTIONS.items()
-        if kind is not str and option != "--port"
+        f"`--{name.replace('_', '-')}`": f"{option.default:g}"
+        for name, option in signature(serve).parameters.items()
+        if isinstance(option.default, int | float) and name != "port"
     }
     assert {option: row[0] for option, row in rows("Limits that you set").items()} == numbers
 
 
 def test_every_fixed_limit_is_what_the_page_says() -> None:
     """The numbers of each row, in its order, are those of the code."""
-    rate, queue = limits.RateLimits(SETTINGS), Passwords()._strangers._slots
+    rate, queue = limits.RateLimits(SETTINGS), Passwords().strangers.slots
     minutes = 60
     expected: dict[str, tuple[float, ...]] = {
         "the head of a request": (middleware.MAX_HEAD / 1024, SETTINGS.head_timeout_s),
@@ -61,8 +62,8 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "a silent WebSocket": (SETTINGS.ping_s, SETTINGS.ping_s),
         "what waits for a slow browser": (rooms.MAX_FRAMES, rooms.MAX_CHARACTERS),
         "new games": (
-            1 / rate._new_games.rate, rate._new_games.burst,
-            rate._new_games_from.rate, rate._new_games_from.burst,
+            1 / rate.new_games.rate, rate.new_games.burst,
+            rate.new_games_from.rate, rate.new_games_from.burst,
         ),
         "games in progress": (games.MAX_OPEN_GAMES,),
         "actions in a game": (games.MAX_ACTIONS,),
@@ -70,23 +71,23 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "rules": (
             games.MAX_RULES_TEXT, games.MAX_TILE, games.MAX_TARGET, MAX_POINTS,
         ),
-        "hints": (rate._hints.rate, rate._hints.burst, hints._LONGEST_QUEUE),
-        "games that a computer player plays": (SETTINGS.autoplays, hints._AUTOPLAYS_EACH),
+        "hints": (rate.hints.rate, rate.hints.burst, hints.MAX_QUEUE),
+        "games that a computer player plays": (SETTINGS.autoplays, hints.MAX_AUTOPLAYS_EACH),
         "requests for reviews": (
-            1 / rate._reviews.rate, rate._reviews.burst,
-            1 / rate._reviews_from.rate, rate._reviews_from.burst, reviews.MAX_PENDING,
+            1 / rate.reviews.rate, rate.reviews.burst,
+            1 / rate.reviews_from.rate, rate.reviews_from.burst, reviews.MAX_PENDING,
             reviews.MAX_PENDING_EACH,
         ),
         "a review": (
             reviews.MAX_MOVES, reviews.TIMEOUT_S / minutes, reviews.MAX_KEPT,
         ),
         "records to verify": (
-            1 / rate._verifications.rate, rate._verifications.burst, limits.VERIFICATION_PRICE,
-            api.MAX_TURNS, rate.verifying._slots.most, rate.verifying._slots.most_in_all,
+            1 / rate.verifications.rate, rate.verifications.burst, limits.VERIFICATION_PRICE,
+            api.MAX_TURNS, rate.verifying.slots.most, rate.verifying.slots.most_in_all,
         ),
         "turns of finished games": (
-            rate._replays.rate, rate._replays.burst,
-            rate.replaying._slots.most, rate.replaying._slots.most_in_all,
+            rate.replays.rate, rate.replays.burst,
+            rate.replaying.slots.most, rate.replaying.slots.most_in_all,
         ),
         "wrong passwords and recovery codes": (
             rate.logins.free, rate.logins.first, rate.logins.longest / minutes,
@@ -102,8 +103,8 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "guests' games": (
             MIN_TURNS, games.UNTOUCHED / timedelta(days=1), games.LOST / timedelta(days=1),
         ),
-        "turns made offline": (rate._offline.rate, rate._offline.burst),
-        "daily games": (rate._dailies[False].burst, rate._dailies[True].burst),
+        "turns made offline": (rate.offline.rate, rate.offline.burst),
+        "daily games": (rate.dailies[False].burst, rate.dailies[True].burst),
     }  # fmt: skip
     told = {what: tuple(numbers_in(row[0])) for what, row in rows("Limits that are fixed").items()}
     assert told == expected

@@ -6,11 +6,12 @@ import re
 import shutil
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
-from py2048.cli.serving import plain_options
+from py2048.cli.serve import serve
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 UNITS = sorted([*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")])
@@ -23,7 +24,8 @@ def test_units_start_what_there_is() -> None:
         for unit in DEPLOY.glob("*.service")
     )
     assert set(commands) == {"serve", "backup"}
-    assert plain_options(commands["serve"].split()) is not None
+    options = commands["serve"].split()[::2]
+    assert {name[2:].replace("-", "_") for name in options} <= set(signature(serve).parameters)
     folder, option, number = commands["backup"].split()
     state = (DEPLOY / "py2048-backup.service").read_text()
     assert f"StateDirectory=py2048 {folder.removeprefix('/var/lib/')}\n" in state

@@ -176,7 +176,7 @@ async def test_who_comes_when_time_is_up_sees_the_end(file: str) -> None:
             for game in games:
                 seen = await late.ask("watch", game=game)
                 assert (seen["outcome"], seen["legal"]) == ("ended", [])
-            late.connection._rooms.leave(late.connection)
+            found.services.rooms.leave(late.connection)
         for visitor in found.visitors:
             visitor.leave()
         again = Visitor(found.services, one.account)
@@ -343,9 +343,8 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
         for visitor in (one, two, late):
             visitor.leave()
-        while found.services.battles._heard or found.services.rooms.open:
+        while found.services.battles.is_attended or found.services.rooms.open:
             await asyncio.sleep(0.01)
-        assert not found.services.battles._at.keys() & {late.connection}
 
 
 async def test_what_happens_while_a_battle_starts(

@@ -9,7 +9,6 @@ import pytest
 from web_server import Browser, serving
 
 from py2048.cli import main
-from py2048.server.http.metrics import Metrics
 
 
 async def test_the_metrics_count_what_happened(browser: Browser) -> None:
@@ -37,24 +36,6 @@ def samples(browser: Browser) -> dict[str, float]:
         if sample and not sample[2]:
             found[sample[1]] = float(sample[3])
     return found
-
-
-def test_every_metric_keeps_its_name() -> None:
-    """Dashboards ask for these names; the buckets of the latency are cumulative."""
-    metrics = Metrics()
-    metrics.count_response(204)
-    for seconds in (0.0005, 0.001, 0.03, 99.0):
-        metrics.move_seconds.observe(seconds)
-    text = metrics.text().decode()
-    for name in ("moves", "commits", "finished", "unverified", "refused", "limited",
-                 "storage_faults", "slow_readers", "reviews", "failed_reviews"):  # fmt: skip
-        assert f"\npy2048_{name}_total 0.0\n" in text
-    assert '\npy2048_http_responses_total{status="2xx"} 1.0\n' in text
-    for name in ("start_time_seconds", "cpu_seconds_total", "max_resident_memory_bytes"):
-        assert f"\nprocess_{name} " in text
-    counts = re.findall(r'py2048_move_seconds_bucket{le="([^"]+)"} (\S+)', text)
-    assert [(counts[0]), counts[-1]] == [("0.001", "2.0"), ("+Inf", "4.0")]
-    assert "_created" not in text
 
 
 def test_without_a_store_the_server_lives_and_is_not_ready(tmp_path: Path) -> None:

@@ -33,27 +33,6 @@ async def test_a_guest_plays_at_once(browser: Browser) -> None:
         }
 
 
-async def test_a_move_that_changes_nothing_leaves_its_number_free(browser: Browser) -> None:
-    """On a board of one row, up never moves; the next move has the same number."""
-    async with browser.socket() as socket:
-        await socket.new("line:size=1x4")
-        events = await socket.move("up")
-        assert (events["version"], events["events"][0]["kind"]) == (0, "nothing_moved")
-        assert (await socket.move())["version"] == 1
-
-
-async def test_moves_may_be_sent_ahead(browser: Browser) -> None:
-    """Many moves without waiting are done in order, each answered once it is on the disk."""
-    async with browser.socket() as socket:
-        start = await socket.new("long:size=6x6")
-        # There is room, so left and right by turns always move, from where the first tiles lie.
-        turns = ("left", "right") if "left" in start["legal"] else ("right", "left")
-        for number in range(1, 21):
-            await socket.send("move", number=number, direction=turns[(number - 1) % 2])
-        for version in range(1, 21):
-            assert (await socket.receive("events"))["version"] == version
-
-
 async def test_undo_redo_and_hints_in_casual_games(browser: Browser) -> None:
     """Help is counted, and the game is an assisted one from then on."""
     async with browser.socket() as socket:

@@ -54,7 +54,7 @@ def _obey(words: Sequence[str]) -> int:
 
         return open_last_game()
     _refuse_empty(words)
-    return _serve(words[1:]) if words[:1] == ["serve"] else _run(words)
+    return _run(words)
 
 
 def _refuse_empty(words: Sequence[str]) -> None:
@@ -86,14 +86,6 @@ def _run(words: Sequence[str]) -> int:
             raise ending.__context__ from None
         raise
     return status if isinstance(status, int) else 0
-
-
-def _serve(words: Sequence[str]) -> int:
-    """Serve; the first page waits for the parser only where the words need it."""
-    from py2048.cli.serving import plain_options, run_server
-
-    options = plain_options(words)
-    return _run(["serve", *words]) if options is None else run_server(**options)
 
 
 def _fail(message: str, status: int) -> int:

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from py2048.cli.options import between
-from py2048.cli.serving import run_server
 
 
 class Durability(StrEnum):
@@ -120,7 +119,15 @@ def serve(
     ),
 ) -> int:
     """Serve the game to browsers, until you press Ctrl+C. Needs the extra web."""
-    return run_server(**locals())
+    options = locals()
+    from py2048.server import serve as serve_with
+    from py2048.server.settings import Settings, find_key, find_proxies
+    from py2048.storage import data_folder
+
+    level = options.pop("log_level")
+    options["trusted_proxies"] = find_proxies() if trusted_proxies is None else trusted_proxies
+    serve_with(Settings(key=find_key(data_folder()), **options), level)
+    return 0
 
 
 def backup(

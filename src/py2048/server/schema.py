@@ -866,8 +866,3 @@ _encoder = msgspec.json.Encoder()
 def encode(answer: object) -> bytes:
     """Return an answer as JSON."""
     return _encoder.encode(answer)
-
-
-def encode_frame(message: Answer) -> bytes:
-    """Return a message as a text frame, in UTF-8."""
-    return _encoder.encode(message)

@@ -16,7 +16,7 @@ from py2048.errors import Py2048Error
 PROXIES_VARIABLE = "PY2048_TRUSTED_PROXIES"
 KEY_VARIABLE = "PY2048_SECRET_KEY"
 KEY_FILE = "web-secret-key"
-_SHORTEST_KEY = 16
+_MIN_KEY = 16
 _ORIGIN = re.compile(
     r"(https?)://([a-z\d](?:[a-z\d._-]*[a-z\d])?|\[[a-f\d:]+])(?::([1-9]\d{0,4}))?/?", re.ASCII
 )
@@ -166,10 +166,10 @@ def find_key(folder: Path) -> str:
         ServerError: if the key is too short to be one, or the file cannot be made or read.
     """
     key = os.environ.get(KEY_VARIABLE, "").strip() or _key_in(folder / KEY_FILE)
-    if len(key) < _SHORTEST_KEY:
+    if len(key) < _MIN_KEY:
         raise ServerError(
             f"the key that signs cookies has {len(key)} characters: set {KEY_VARIABLE} to at"
-            f" least {_SHORTEST_KEY} random ones"
+            f" least {_MIN_KEY} random ones"
         )
     return key
 

@@ -291,7 +291,7 @@ class ClientConnection(Client):
             self._reply(message)
 
     def _reply(self, message: schema.Answer) -> None:
-        self.send(schema.encode_frame(message))
+        self.send(schema.encode(message))
 
     async def _my_room(self) -> Room:
         """Return the room in which this browser plays, when it is ready for an action."""

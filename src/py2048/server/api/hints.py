@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("py2048.web")
 _THREADS = 2
-_LONGEST_QUEUE = 32
-_LEAST_DELAY = 0.05
+MAX_QUEUE = 32
+_MIN_DELAY_S = 0.05
 """Seconds between two moves of autoplay, at the least."""
 
-_AUTOPLAYS_EACH = 2
+MAX_AUTOPLAYS_EACH = 2
 """In so many games of one account may computer players make the moves."""
 
 _SHARE = 0.5
@@ -79,7 +79,7 @@ class HintService:
         """
         answers, loop = self._answers(spec, snapshot, only_move), asyncio.get_running_loop()
         while True:
-            if self._asked >= _LONGEST_QUEUE:
+            if self._asked >= MAX_QUEUE:
                 raise ActionRejected(
                     "busy", "too many ask the computer players: try again in a moment"
                 )
@@ -130,19 +130,19 @@ class HintService:
             raise room.game.over()
         if room.autoplay is None:
             self._check_autoplays(rooms, room.game.info.owner, address)
-        moving = self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
+        moving = self._autoplay(rooms, room, spec, max(delay, _MIN_DELAY_S))
         room.set_autoplay(Autoplay(spec, rooms.start(moving), address))
 
     def _check_autoplays(self, rooms: Rooms, owner: str, address: str) -> None:
         """Refuse one more game of an account, from an address, in which computer players move."""
         played = [(room.game, room.autoplay) for room in rooms.open.values() if room.autoplay]
         mine = sum(game.info.owner == owner for game, _ in played)
-        if mine >= _AUTOPLAYS_EACH:
+        if mine >= MAX_AUTOPLAYS_EACH:
             raise ActionRejected(
-                "busy", f"computer players make the moves in {_AUTOPLAYS_EACH} of your games"
+                "busy", f"computer players make the moves in {MAX_AUTOPLAYS_EACH} of your games"
             )
         near = sum(autoplay.address == address for _, autoplay in played)
-        share = max(round(_SHARE * self._autoplays), _AUTOPLAYS_EACH)
+        share = max(round(_SHARE * self._autoplays), MAX_AUTOPLAYS_EACH)
         if near >= share or len(played) >= self._autoplays:
             raise ActionRejected(
                 "busy", "computer players make the moves in too many games: try later"

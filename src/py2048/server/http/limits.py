@@ -47,16 +47,20 @@ class Buckets:
             return (1 - level) / self.rate
         self._levels[key] = (level - 1, now)
         if len(self._levels) > _MAX_BUCKETS:
-            self._forget_full(now)
+            self.forget_full(now)
         return 0.0
+
+    def __len__(self) -> int:
+        """Return how many buckets are remembered."""
+        return len(self._levels)
 
     def owe(self, key: str, tokens: float) -> None:
         """Take tokens that need not be there yet, after `take`: the next one waits for them."""
         level, since = self._levels.get(key, (self.burst, self.clock()))
         self._levels[key] = (level - tokens, since)
 
-    def _forget_full(self, now: float) -> None:
-        """Drop the buckets that are full again: they are as good as new."""
+    def forget_full(self, now: float) -> None:
+        """Drop the buckets that are full again at a time: they are as good as new."""
         kept = {
             key: (level, since)
             for key, (level, since) in self._levels.items()
@@ -148,11 +152,14 @@ class Queue:
         at_once: how many are served at the same time.
         most_each: how many of one address may wait.
         most: how many may wait in all.
+
+    Attributes:
+        slots: who waits.
     """
 
     def __init__(self, at_once: int, most_each: int, most: int) -> None:
         self._free = asyncio.Semaphore(at_once)
-        self._slots = Slots(most_each, most)
+        self.slots = Slots(most_each, most)
 
     async def do(self, who: str, call: Callable[..., _T], *args: object) -> _T:
         """Do something in a thread, in turn.
@@ -160,7 +167,7 @@ class Queue:
         Raises:
             ActionRejected: reason ``busy``, if too many wait already.
         """
-        with self._slots.held(who) as is_free:
+        with self.slots.held(who) as is_free:
             if not is_free:
                 raise ActionRejected(
                     "busy", "too many ask for this just now: try again in a moment", 2.0
@@ -182,17 +189,17 @@ class RateLimits:
         self.files = Buckets(settings.requests_rate * 20, settings.requests_rate * 200)
         self.logins = Backoff()
         self.password_addresses = Buckets(1.0, 60)  # a class signs in together
-        self._new_games = Buckets(0.5, 20)
-        self._new_games_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
-        self._hints = Buckets(2.0, 10)
+        self.new_games = Buckets(0.5, 20)
+        self.new_games_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
+        self.hints = Buckets(2.0, 10)
         self.cards = Buckets(2.0, 40)
         self.battles = Buckets(1.0, 20)
-        self._offline = Buckets(10_000, 200_000)  # turns played offline, times cells
-        self._dailies = {False: Buckets(10 / 86_400, 10), True: Buckets(60 / 86_400, 60)}
-        self._reviews = Buckets(1 / 30, 5)
-        self._reviews_from = Buckets(0.5, 60)
-        self._verifications = Buckets(0.5, 20)
-        self._replays = Buckets(4.0, 120)
+        self.offline = Buckets(10_000, 200_000)  # turns played offline, times cells
+        self.dailies = {False: Buckets(10 / 86_400, 10), True: Buckets(60 / 86_400, 60)}
+        self.reviews = Buckets(1 / 30, 5)
+        self.reviews_from = Buckets(0.5, 60)
+        self.verifications = Buckets(0.5, 20)
+        self.replays = Buckets(4.0, 120)
         # One at a time each, and not where games are opened: players feel little of either.
         self.verifying, self.replaying = Queue(1, 4, 8), Queue(1, 20, 60)
         self.plotting = Queue(1, 4, 60)
@@ -204,7 +211,7 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``.
         """
-        if wait := self._new_games.take(account) or self._new_games_from.take(address):
+        if wait := self.new_games.take(account) or self.new_games_from.take(address):
             raise ActionRejected("busy", "too many new games: wait a moment", wait)
 
     def check_hint(self, account: str) -> None:
@@ -213,7 +220,7 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``.
         """
-        if self._hints.take(account):
+        if self.hints.take(account):
             raise ActionRejected("busy", "too many hints: wait a moment")
 
     def check_offline(self, address: str, cost: int) -> None:
@@ -226,9 +233,9 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``.
         """
-        if wait := self._offline.take(address):
+        if wait := self.offline.take(address):
             raise ActionRejected("busy", "too many moves at once: wait a moment", wait)
-        self._offline.owe(address, cost)
+        self.offline.owe(address, cost)
 
     def check_daily(self, address: str, *, is_known: bool) -> None:
         """Reject daily games that begin too often: who plays many knows the tiles to come.
@@ -240,7 +247,7 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``.
         """
-        if wait := self._dailies[is_known].take(address):
+        if wait := self.dailies[is_known].take(address):
             advice = "try again tomorrow" if is_known else "log in with a name from before today"
             raise ActionRejected("busy", f"too many new daily games from here: {advice}", wait)
 
@@ -250,7 +257,7 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``.
         """
-        if self._reviews.take(account) or self._reviews_from.take(address):
+        if self.reviews.take(account) or self.reviews_from.take(address):
             raise ActionRejected("busy", "too many reviews: wait a minute")
 
     async def verify(self, address: str, call: Callable[..., _T], *args: object) -> _T:
@@ -259,10 +266,10 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``, if they come too fast, or too many wait.
         """
-        if wait := self._verifications.take(address):
+        if wait := self.verifications.take(address):
             raise ActionRejected("busy", "too many records to verify: wait a moment", wait)
         answer, seconds = await self.verifying.do(address, lambda: _timed(call, *args))
-        self._verifications.owe(address, VERIFICATION_PRICE * seconds)
+        self.verifications.owe(address, VERIFICATION_PRICE * seconds)
         return answer
 
     def check_replay(self, address: str) -> None:
@@ -271,7 +278,7 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``.
         """
-        if wait := self._replays.take(address):
+        if wait := self.replays.take(address):
             raise ActionRejected("busy", "too many turns: wait a moment", wait)
 
 

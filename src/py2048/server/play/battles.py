@@ -338,6 +338,11 @@ class BattleHub:
             rooms.start(self._tell(battle))
         self.wake(battle)
 
+    @property
+    def is_attended(self) -> bool:
+        """Whether somebody hears how a battle goes."""
+        return bool(self._heard or self._at)
+
     def leave(self, client: Client) -> None:
         """Let a client hear no more."""
         battle = self._at.pop(client, None)
@@ -363,7 +368,7 @@ class BattleHub:
         except ActionRejected as error:  # the last player has gone before the start
             _log.info("a battle is gone", extra={"fault": str(error)})
             for client in self._heard[battle]:
-                client.send(schema.encode_frame(rejection(error, "battle", None)))
+                client.send(schema.encode(rejection(error, "battle", None)))
         finally:
             del self._changed[battle]
             for client in self._heard.pop(battle):
@@ -388,7 +393,7 @@ class BattleHub:
                 self._heard[battle_id][client] = facts
                 mine = battle.seat_of(client.account)
                 told = msgspec.structs.replace(message, you=mine and mine.seat)
-                client.send(schema.encode_frame(told))
+                client.send(schema.encode(told))
 
     async def _live(self, rooms: Rooms, battle: Battle) -> dict[str, OnlineGame]:
         """Return the games of a battle, opened here."""

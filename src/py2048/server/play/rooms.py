@@ -230,7 +230,7 @@ class Room:
     def send(self, message: schema.Answer, client: Client | None = None) -> None:
         """Send a message, to all if no client is given, when all before it is written."""
         self._let_hear(client)
-        frame = _Frame(self._frames, schema.encode_frame(message), client, time.perf_counter())
+        frame = _Frame(self._frames, schema.encode(message), client, time.perf_counter())
         self._frames += 1
         is_clean = self.state is RoomState.OPEN and not self.game.is_dirty
         if is_clean or self.state in (RoomState.LOADING, RoomState.GONE):
