@@ -7,10 +7,10 @@ given to the students and earn none.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from py2048.board import Board, slide_line
+from py2048.board import Board, Slide, slide_line
 from py2048.courses.cmput175 import game
 from py2048.courses.grading import (
     Check,
@@ -23,7 +23,17 @@ from py2048.courses.grading import (
     calling,
     right_versions,
 )
-from py2048.courses.grading.boards import EMPTY, Rows, random_rows, slid, tiles_of, with_tiles
+from py2048.courses.grading.boards import (
+    EMPTY,
+    Rows,
+    as_lists,
+    checkered,
+    random_rows,
+    tiles_of,
+    with_one_gap,
+    with_one_pair,
+    with_tiles,
+)
 from py2048.direction import Direction
 
 TILES = (0, 0, 2, 2, 4, 8)
@@ -99,19 +109,11 @@ def starts_with_twos(session: SubmissionSession) -> None:
         session.expect("sorted(grid.emptiesSet)", rest)
 
 
-HOLES: tuple[Rows, ...] = (
-    EMPTY,
-    [[0, 2, 0, 0], [0, 0, 4, 0], [0, 0, 0, 0], [2, 0, 0, 2]],
-    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 0]],
-    FULL,
-)
-OTHER_HOLES: tuple[Rows, ...] = (
-    [[0, 2], [2, 0]],
-    [[2, 2], [2, 2]],
-    [[0, 2, 0], [2, 0, 2]],
-    [[0, 2], [0, 2], [2, 0]],
-    [[0, 2, 0, 0, 0]] * 5,
-)
+SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
+"""Rows and columns of the grids of other sizes."""
+
+HOLES = [EMPTY, FULL, *(random_rows(seed, (0, 0, 2, 4)) for seed in range(3))]
+OTHER_HOLES = [random_rows(7, (0, 2), *size) for size in SIZES]
 KEYS = (*("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", "a", "s") * 4, "p")
 
 
@@ -153,7 +155,7 @@ def prepare_a_row(grid_class: Any) -> list[Any]:
     return spawned
 
 
-def emptied(boards: tuple[Rows, ...]) -> Iterator[Example]:
+def emptied(boards: Iterable[Rows]) -> Iterator[Example]:
     """The list after the grid has changed, from a list that is out of date."""
     for rows in boards:
         cells = [tile for row in rows for tile in row]
@@ -199,77 +201,42 @@ def stays_still(session: SubmissionSession) -> None:
             session.fail(str(tiles), str(ended.error or spawned))
 
 
-STUCK: tuple[Rows, ...] = (
-    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
-    [[2, 8, 2, 4], [4, 2, 8, 2], [16, 8, 2, 4], [2, 4, 8, 2]],
-)
-MERGES: tuple[Rows, ...] = (
-    [[2, 2, 4, 8], [4, 8, 2, 4], [2, 4, 8, 2], [8, 2, 4, 8]],
-    [[2, 4, 8, 2], [2, 8, 4, 8], [4, 2, 8, 2], [8, 4, 2, 4]],
-    [[2, 8, 2, 4], [4, 4, 8, 2], [2, 8, 2, 4], [4, 2, 4, 2]],
-    [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
-    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 4]],
-    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 8], [4, 2, 4, 8]],
-)
-ROOM: tuple[Rows, ...] = (
-    [[0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
-    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
-    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]],
-)
-OTHER_STUCK: tuple[Rows, ...] = (
-    [[2, 4], [4, 2]],
-    [[2, 4, 2], [4, 2, 4]],
-    [[2, 4], [4, 2], [2, 4]],
-    [[2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 2]],
-)
-OTHER_MERGES: tuple[Rows, ...] = (
-    [[2, 2], [4, 8]],
-    [[2, 4], [2, 8]],
-    [[2, 4], [8, 8]],
-    [[2, 8], [4, 8]],
-    [[2, 4, 8], [4, 8, 8]],
-    [[2, 4], [4, 8], [2, 8]],
-    [[2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 2], [4, 2, 4, 2, 8], [2, 4, 2, 4, 8]],
-)
-OTHER_ROOM: tuple[Rows, ...] = (
-    [[0, 0], [0, 2]],
-    [[2, 4], [4, 0]],
-    [[0, 4, 2], [4, 2, 4]],
-    [[2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 0]],
-)
+SPARSE: Rows = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
 
 
-def answers(boards: tuple[Rows, ...], expected: bool) -> tuple[Example, ...]:
+def answers(boards: Iterable[Rows]) -> list[Example]:
     """`collapsible()` on each of the boards."""
-    return tuple(Example("grid.collapsible()", expected, given=grid_of(b)) for b in boards)
+    return [
+        Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows))
+        for rows in boards
+    ]
 
 
-OTHER_ANSWERS = (
-    *answers(OTHER_ROOM, expected=True),
-    *answers(OTHER_MERGES, expected=True),
-    *answers(OTHER_STUCK, expected=False),
-)
-UNCHANGED = tuple(
+OTHER_ANSWERS = [
+    answer
+    for size in SIZES
+    for answer in answers([checkered(*size), *with_one_gap(*size), *with_one_pair(*size)])
+]
+UNCHANGED = [
     Example(
         "grid.collapsible()",
         OneOf(True, False),
         given=grid_of(rows),
         then={"grid._grid": rows, "grid.score": 0},
     )
-    for rows in (*ROOM[:2], *MERGES[:3])
-)
-OWN_EYES = (
+    for rows in (SPARSE, *with_one_pair())
+]
+OWN_EYES = [
     Example(
         "grid.collapsible()",
-        True,
-        given=f"grid = Grid(4, 4, 0)\ngrid._grid = {ROOM[2]}\ngrid.emptiesSet = []",
-    ),
-    Example(
-        "grid.collapsible()",
-        False,
-        given=f"grid = Grid(4, 4, 0)\ngrid._grid = {STUCK[0]}\ngrid.emptiesSet = [1]",
-    ),
-)
+        answer,
+        given=f"grid = Grid(4, 4, 0)\ngrid._grid = {rows}\ngrid.emptiesSet = {empties}",
+    )
+    for rows, empties, answer in (
+        (with_tiles({(3, 3): 0}, checkered()), [], True),
+        (checkered(), [1], False),
+    )
+]
 
 
 def lists(text: str) -> list[list[int]]:
@@ -350,70 +317,50 @@ def scores(session: SubmissionSession) -> None:
         session.expect("grid.score", points)
 
 
-BOARDS: tuple[Rows, ...] = (
-    [[0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
-    [[2, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
-    [[2, 0, 0, 0], [0, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]],
-    [[0, 0, 0, 2], [0, 0, 0, 2], [0, 0, 0, 2], [0, 0, 0, 0]],
-    [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [2, 2, 2, 0]],
-    [[2, 0, 0, 2], [2, 0, 0, 2], [0, 0, 0, 0], [0, 0, 0, 0]],
-    [[2, 2, 4, 0], [2, 2, 4, 0], [0, 0, 0, 0], [2, 2, 4, 0]],
-    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
-    [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
-    STUCK[0],
+BOARDS = [
+    *(with_tiles(dict.fromkeys(cells, 2)) for cells in ([(1, 1)], [(0, 0), (0, 1)])),
+    *(random_rows(seed, (0, 0, 0, 2)) for seed in range(6)),
+    *([line] * 3 + [[0] * 4] for line in ([2, 2, 4, 0], [0, 0, 0, 2], [2, 0, 0, 2])),
+    *(SPARSE, checkered(), next(with_one_pair())),
     *(random_rows(seed, TILES) for seed in range(20)),
-)
-OTHER_BOARDS: tuple[Rows, ...] = (
-    [[2, 2], [0, 0]],
-    [[0, 0], [2, 2]],
-    [[2, 0], [2, 0]],
-    [[2, 4], [4, 2]],
-    [[0, 2], [0, 2], [0, 2]],
-    [[2, 2, 2], [2, 2, 2]],
-    [[2, 2, 4], [2, 2, 4]],
-    *(random_rows(seed, TILES, 2 + seed % 3, 2 + seed % 4) for seed in range(12)),
-    *(random_rows(seed, TILES, 5, 5) for seed in range(2)),
-)
+]
+OTHER_BOARDS = [
+    *(
+        random_rows(seed, values, *size)
+        for size in SIZES
+        for seed in range(4)
+        for values in ((0, 2), TILES)
+    ),
+    *map(checkered, (2, 3), (2, 2)),
+]
 
 
-def slide(rows: Rows, direction: Direction) -> Example:
-    """What one direction makes of one board."""
-    code = f"grid.collapse{direction.name.capitalize()}()\ngrid._grid"
-    return Example(code, slid(rows, direction), given=grid_of(rows), rank=rank_of(rows))
+def collapses(
+    boards: Iterable[Rows],
+    directions: Sequence[Direction],
+    ending: str,
+    expected: Callable[[Slide], object],
+) -> Callable[[], Iterator[Example]]:
+    """Directions on boards; `expected` says of a slide what `ending` looks at after it."""
+    return lambda: (
+        Example(
+            f"grid.collapse{direction.name.capitalize()}(){ending}",
+            expected(Board.from_rows(rows).slide(direction)),
+            given=f"{grid_of(rows)}\ngrid.score = 100",
+            rank=rank_of(rows),
+        )
+        for rows in boards
+        for direction in directions
+    )
 
 
-def slides(direction: Direction) -> Callable[[], Iterator[Example]]:
-    """What one direction makes of each board."""
-    return lambda: (slide(rows, direction) for rows in BOARDS)
+GRID = "\ngrid._grid"
+EVERY = tuple(Direction)
 
 
-def other_slides() -> Iterator[Example]:
-    """What every direction makes of boards that are larger, smaller or not square."""
-    return (slide(rows, direction) for rows in OTHER_BOARDS for direction in Direction)
-
-
-def flags() -> Iterator[Example]:
-    """Whether each direction says that it changed each board."""
-    for rows in BOARDS:
-        for direction in Direction:
-            yield Example(
-                f"grid.collapse{direction.name.capitalize()}()",
-                Board.from_rows(rows).slide(direction).changed,
-                given=grid_of(rows),
-                rank=rank_of(rows),
-            )
-
-
-def points() -> Iterator[Example]:
-    """What each direction adds to the score on each board."""
-    for rows in BOARDS:
-        for direction in Direction:
-            yield Example(
-                f"grid.collapse{direction.name.capitalize()}()\ngrid.score",
-                100 + Board.from_rows(rows).slide(direction).points,
-                given=f"{grid_of(rows)}\ngrid.score = 100",
-                rank=rank_of(rows),
-            )
+def grid_after(slide: Slide) -> Rows:
+    """Return the grid after a slide."""
+    return as_lists(slide.board.rows)
 
 
 # --- right versions of what other tasks ask for ---
@@ -545,12 +492,9 @@ TASKS = (
         "collapsible() returns True if the grid can be collapsed in some direction, else False.",
         MARKS,
         (
-            Check("True while a cell is empty", answers(ROOM, expected=True)),
-            Check(
-                "True on a full grid with equal neighbours",
-                answers(MERGES, expected=True),
-            ),
-            Check("False on a full grid without", answers(STUCK, expected=False)),
+            Check("True while a cell is empty", answers([SPARSE, *with_one_gap()])),
+            Check("True on a full grid with equal neighbours", answers(with_one_pair())),
+            Check("False on a full grid without", answers([checkered(), FULL])),
             Check("asking changes nothing", UNCHANGED),
             Check("it looks at the grid itself", OWN_EYES),
             Check(OTHER_SIZES, OTHER_ANSWERS),
@@ -583,19 +527,22 @@ TASKS = (
             *(
                 Check(
                     f"collapse{direction.name.capitalize()}",
-                    slides(direction),
+                    collapses(BOARDS, [direction], GRID, grid_after),
                     weight=2,
                     reference_patches=all_but(f"collapse{direction.name.capitalize()}"),
                 )
                 for direction in Direction
             ),
-            Check("each says whether any line changed", flags),
+            Check(
+                "each says whether any line changed",
+                collapses(BOARDS, EVERY, "", lambda slide: slide.changed),
+            ),
             Check(
                 "each adds its merges to the score, once",
-                points,
+                collapses(BOARDS, EVERY, "\ngrid.score", lambda slide: 100 + slide.points),
                 reference_patches=(*all_but(*DIRECTIONS), *all_but_points()),
             ),
-            Check(OTHER_SIZES, other_slides),
+            Check(OTHER_SIZES, collapses(OTHER_BOARDS, EVERY, GRID, grid_after)),
         ),
         reference_patches=all_but(*DIRECTIONS),
     ),

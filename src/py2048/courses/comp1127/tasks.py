@@ -21,12 +21,20 @@ from py2048.courses.grading import (
     calling,
     right_versions,
 )
-from py2048.courses.grading.boards import EMPTY, Rows, random_rows, slid, tiles_of, with_tiles
+from py2048.courses.grading.boards import (
+    EMPTY,
+    Rows,
+    checkered,
+    random_rows,
+    slid,
+    tiles_of,
+    with_one_pair,
+    with_tiles,
+)
 from py2048.direction import Direction
 from py2048.rules import Merging
 
 STUCK: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
-CHECKERED: Rows = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "RIGHT": (0, 1), "LEFT": (0, -1)}
 SEQUENCES = ["<Down>", "<Left>", "<Right>", "<Up>"]
 MAX_PUTS = 4  # tiles that are put on a board one by one
@@ -471,14 +479,6 @@ def reached(tiles: dict[Cell, int]) -> Example:
     return Example("is_game_over(board), ended", answers, given=given)
 
 
-def merges_left() -> Iterator[Rows]:
-    """Full boards on which exactly one pair of neighbours is equal."""
-    for row, column in CELLS:
-        for other in ((row, column + 1), (row + 1, column)):
-            if other in CELLS:
-                yield with_tiles({(row, column): 8, other: 8}, CHECKERED)
-
-
 WON_AT_LAST = [over(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in ((3, 3), (0, 1))]
 
 
@@ -860,7 +860,7 @@ TASKS = (
             "lost",
             [
                 over(rows, True, [False])
-                for rows in (STUCK, CHECKERED, [[2, 4, 2, 4], [8, 16, 8, 16]] * 2)
+                for rows in (STUCK, checkered(), [[2, 4, 2, 4], [8, 16, 8, 16]] * 2)
             ],
             weight=3,
         ),
@@ -877,7 +877,7 @@ TASKS = (
         ),
         Check(
             "goes on while two neighbours are equal",
-            [over(rows, False, []) for rows in merges_left()],
+            [over(rows, False, []) for rows in with_one_pair()],
             weight=2,
         ),
     ),

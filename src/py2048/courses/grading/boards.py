@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from py2048.board import Board, Cell
 from py2048.direction import Direction
@@ -42,3 +42,25 @@ def random_rows(seed: int | str, values: Sequence[int], rows: int = 4, columns: 
     """Return rows of these values, the same for the same seed."""
     draw = random.Random(seed)
     return [[draw.choice(values) for _ in range(columns)] for _ in range(rows)]
+
+
+def checkered(rows: int = 4, columns: int = 4) -> Rows:
+    """Return a full board of 2s and 4s on which nothing can move."""
+    return [[2 + 2 * ((r + c) % 2) for c in range(columns)] for r in range(rows)]
+
+
+def with_one_gap(rows: int = 4, columns: int = 4) -> Iterator[Rows]:
+    """Yield boards that are full but for one cell, for each cell."""
+    stuck = checkered(rows, columns)
+    for cell in tiles_of(stuck):
+        yield with_tiles({cell: 0}, stuck)
+
+
+def with_one_pair(rows: int = 4, columns: int = 4) -> Iterator[Rows]:
+    """Yield full boards on which exactly one pair of neighbours is equal, for each pair."""
+    stuck = checkered(rows, columns)
+    cells = tiles_of(stuck)
+    for row, column in cells:
+        for other in ((row, column + 1), (row + 1, column)):
+            if other in cells:
+                yield with_tiles({(row, column): 8, other: 8}, stuck)

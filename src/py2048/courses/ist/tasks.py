@@ -21,7 +21,7 @@ from py2048.courses.grading import (
     calling,
     right_versions,
 )
-from py2048.courses.grading.boards import as_lists, with_tiles
+from py2048.courses.grading.boards import as_lists, checkered, with_one_gap, with_one_pair
 from py2048.courses.grading.python2 import places
 from py2048.courses.ist import adt
 from py2048.courses.ist.language import ENGLISH, PORTUGUESE, Language
@@ -342,21 +342,9 @@ def _reduced_results() -> Iterator[Example]:
 
 def _finished() -> Iterator[Example]:
     """Boards with what `board_finished` says of them; asking leaves the board as it is."""
-    # One merge is left, in a column or in a row; in a corner; one cell is empty.
-    column = ((2, 8, 2, 4), (8, 4, 8, 2), (2, 4, 2, 4), (4, 2, 4, 2))
-    changes = ((0, 0), 4), ((3, 3), 4), ((1, 1), 0), ((2, 3), 2)
-    almost = [with_tiles({cell: value}, STUCK) for cell, value in changes]
     full = [rows for rows in _boards() if all(map(all, rows))]
-    for rows in (
-        EMPTY,
-        _row(2, 0, 0, 0),
-        _row(2, 2, 4, 8),
-        STUCK,
-        column,
-        tuple(zip(*column, strict=True)),
-        *almost,
-        *full,
-    ):
+    sparse = EMPTY, _row(2, 0, 0, 0), _row(2, 2, 4, 8)
+    for rows in (*sparse, checkered(), *with_one_pair(), *with_one_gap(), *full):
         filled = all(map(all, rows))
         finished = filled and not Board.from_rows(rows).legal_directions()
         unchanged = {ROWS_OF_B: as_lists(rows), "board_score(b)": 4}
