@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import pytest
 from comp1127_stand_ins import NotedBoard, NotedFrame, Rows, fresh, lay
@@ -73,34 +72,6 @@ def test_a_sum_beyond_2048_counts_although_no_tile_shows_it(
     assert list(board.numbers.values()) == [(0, 0)]
 
 
-def notes_of_a_turn(main: ModuleType, board: NotedBoard, frame: NotedFrame, key: str) -> list[str]:
-    """Play one turn and return the order in which the program's functions were called."""
-    notes: list[str] = []
-
-    def noted(name: str) -> None:
-        function = getattr(main, name)
-
-        def call(*arguments: Any) -> Any:
-            notes.append(name)
-            return function(*arguments)
-
-        setattr(main, name, call)
-
-    for name in ("unbind", "move_all", "add_random_number", "is_game_over", "bind"):
-        noted(name)
-    main.keyboard_callback(SimpleNamespace(keysym=key), frame, board)
-    return notes
-
-
-def test_a_turn_unbinds_moves_spawns_asks_and_binds(
-    main: ModuleType, board: NotedBoard, frame: NotedFrame
-) -> None:
-    """The end is asked for after the new number has come (problems 14 and 21)."""
-    lay(main, board, [[2, 0, 0, 0], *[[0] * 4] * 3])
-    order = ["unbind", "move_all", "add_random_number", "is_game_over", "bind"]
-    assert notes_of_a_turn(main, board, frame, "Right") == order
-
-
 @given(grids | full_grids)
 def test_the_game_is_over_when_it_is_won_or_stuck(grid: Rows) -> None:
     """The engine decides whether a direction is legal; the message fits the end (problem 20)."""
@@ -148,13 +119,3 @@ def test_whole_games_end_with_a_message(
     assert play_out(main, board, frame, seed) > 20
     assert board.messages == [gui.LOST]
     assert not Board.from_rows(main.grid).legal_directions()
-
-
-def test_a_game_can_be_won(main: ModuleType, board: NotedBoard, frame: NotedFrame) -> None:
-    """The merge that makes 2048 ends the game at once, with empty cells left."""
-    lay(main, board, [[1024, 1024, 0, 0], *[[0] * 4] * 3])
-    main.bind(frame, board)
-    assert frame.press("Right")
-    assert main.grid[0][3] == 2048
-    assert board.messages == [gui.WON]
-    assert frame.bound == {}

@@ -56,20 +56,6 @@ def test_update_grid_as_recorded(main: ModuleType, case: dict[str, Any]) -> None
     assert main.grid == case["after"]
 
 
-@pytest.mark.parametrize("case", CASES["move_all"], ids=lambda case: case["key"])
-@pytest.mark.parametrize("by_event", [False, True])
-def test_a_row_of_tiles_crosses_the_board(
-    main: ModuleType, board: NotedBoard, case: dict[str, Any], by_event: bool
-) -> None:
-    """Problems 9 to 12 directly, and problem 13 by the name of the key."""
-    lay(main, board, layout(case["cells"]))
-    if by_event:
-        main.move_all(board, SimpleNamespace(keysym=case["key"]))
-    else:
-        getattr(main, f"move_all_{case['key'].lower()}")(board)
-    assert main.grid == board.seen() == layout(case["wall"])
-
-
 def test_functions_of_another_solution_take_the_place_of_ours(board: NotedBoard) -> None:
     """The staff's grader lends functions and the grid of its own solution to the submission."""
     ours, theirs = fresh("main"), fresh("main")

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import ast
-import random
 import sys
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pexpect
 import pytest
@@ -16,23 +12,6 @@ import pytest
 from py2048.board import Board
 from py2048.courses.ist import __main__ as program
 from py2048.courses.ist import adt
-from py2048.direction import Direction
-from py2048.rules import RandomSpawn, get_rules
-
-LETTERS = dict(zip("NSWE", Direction, strict=True))
-
-Answer = Callable[[], str]
-
-
-def answers(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> None:
-    """Let `answer` type at every prompt, with the terminal's echo."""
-
-    def type_in(prompt: str) -> str:
-        typed = answer()
-        print(prompt + typed)
-        return typed
-
-    monkeypatch.setattr("builtins.input", type_in)
 
 
 def shown_boards(text: str) -> list[tuple[Board, int]]:
@@ -48,63 +27,6 @@ def shown_boards(text: str) -> list[tuple[Board, int]]:
         )
         for n in starts
     ]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_whole_game(
-    seed: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each board follows from the last: a slide and one new tile, or nothing at all."""
-    random.seed(seed)
-    player, typed = random.Random(seed), []
-
-    def choose() -> str:
-        typed.append(player.choice("NSWE"))
-        return typed[-1]
-
-    answers(monkeypatch, choose)
-    adt.game_2048()
-    shown = shown_boards(capsys.readouterr().out)
-    assert len(shown) == len(typed) + 1
-    start, score = shown[0]
-    assert (16 - len(start.empty_cells()), score) == (2, 0)
-    for letter, (before, points), (after, total) in zip(typed, shown, shown[1:], strict=False):
-        check_turn(before.slide(LETTERS[letter]), after)
-        assert total == points + before.slide(LETTERS[letter]).points
-    assert not shown[-1][0].legal_directions()
-
-
-def check_turn(slide: Any, after: Board) -> None:
-    """Assert that `after` is the slide with one new tile, or the same board if nothing moved."""
-    new = [cell for cell in slide.board.empty_cells() if after[cell]]
-    if slide.changed:
-        assert len(new) == 1
-        assert after[new[0]] in (2, 4)
-        assert slide.board.with_tile(new[0], after[new[0]]) == after
-    else:
-        assert after == slide.before
-
-
-def test_spawn_odds() -> None:
-    """A 4 appears with the probability that the preset's rules say, on any empty position."""
-    random.seed(20140310)
-    spawn = get_rules("ist").spawn
-    assert isinstance(spawn, RandomSpawn)
-    tiles: Counter[int] = Counter()
-    cells: Counter[tuple[int, int]] = Counter()
-    games = 8000
-    for _ in range(games):
-        board = adt.fill_random_position(adt.create_board())
-        for row in range(1, 5):
-            for column in range(1, 5):
-                value = adt.board_position(board, adt.create_coordinate(row, column))
-                if value:
-                    tiles[value] += 1
-                    cells[row, column] += 1
-    assert set(tiles) == {2, 4}
-    assert tiles[4] / games == pytest.approx(float(spawn.weights.probability(4)), abs=0.02)
-    assert len(cells) == 16
-    assert max(cells.values()) < 2 * min(cells.values())
 
 
 def test_source_file() -> None:

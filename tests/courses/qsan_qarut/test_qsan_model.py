@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -38,16 +37,6 @@ def game_on(rows: list[list[int]]) -> Game:
     game = Model(len(rows)).game
     game.board = np.array(rows)
     return game
-
-
-@given(boards, moves)
-def test_stack_is_the_engines_slide_and_a_spawn_if_anything_moved(rows, move) -> None:
-    game = game_on(rows)
-    slide = Board.from_rows(rows).slide(DIRECTIONS[move])
-    with patch.object(game, "add_num") as add_num:
-        game.stack(move)
-    assert game.board.tolist() == [list(row) for row in slide.board.rows]
-    assert add_num.call_count == slide.changed
 
 
 @given(boards, moves, st.integers(0, 2**32 - 1))

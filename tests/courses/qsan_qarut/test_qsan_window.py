@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -87,28 +86,6 @@ def test_importing_the_controller_opens_no_window(display: str) -> None:
         "import py2048.courses.qsan_qarut.controller, py2048.courses.qsan_qarut.game"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(
-    "arguments", [["1"], ["0"], ["-4"], ["four"], ["4", "4"], ["1000"], ["2.5"], [""]]
-)
-def test_a_bad_size_is_one_clear_line_and_status_2(arguments: list[str]) -> None:
-    command = [sys.executable, "-m", package.__name__, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert repr(" ".join(arguments)) in done.stderr
-    assert "whole number from 2" in done.stderr
-
-
-def test_without_a_display_the_program_says_so() -> None:
-    environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
-    command = [sys.executable, "-m", package.__name__]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "no window can be opened" in done.stderr
 
 
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool presses the keys")

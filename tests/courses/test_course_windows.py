@@ -1,0 +1,68 @@
+"""The laws that hold for the window of every course that has one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+from PIL import ImageColor
+
+from py2048.courses import COURSES
+from py2048.courses.cits1401.board_view import tile_colours
+from py2048.courses.comp1127.tiles import COLOURS
+from py2048.courses.qsan_qarut.view import colors
+
+PALETTES = {
+    "cits1401": {2**rank: tile_colours(2**rank) for rank in range(1, 41)},
+    "comp1127": COLOURS,
+    "qsan_qarut": {2**rank: (colors[2**rank], "#ffffff") for rank in range(1, 63)},
+}
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, as WCAG 2 defines it."""
+    parts = [channel / 255 for channel in ImageColor.getrgb(colour)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("course", PALETTES)
+def test_every_number_can_be_read_and_differs_from_the_next(course: str) -> None:
+    """The contrast of digits and tile is 4.5 to 1 or more."""
+    for face, ink in PALETTES[course].values():
+        light, dark = sorted(map(luminance, (face, ink)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, face
+    assert all(one != two for (one, _), (two, _) in pairwise(PALETTES[course].values()))
+    assert len({face for face, _ in list(PALETTES[course].values())[:17]}) == min(
+        17, len(PALETTES[course])
+    )
+
+
+@pytest.mark.parametrize(
+    ("course", "arguments", "said"),
+    [
+        *((name, [], "no window can be opened") for name in PALETTES),
+        ("cits1401", ["5"], "takes no arguments"),
+        *(
+            ("qsan_qarut", arguments, f"{' '.join(arguments)!r} makes no board")
+            for arguments in (["1"], ["-4"], ["four"], ["4", "4"], ["1000"], ["2.5"], [""])
+        ),
+    ],
+)
+def test_what_cannot_be_opened_is_one_clear_line_and_status_2(
+    course: str, arguments: list[str], said: str
+) -> None:
+    """No display, or arguments that make no board."""
+    done = subprocess.run(
+        [sys.executable, "-m", COURSES[course].package, *arguments],
+        env={name: value for name, value in os.environ.items() if name != "DISPLAY"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
