@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-LONGEST_VALUE = 80
+MAX_SHOWN_LENGTH = 80
 """The characters of a value that a message shows."""
 
 
@@ -128,14 +128,14 @@ def shown(value: object) -> str:
         text = " ".join(repr(value).split())
     except ValueError:  # Python writes no more than some thousand digits
         return f"a value with too many digits ({type(value).__name__})"
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+    return text if len(text) <= MAX_SHOWN_LENGTH else f"{text[:MAX_SHOWN_LENGTH]}…"
 
 
 @contextmanager
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
     """Raise the operating system's errors as `kind`, with `what` was not possible and why.
 
-    So also Python's, of a path that cannot be handed to the system: with a NUL or a surrogate.
+    This includes Python's own for a path that the system cannot take: with a NUL or a surrogate.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""A round of all kernels of the engine; prints what came out, in whatever form they run.
+"""A round of all kernels of the engine; prints the results, in the form in which they run.
 
 The tests run it compiled, as plain Python and with bounds checks, and compare.
 """

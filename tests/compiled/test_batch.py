@@ -160,7 +160,7 @@ def test_set_boards_begins_from_given_positions() -> None:
     assert Game.from_history(batch.history(0, 1)).record().turns == game.record().turns
 
 
-def test_state_goes_on_where_it_was_taken() -> None:
+def test_a_state_continues_where_it_was_taken() -> None:
     """After `set_state` the games go on as they did after `get_state`."""
     batch = BatchGames(get_rules("cits1401"), 300, seed=1)
     batch.play_random(30)
@@ -219,20 +219,6 @@ def test_observe_is_boards(name: str, n: int) -> None:
     out = np.zeros((n, *batch.rules.shape), np.uint8)
     assert batch.observe(out) is out
     assert np.array_equal(out, batch.boards)
-
-
-def test_slide_shows_afterstates_and_changes_nothing() -> None:
-    """`slide` gives what `Board.slide` gives, and the games stay where they are."""
-    batch = BatchGames(get_rules("comp1127"), 40, seed=5)
-    batch.play_random(60)
-    before = batch.observe()
-    for direction in Direction:
-        afterstates, points, legal = batch.slide([direction.value] * 40)
-        for slot in range(batch.n):
-            slide = batch.board(slot).slide(direction, batch.rules.merging)
-            assert Board(tiles_of(afterstates[slot]).tolist()) == slide.board
-            assert (points[slot], legal[slot]) == (slide.points, slide.changed)
-    assert np.array_equal(batch.boards, before)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_exponents_and_tiles_are_inverse(board: Board) -> None:
 
 
 @pytest.mark.parametrize("value", [1, 3, -2, 2**31, 6])
-def test_values_that_are_no_tiles_are_refused(value: int) -> None:
+def test_values_that_are_not_tiles_are_refused(value: int) -> None:
     """The error names the value."""
     with pytest.raises(BoardError, match=str(value)):
         exponents_of([[0, value]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -162,16 +163,13 @@ def test_no_undocumented_part_of_numba_is_needed(tmp_path: Path, name: str) -> N
     assert list((tmp_path / "cache").rglob("*.lock")) == []
 
 
-def test_kernels_that_another_account_compiled_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A folder that can only be read serves too, and its files are for everybody to read."""
-    own, shared = tmp_path / "own", tmp_path / "shared"
-    shared.mkdir()
-    disk_cache._write(shared / "some.kernel", b"machine code")
-    monkeypatch.setattr(disk_cache, "_cache_candidates", lambda: iter([own, shared]))
-    assert disk_cache._find(own / "some.kernel") == b"machine code"
-    assert (shared / "some.kernel").stat().st_mode & 0o044 == 0o044
+def test_kernels_in_any_folder_of_the_cache_are_found(project: Path) -> None:
+    """A folder that is not the one to write to serves too; everyone may read the files."""
+    run(project)
+    assert all(path.stat().st_mode & 0o044 == 0o044 for path in cached_files(project))
+    home = project / "home"
+    shutil.move(project / "cache" / "py2048", home / "py2048" / "kernels")
+    assert run(project, XDG_CACHE_HOME=str(home)) == (22, 1)
 
 
 def test_stale_files_are_removed(project: Path) -> None:
@@ -202,8 +200,8 @@ def test_of_several_processes_one_compiles(project: Path) -> None:
     assert list((project / "cache").rglob("*.lock")) == []
 
 
-def test_nobody_waits_for_ever_for_a_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has waited too long goes ahead; a lock that was released is free at once."""
+def test_waiting_for_a_lock_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that has waited too long goes ahead; a lock that was released is free at once."""
     monkeypatch.setattr(disk_cache, "LOCK_TIMEOUT_S", 0.1)
     path = tmp_path / "some.lock"
     first = disk_cache.FileLock(path)
@@ -224,7 +222,7 @@ def test_plain_mode_loads_no_numba(project: Path) -> None:
 
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no folder can be written, kernels compile in each process and nothing fails."""
-    monkeypatch.setattr(disk_cache, "_cache_candidates", lambda: iter([Path("/proc/none")]))
+    monkeypatch.setattr(disk_cache, "cache_candidates", lambda: iter([Path("/proc/none")]))
     jit.cache_directory.cache_clear()
     try:
         assert jit.cache_directory() is None
@@ -339,7 +337,7 @@ def test_types_of_examples_are_those_of_calls() -> None:
     state = BatchState.empty(1, 16)
     values = (fixed, state.cells.T, state.cells[:, ::2], np.uint64(1), 1, True, (1, 2.0), state)
     for value in values:
-        assert jit._type_of(value) == numba.typeof(value)
+        assert jit.type_of(value) == numba.typeof(value)
 
 
 def test_every_kernel_has_a_plain_form() -> None:

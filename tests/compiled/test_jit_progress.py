@@ -1,4 +1,4 @@
-"""How far the compiler is: told as it works, and never waited for by those who would not."""
+"""How far the compiler is: told as it works, and waited for only by those who want to."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ except Exception as error:
 """
 
 
-def test_progress_is_told_and_nobody_has_to_wait(tmp_path: Path) -> None:
-    """What is not compiled is refused at once where nobody waits; elsewhere its share only grows.
+def test_progress_is_told_and_waiting_is_optional(tmp_path: Path) -> None:
+    """What is not compiled is refused at once where waiting is off; elsewhere its share only grows.
 
-    A kernel that is written out in its callers is no step of its own; after an error nothing is
+    A kernel that is written out in its callers is not a step by itself; after an error nothing is
     being compiled.
     """
     program = tmp_path / "program_kernels.py"

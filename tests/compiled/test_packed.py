@@ -52,15 +52,6 @@ def test_slide_is_the_reference_slide(board: Board, direction: Direction, mergin
     assert (engine.unpack(after).rows, points) == reference.slide(board.rows, direction, merging)
 
 
-def test_two_32768s_merge_to_65536_and_those_to_131072() -> None:
-    """The merge that four bits cannot hold is neither lost nor wrong."""
-    board = Board([[HUGE, HUGE, HUGE, HUGE], [2 * HUGE, 2 * HUGE, 0, 2], [0] * 4, [0] * 4])
-    engine = packing(board)
-    after, points = engine.slide(engine.pack(board), Direction.LEFT)
-    assert engine.unpack(after).rows[:2] == ((2 * HUGE, 2 * HUGE, 0, 0), (4 * HUGE, 2, 0, 0))
-    assert points == 8 * HUGE
-
-
 def test_table_kernel_announces_what_it_cannot_hold() -> None:
     """Where two 32768s merge, the table kernel keeps a 32768 and its points say so."""
     row = np.uint64(0xFF)

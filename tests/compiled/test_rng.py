@@ -1,4 +1,4 @@
-"""The documented generator: its numbers are fixed for ever, and it is fair."""
+"""The documented generator: its numbers never change, and it is fair."""
 
 from __future__ import annotations
 

@@ -66,13 +66,6 @@ def test_games_can_be_left_off(moves: int) -> None:
         assert stopped.scores[i, k] == played(rules, boards[i], seed, None, moves)[0]
 
 
-def test_large_boards_need_a_last_move() -> None:
-    """Random games on 8x8 boards, which hardly ever end, can be left off."""
-    rules = get_rules("8x8")
-    board = exponents_of(Game(rules, seed=1).board.rows)
-    assert (rollouts(rules, [board], 20, moves=50).plies == 50).all()
-
-
 def test_more_moves_than_any_game_has_leave_nothing_off() -> None:
     """The number may be larger than any that the machine counts to."""
     rules = get_rules("3x3")

@@ -1,4 +1,4 @@
-"""A round of all kernels of the environments; prints what came out, in whatever form they run.
+"""A round of all kernels of the environments; prints the results, in the form in which they run.
 
 The tests run it compiled, as plain Python and with bounds checks, and compare.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tkinter
 
 import gymnasium
 import numpy as np
@@ -81,31 +82,47 @@ def test_nothing_is_rendered_unless_asked() -> None:
     assert text_of(np.ones((1, 2), np.uint8), 3) == "score 3\n2 2\n"
 
 
+@pytest.fixture
+def windows(display: str, monkeypatch: pytest.MonkeyPatch) -> list[tkinter.Tk]:
+    """The windows that a test opens, in their order."""
+    opened: list[tkinter.Tk] = []
+
+    class Window(tkinter.Tk):
+        def __init__(self, **options: str) -> None:
+            super().__init__(**options)
+            opened.append(self)
+
+    monkeypatch.setattr(tkinter, "Tk", Window)
+    return opened
+
+
 @pytest.mark.gui
-def test_a_window_shows_each_step(display: str) -> None:
+def test_a_window_shows_each_step(windows: list[tkinter.Tk]) -> None:
     """``human`` opens a window at the first reset, repaints it at each step, and closes it."""
     env = gymnasium.make("py2048/2x4-v0", render_mode="human")
     env.reset(seed=1)
-    window = env.unwrapped._screen._window
-    assert window.is_open
-    shown = window._image
+    (label,) = windows[0].winfo_children()
+    shown = label["image"]
     env.step(int(env.unwrapped.action_masks().argmax()))
-    assert window._image is not shown
-    assert window._image.width() == picture_of(np.zeros((2, 4), np.uint8), 0).width
+    assert label["image"] != shown
+    assert label.winfo_reqwidth() == picture_of(np.zeros((2, 4), np.uint8), 0).width
     env.close()
-    assert not window.is_open
+    with pytest.raises(tkinter.TclError, match="destroyed"):
+        label.winfo_exists()
     env.close()
+    assert len(windows) == 1
 
 
 @pytest.mark.gui
-def test_a_closed_window_does_not_stop_the_program(display: str) -> None:
+def test_a_closed_window_does_not_stop_the_program(windows: list[tkinter.Tk]) -> None:
     """After the person has closed the window, the environment plays on unseen."""
     env = GameEnv("2x4", render_mode="human")
     env.reset(seed=1)
-    env._screen._window.close()  # type: ignore[union-attr]
+    windows[0].tk.call(windows[0].protocol("WM_DELETE_WINDOW"))
     for _ in range(3):
         env.step(int(env.action_masks().argmax()))
     env.close()
+    assert len(windows) == 1
 
 
 def test_without_a_display_the_error_says_what_to_do() -> None:

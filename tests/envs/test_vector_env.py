@@ -174,12 +174,12 @@ def test_the_mode_is_declared(mode: AutoresetMode) -> None:
     assert GameVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
 
 
-def until_one_ends(vector: GameVectorEnv) -> NDArray[np.bool_]:
-    """Play until an episode is over and return which are."""
+def until_one_ends(vector: GameVectorEnv) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Play until an episode is over; return the boards, and which are over."""
     while True:
-        terminations = vector.step(vector.action_space.sample())[2]
+        boards, _, terminations, *_ = vector.step(vector.action_space.sample())
         if terminations.any():
-            return terminations.copy()
+            return boards, terminations
 
 
 def test_disabled_waits_for_the_reset_mask() -> None:
@@ -187,11 +187,10 @@ def test_disabled_waits_for_the_reset_mask() -> None:
     vector = GameVectorEnv(8, "2x4", autoreset_mode="Disabled")
     vector.reset(seed=1)
     vector.action_space.seed(1)
-    over = until_one_ends(vector)
+    before, over = until_one_ends(vector)
     slot = int(np.flatnonzero(over)[0])
     with pytest.raises(ResetNeeded, match=f"environment {slot} is over"):
         vector.step(np.zeros(8, int))
-    before = vector._batch.observe()
     options = {"reset_mask": over}
     boards, _ = vector.reset(options=options)
     assert list(options) == ["reset_mask"]
@@ -213,7 +212,7 @@ def test_a_mask_with_a_seed_seeds_only_its_slots() -> None:
 
 
 def test_none_among_seeds_continues_a_series() -> None:
-    """As in Gymnasium's vectors, a slot without a seed goes on; at first its seed is random."""
+    """As in Gymnasium's vectors, a slot without a seed continues; at first its seed is random."""
     vector = GameVectorEnv(3, "3x3")
     vector.reset(seed=[1, None, 3])
     assert vector.game_seeds[[0, 2]].tolist() == [derive_seed(1, 0), derive_seed(3, 0)]
@@ -270,7 +269,7 @@ def test_nothing_returned_is_ever_overwritten(mode: str, observation: str) -> No
 
 
 @pytest.mark.parametrize("mode", MODES[:2])
-def test_a_reward_of_one_s_own_serves_one_and_many(mode: str) -> None:
+def test_a_custom_reward_serves_one_and_many(mode: str) -> None:
     """The same function of a `Transition` rewards a single environment and a vector alike."""
 
     def empty_cells(transition: Transition) -> Any:
@@ -286,17 +285,17 @@ def test_a_reward_of_one_s_own_serves_one_and_many(mode: str) -> None:
 def test_illegal_actions_can_raise() -> None:
     """Under ``raise`` the first illegal action is named, and nothing at all was played."""
     vector = GameVectorEnv(3, illegal="raise")
-    vector.reset(seed=3)
+    before, _ = vector.reset(seed=3)
     for _ in range(200):
         masks = vector.action_masks()
         if not masks[1].all() and masks.any(axis=1).all():
             break
-        vector.step(masks.argmax(axis=1))
-    actions, before = masks.argmax(axis=1), vector._batch.observe()
+        before = vector.step(masks.argmax(axis=1))[0]
+    actions = masks.argmax(axis=1)
     actions[1] = masks[1].argmin()
     with pytest.raises(IllegalMoveError, match=r"environment 1: \w+ changes nothing on"):
         vector.step(actions)
-    assert np.array_equal(vector._batch.observe(), before)
+    assert np.array_equal(vector.restore(vector.state())[0], before)
     actions[1] = masks[1].argmax()
     vector.step(actions)
 
@@ -327,17 +326,10 @@ def test_no_step_before_the_first_reset() -> None:
     [
         ({"autoreset_mode": "Nextstep"}, OptionError, "did you mean 'NextStep'"),
         ({"render_mode": "human"}, OptionError, "rgb_array and ansi"),
-        ({"observation": "planes"}, OptionError, "observation='planes' is unknown"),
-        ({"rules": "clasic"}, RulesError, "did you mean 'classic'"),
         ({"rules": "classic:size=20x20"}, BoardError, "254 cells"),
         ({"num_envs": 0}, OptionError, "num_envs must be a whole number of at least 1, not 0"),
-        ({"num_envs": -1}, OptionError, "at least 1, not -1"),
         ({"num_envs": 1.5}, OptionError, r"at least 1, not 1\.5"),
-        ({"num_envs": None}, OptionError, "at least 1, not None"),
-        ({"threads": 0}, OptionError, "threads must be a whole number of at least 1, not 0"),
         ({"threads": "two"}, OptionError, "at least 1, not 'two'"),
-        ({"max_episode_steps": 0}, OptionError, "at least 1, not 0"),
-        ({"max_episode_steps": -3}, OptionError, "at least 1, not -3"),
         ({"max_episode_steps": 2.5}, OptionError, r"at least 1, not 2\.5"),
         ({"rules": "comp1127:target=4"}, RulesError, "would end the game"),
         ({"rules": "classic:spawn=32768:1"}, RulesError, "at most 16384"),
@@ -368,7 +360,7 @@ def test_mistaken_resets_are_explained() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES[:2])
-def test_a_restored_vector_goes_on_as_it_did(mode: str) -> None:
+def test_a_restored_vector_continues_as_it_did(mode: str) -> None:
     """From a kept state the same actions lead to the same games, time limits included."""
     options = {"autoreset_mode": mode, "illegal": "terminate", "max_episode_steps": 7}
     vector, other = GameVectorEnv(9, "3x3", **options), GameVectorEnv(9, "3x3", **options)

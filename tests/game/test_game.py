@@ -95,7 +95,7 @@ def test_a_move_after_the_end_raises() -> None:
     assert not game.attempt(LEFT)
 
 
-def test_play_goes_on_past_the_target_unless_the_rules_end_there() -> None:
+def test_play_continues_past_the_target_unless_the_rules_end_there() -> None:
     """Classic plays on with a won game; comp1127 is over."""
     board = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
     classic = Game(board=board, seed=1)
@@ -204,7 +204,7 @@ def test_a_game_survives_its_record(game: Game) -> None:
 
 
 def test_a_record_has_no_orders_to_a_terminal_in_its_name() -> None:
-    """So that it verifies, whoever plays."""
+    """So it verifies under any name."""
     record = Game("classic", seed=1, player="\x1b[2JAda\x9b").record()
     record.verify()
     assert record.player == "[2JAda"
@@ -225,6 +225,6 @@ def test_every_preset_can_be_played_to_its_end() -> None:
 
 
 def test_a_notebook_shows_the_game_and_trusts_no_name() -> None:
-    """What somebody called their rules is text."""
+    """The name of the rules is text, not markup."""
     told = Game(Rules.parse("<b>:size=3x3"), seed=1)._repr_html_()
     assert told.startswith("<div>&lt;b&gt;: 0 points, 0 moves, playing</div><table")

@@ -153,7 +153,7 @@ def test_a_record_holds_the_largest_tiles() -> None:
         pytest.param("[" * 100_000, "not a record", id="deep"),
     ],
 )
-def test_texts_that_are_no_records_are_refused(text: str, reason: str) -> None:
+def test_texts_that_are_not_records_are_refused(text: str, reason: str) -> None:
     """Each refusal says why, in one line."""
     with pytest.raises(RecordError, match=reason) as caught:
         Record.from_json(text)
@@ -264,7 +264,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("plies", [20_000, pytest.param(120_000, marks=pytest.mark.slow)])
 def test_a_long_record_loads_and_verifies(plies: int) -> None:
     """Tens of thousands of plies, as many as a game to 131072 has, are read and replayed."""
-    # On one long row with each new 2 at its end, left is legal for ever.
+    # On one long row with each new 2 at its end, left is always legal.
     rules = get_rules("classic", rows=1, columns=24)
     game = Game(rules, board=Board.empty(1, 24).with_tile((0, 23), 2), seed=1)
     for _ in range(plies):

@@ -122,7 +122,7 @@ def test_a_size_is_classic_of_that_size() -> None:
 
 
 @pytest.mark.parametrize("text", ["2x3:size=3x2", "3x3:size=4x4", "2x5:target=64,rows=3"])
-def test_a_size_is_no_name_for_another(text: str) -> None:
+def test_a_size_does_not_name_another(text: str) -> None:
     """A name that says the size must not mislead."""
     with pytest.raises(RulesError, match="another name"):
         Rules.parse(text)

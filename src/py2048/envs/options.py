@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -98,7 +98,7 @@ class Options:
     Attributes:
         rules: the rules of its games.
         observation: what the agent sees.
-        reward: the name of a reward, or None for one of the user's own.
+        reward: the name of a reward, or None for a custom one.
         custom_reward: that one.
         illegal: what an illegal action does.
         penalty: what is added to the reward of an illegal action.
@@ -126,8 +126,10 @@ class Options:
             RulesError: if the rules do not exist.
             OptionError: if another argument is unknown; the message suggests one.
         """
-        chosen = Illegal(_known(illegal, "illegal", [kind.value for kind in Illegal]))
-        seen = Observation(_known(observation, "observation", [kind.value for kind in Observation]))
+        chosen = Illegal(known_word(illegal, "illegal", [kind.value for kind in Illegal]))
+        seen = Observation(
+            known_word(observation, "observation", [kind.value for kind in Observation])
+        )
         if penalty is None:
             penalty = -1.0 if chosen is Illegal.PENALTY else 0.0
         elif chosen is Illegal.RAISE:
@@ -135,14 +137,19 @@ class Options:
         return cls(
             rules=get_rules(rules),
             observation=seen,
-            reward=None if callable(reward) else _known(reward, "reward", REWARDS),
+            reward=None if callable(reward) else known_word(reward, "reward", REWARDS),
             custom_reward=reward if callable(reward) else None,
             illegal=chosen,
             penalty=_finite(penalty, "penalty"),
         )
 
 
-def _known(word: str, argument: str, words: list[str] | tuple[str, ...]) -> str:
+def known_word(word: str, argument: str, words: Sequence[str]) -> str:
+    """Return `word` if it is one of `words`.
+
+    Raises:
+        OptionError: if not; the message names the argument and suggests a word.
+    """
     if word not in words:
         near = did_you_mean(str(word or ""), words)
         raise OptionError(f"{argument}={shown(word)} is unknown{near}")
@@ -160,10 +167,10 @@ def _finite(value: Any, argument: str) -> float:
 
 
 def count_of(value: object, argument: str) -> int:
-    """Return a number of something, 1 or more.
+    """Return a whole number of at least 1.
 
     Raises:
-        OptionError: if it is none.
+        OptionError: if `value` is anything else.
     """
     number = whole_number(value)
     if number is None or number < 1:
@@ -192,7 +199,7 @@ Encoder = Callable[[Exponents], Array]
 """What makes an observation of boards (uint8 `[..., rows, columns]`), in one of the forms below."""
 
 DIRECTIONS = 4
-MOST_PLANES = 32
+MAX_PLANES = 32
 
 
 def largest_exponents(rules: Rules) -> Exponents:
@@ -231,7 +238,7 @@ def check_reachable(boards: Exponents, rules: Rules) -> None:
 
 def plane_count(rules: Rules) -> int:
     """Return the number of one-hot planes; exponents beyond the last share it."""
-    return min(largest_exponent(rules) + 1, MOST_PLANES)
+    return min(largest_exponent(rules) + 1, MAX_PLANES)
 
 
 def observation_space(rules: Rules, observation: Observation) -> spaces.Box:

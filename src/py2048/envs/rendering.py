@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.envs.options import OptionError
+from py2048.envs.options import known_word
 from py2048.errors import Py2048Error
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RENDER_FPS = 8
 Picture = NDArray[np.uint8] | str | None
-MODES = (None, "human", "rgb_array", "ansi")
+MODES = "human", "rgb_array", "ansi"
 
 BOARD_SIZE = 400
 """The longer side of the cells in pixels, as near as whole pixels allow."""
@@ -39,42 +39,78 @@ class DisplayError(Py2048Error):
 
 
 class Screen:
-    """Where an environment is shown.
+    """Where an environment is shown: nowhere, as text, as a picture, or in a window.
+
+    When the person closes the window, nothing more is shown and the program continues.
 
     Args:
         mode: a render mode of `GameEnv`.
-        shape: ``(rows, columns)`` of the boards.
 
     Raises:
         OptionError: if there is no such mode.
     """
 
-    def __init__(self, mode: str | None, shape: tuple[int, int]) -> None:
-        if mode not in MODES:
-            raise OptionError(f"render_mode={mode!r} is unknown; known: human, rgb_array, ansi")
-        self._mode = mode
-        self._shape = shape
-        self._window: Window | None = None
+    def __init__(self, mode: str | None) -> None:
+        self._mode = None if mode is None else known_word(mode, "render_mode", MODES)
+        self._root: tkinter.Tk | None = None
+        self._is_closed = False
+        self._next_s = 0.0
 
     def show(self, board: NDArray[np.uint8], score: int) -> Picture:
-        """Return or show the board (exponents) as the mode asks."""
+        """Return or show the board (exponents) as the mode asks.
+
+        Raises:
+            DisplayError: if a window is asked for and there is no display.
+        """
+        if self._mode is None or self._is_closed:
+            return None
         if self._mode == "ansi":
             return text_of(board, score)
-        if self._mode is None:
-            return None
         picture = picture_of(board, score)
         if self._mode == "rgb_array":
             return np.asarray(picture)
-        if self._window is None:
-            self._window = Window(RENDER_FPS)
-        self._window.show(picture)
+        self._show_in_window(picture)
         return None
 
     def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None
+        """Close the window, if there is one; the next board to show opens another."""
+        if self._root is not None:
+            self._root.destroy()
+            self._root = None
+
+    def _show_in_window(self, picture: Image.Image) -> None:
+        """Show a picture, at most `RENDER_FPS` in a second."""
+        import tkinter
+
+        if self._root is None:
+            self._open_window()
+        assert self._root is not None
+        time.sleep(max(0.0, self._next_s - time.monotonic()))
+        self._next_s = time.monotonic() + 1 / RENDER_FPS
+        data = io.BytesIO()
+        picture.save(data, "PPM")
+        image = tkinter.PhotoImage(master=self._root, data=data.getvalue())
+        self._label.configure(image=image)
+        self._image = image  # Tk shows it only while a reference to it is held
+        self._root.update()
+
+    def _open_window(self) -> None:
+        import tkinter
+
+        try:
+            self._root = tkinter.Tk(className="py2048")
+        except tkinter.TclError as error:
+            raise DisplayError(
+                f"render_mode='human' needs a display ({error}); use 'rgb_array' or 'ansi'"
+            ) from None
+        self._root.title("py2048")
+        self._root.protocol("WM_DELETE_WINDOW", self._close_for_good)
+        self._label = tkinter.Label(self._root, borderwidth=0)
+        self._label.pack()
+
+    def _close_for_good(self) -> None:
+        self.close()
+        self._is_closed = True
 
 
 def text_of(board: NDArray[np.uint8], score: int) -> str:
@@ -138,58 +174,3 @@ def _font(size: float) -> Any:
     from PIL import ImageFont
 
     return ImageFont.load_default(size)
-
-
-class Window:
-    """A window that shows one picture after another, at a steady pace.
-
-    When somebody closes it, nothing more is shown and the program continues.
-
-    Args:
-        frames_per_second: how many pictures are shown in a second at most.
-
-    Raises:
-        DisplayError: if there is no display.
-    """
-
-    def __init__(self, frames_per_second: int) -> None:
-        import tkinter
-
-        try:
-            self._root: tkinter.Tk | None = tkinter.Tk(className="py2048")
-        except tkinter.TclError as error:
-            raise DisplayError(
-                f"render_mode='human' needs a display ({error}); use 'rgb_array' or 'ansi'"
-            ) from None
-        self._root.title("py2048")
-        self._root.protocol("WM_DELETE_WINDOW", self.close)
-        self._label = tkinter.Label(self._root, borderwidth=0)
-        self._label.pack()
-        self._pause = 1 / frames_per_second
-        self._next = 0.0
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the window is still there."""
-        return self._root is not None
-
-    def show(self, picture: Image.Image) -> None:
-        """Show a picture, no sooner than the pace allows."""
-        if self._root is None:
-            return
-        time.sleep(max(0.0, self._next - time.monotonic()))
-        self._next = time.monotonic() + self._pause
-        data = io.BytesIO()
-        picture.save(data, "PPM")
-        import tkinter
-
-        image = tkinter.PhotoImage(master=self._root, data=data.getvalue())
-        self._label.configure(image=image)
-        self._image = image  # Tk shows it only as long as somebody holds it
-        self._root.update()
-
-    def close(self) -> None:
-        """Close the window."""
-        if self._root is not None:
-            self._root.destroy()
-            self._root = None

@@ -148,7 +148,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             and self._reward is None
             and render_mode != "human"
         )
-        self._screen = Screen(render_mode, self.rules.shape)
+        self._screen = Screen(render_mode)
         self._game = _game_array(options)
         self._seed: int | None = None
         self._episode = 0
@@ -328,7 +328,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
 
     def __setstate__(self, kept: dict[str, object]) -> None:
         vars(self).update(kept)
-        self._screen = Screen(self.render_mode, self.rules.shape)
+        self._screen = Screen(self.render_mode)
         self._row = self._renew_rows()
 
 

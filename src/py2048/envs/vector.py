@@ -36,20 +36,15 @@ from py2048.envs.options import (
     check_reachable,
     count_of,
     encoder,
+    known_word,
     observation_space,
     reset_options,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
-from py2048.errors import BoardError, IllegalMoveError, did_you_mean, shown
+from py2048.errors import BoardError, IllegalMoveError, shown
 from py2048.rules import Rules
 
 Flags = NDArray[np.bool_]
-
-_RESETS = {
-    AutoresetMode.NEXT_STEP: "next_step",
-    AutoresetMode.SAME_STEP: "same_step",
-    AutoresetMode.DISABLED: "disabled",
-}
 
 
 class Shown(NamedTuple):
@@ -74,7 +69,7 @@ class Frame:
     """Memory for what agents are given of a step, and of the last positions of games that ended.
 
     Kernels write to `target` and `final`, arrays as views of one block; agents are given views of
-    these. A view that somebody holds keeps the block.
+    these. A view that is held keeps the block.
 
     Args:
         rules: the rules.
@@ -136,11 +131,11 @@ def _shown_of(target: kernels.Target, rules: Rules, n: int) -> Shown:
 
 
 class FramePool:
-    """Hands out frames, never one that somebody still holds a part of.
+    """Hands out frames, never one of which a part is still in use.
 
     An agent's arrays are new at each step. Fresh memory costs five times as much as what is
-    written to it, because the system hands it out page by page, so memory is used again once nobody
-    but its frame refers to it.
+    written to it, because the system hands it out page by page, so memory is used again once only
+    its frame refers to it.
 
     Args:
         rules: the rules.
@@ -150,7 +145,7 @@ class FramePool:
     """
 
     KEPT = 4
-    """So many frames wait to be used again; an agent holds two or three at a time."""
+    """How many frames wait to be used again; an agent holds two or three at a time."""
 
     def __init__(self, rules: Rules, n: int, padded: int, has_final: bool) -> None:
         self._shape = rules, n, padded, has_final
@@ -195,7 +190,7 @@ class ShownBatch(BatchGames):
     def show(self, *, penalty: float, is_log: bool, is_terminal: bool) -> tuple[Frame, int]:
         """Return what agents are given of the last step, and how many last positions there are.
 
-        The frame is new: no later step writes to it while somebody holds a part of it.
+        The frame is new: no later step writes to it while a part of it is held.
 
         Args:
             penalty: what is added to the reward of an illegal action.
@@ -285,12 +280,14 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     ) -> None:
         self._options = Options.of(rules, observation, reward, illegal, penalty)
         self.rules = self._options.rules
-        self._mode = _mode_of(autoreset_mode)
+        modes = {mode.value: mode for mode in AutoresetMode}
+        mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
+        self._mode = modes[known_word(mode, "autoreset_mode", list(modes))]
         self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
         if render_mode == "human":
             raise OptionError("render_mode='human' shows one game; a vector has rgb_array and ansi")
         self.render_mode = render_mode
-        self._screen = Screen(render_mode, self.rules.shape)
+        self._screen = Screen(render_mode)
         self.num_envs = count = count_of(num_envs, "num_envs")
         self.single_action_space = spaces.Discrete(DIRECTIONS)
         self.single_observation_space = observation_space(self.rules, self._options.observation)
@@ -298,7 +295,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, count)
         self._encode = encoder(self.rules, self._options.observation)
         workers = None if threads is None else count_of(threads, "threads")
-        self._batch = ShownBatch(self.rules, count, threads=workers, reset=_RESETS[self._mode])
+        self._batch = ShownBatch(self.rules, count, threads=workers, reset=self._mode.name.lower())
         limit = max_episode_steps
         self._limit = None if limit is None else count_of(limit, "max_episode_steps")
         self._can_be_late = self._options.illegal is Illegal.TERMINATE or self._limit is not None
@@ -550,13 +547,6 @@ def slot_seeds(seed: int, count: int) -> NDArray[np.uint64]:
     """Return ``derive_seed(seed, i)`` for each environment ``i``: uint64 `[count]`."""
     keys = np.full(count, rng.key_of(seed), np.uint64)
     return derive_seeds(keys, np.arange(count, dtype=np.uint64))
-
-
-def _mode_of(mode: str | AutoresetMode) -> AutoresetMode:
-    known = [each.value for each in AutoresetMode]
-    if not isinstance(mode, AutoresetMode) and mode not in known:
-        raise OptionError(f"autoreset_mode={mode!r} is unknown{did_you_mean(str(mode), known)}")
-    return AutoresetMode(mode)
 
 
 def _checked_mask(mask: object, count: int) -> Flags:

@@ -66,6 +66,7 @@ __all__ = [
     "prefetch",
     "ready",
     "select",
+    "type_of",
     "warm_up",
 ]
 
@@ -248,21 +249,21 @@ def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
 
 
 def _compile(item: Kernel, form: str | Example) -> object:
-    return item.compile(form if isinstance(form, str) else tuple(map(_type_of, form())))
+    return item.compile(form if isinstance(form, str) else tuple(map(type_of, form())))
 
 
-def _type_of(value: object) -> object:
+def type_of(value: object) -> object:
     """Return what ``numba.typeof`` does, without ``numpy.ma``, which that imports for an array."""
     try:
-        return _quick_type_of(value)
+        return _quick_type(value)
     except PRIVATE_CHANGED:
         return numba_module().typeof(value)
 
 
-def _quick_type_of(value: Any) -> Any:
+def _quick_type(value: Any) -> Any:
     types, support = numba_module().types, numba_module(".np.numpy_support")
     if isinstance(value, tuple):
-        return types.BaseTuple.from_types(tuple(map(_quick_type_of, value)), type(value))
+        return types.BaseTuple.from_types(tuple(map(_quick_type, value)), type(value))
     if not getattr(value, "ndim", 0):
         return numba_module().typeof(value)
     layout, is_fixed = support.map_layout(value), not value.flags.writeable

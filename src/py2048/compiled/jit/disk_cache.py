@@ -92,7 +92,7 @@ class DiskCache:
         if data is None:
             with progress.waiting_for(self._dispatcher):
                 lock = self._locks.get(path) or FileLock(path.with_suffix(".lock"))
-            data = _read(path)  # somebody else may have compiled it in the meantime
+            data = _read(path)  # another process may have compiled it meanwhile
             if data is None:
                 self._locks[path] = lock
                 return None
@@ -202,10 +202,11 @@ def cache_directory() -> Path | None:
     It is ``NUMBA_CACHE_DIR`` if that is set, else ``__pycache__/kernels`` beside the package,
     else a folder in the user's cache.
     """
-    return next(filter(_is_writable, _cache_candidates()), None)
+    return next(filter(_is_writable, cache_candidates()), None)
 
 
-def _cache_candidates() -> Iterator[Path]:
+def cache_candidates() -> Iterator[Path]:
+    """Yield the folders that may keep compiled kernels, the first choice first."""
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen) / "py2048"
     yield Path(__file__).parents[2] / "__pycache__" / "kernels"
@@ -225,7 +226,7 @@ def _is_writable(directory: Path) -> bool:
 
 def _find(path: Path) -> bytes | None:
     """Read the file, or one of its name in a folder that can be read only."""
-    places = [path, *(folder / path.name for folder in _cache_candidates())]
+    places = [path, *(folder / path.name for folder in cache_candidates())]
     return next(filter(None, map(_read, dict.fromkeys(places))), None)
 
 
