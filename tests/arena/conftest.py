@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.arena.plugin import installed
@@ -24,3 +25,17 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     registry.entries.cache_clear()
     sys.modules.pop("arena_plugin", None)
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """A Ray cluster with two nodes of one processor each, which soon notices that one is lost."""
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 1, "object_store_memory": 80_000_000}
+    checks = {"health_check_period_ms": 300, "health_check_failure_threshold": 3}
+    head = {**node, "include_dashboard": False, "_system_config": checks}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    cluster.add_node(**node)
+    yield cluster
+    cluster.shutdown()

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import re
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 
 from py2048.arena.ray_cluster import RayWorkers, run_there
 from py2048.cli import main
-from py2048.errors import Py2048Error, SolvingError
+from py2048.errors import Py2048Error
 from py2048.solving import Solution, sharded, solve
 from py2048.solving.sharded import Progress, solve_sharded
 
@@ -28,25 +28,8 @@ needs_ray = pytest.mark.skipif(
     not importlib.util.find_spec("ray"), reason="no Ray: pip install 'py2048[cluster]'"
 )
 
-NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
-
-SOON = {"health_check_period_ms": 300, "health_check_failure_threshold": 3}
-"""How soon the cluster notices that a node is lost."""
-
 VALUE_OF_3X3 = 5468.486797410301
 """What one machine finds, to the last digit."""
-
-
-@pytest.fixture
-def cluster() -> Iterator[Any]:
-    """A cluster with two nodes of one processor each."""
-    from ray.cluster_utils import Cluster
-
-    head = {**NODE, "include_dashboard": False, "_system_config": SOON}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    cluster.add_node(**NODE)
-    yield cluster
-    cluster.shutdown()
 
 
 class MortalWorkers:
@@ -131,13 +114,6 @@ def test_another_version_on_a_machine_is_refused() -> None:
     answer = run_there(dict, "0.0.0")
     assert isinstance(answer, Py2048Error)
     assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
-
-
-@needs_ray
-def test_a_cluster_that_is_not_there_is_one_clear_line() -> None:
-    """With the address, and how to begin one."""
-    with pytest.raises(SolvingError, match=r"no Ray cluster at '127\.0\.0\.1:1'.*ray start"):
-        RayWorkers("127.0.0.1:1")
 
 
 @pytest.mark.parametrize(

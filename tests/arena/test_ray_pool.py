@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.arena.plugin import installed
 
 from py2048 import get_rules
 from py2048.arena import GameResult, Results, Tournament, compare_players, run_tournament
 from py2048.arena.ray_cluster import RayPool
 from py2048.errors import PlayerError, TournamentError
-from py2048.players import registry
 
 pytestmark = [
     pytest.mark.cluster,
@@ -29,31 +25,6 @@ needs_ray = pytest.mark.skipif(
 )
 
 SMALL = get_rules("2x4")
-NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
-
-SOON = {"health_check_period_ms": 300, "health_check_failure_threshold": 3}
-"""How soon the cluster notices that a node is lost."""
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A cluster with two nodes of one processor each, where the arena's test players are installed.
-
-    Starting one takes seconds, so a single test has all that needs it.
-    """
-    from ray.cluster_utils import Cluster
-
-    folder = str(installed(tmp_path / "packages"))
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", folder)
-    registry.entries.cache_clear()
-    head = {**NODE, "include_dashboard": False, "_system_config": SOON}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    cluster.add_node(**NODE)
-    yield cluster
-    cluster.shutdown()
-    registry.entries.cache_clear()
-    sys.modules.pop("arena_plugin", None)
 
 
 def games_of(results: Results) -> dict[str, list[GameResult]]:
@@ -72,6 +43,7 @@ def scores_of(results: Results) -> list[int]:
 
 @pytest.mark.slow
 @needs_ray
+@pytest.mark.usefixtures("plugins")  # before the cluster, whose processes find them then
 def test_a_cluster_gives_the_results_of_one_process(cluster: Any, tmp_path: Path) -> None:
     """The same games and records; also when workers are killed, and when a machine is lost."""
     tournament = Tournament(("random", "greedy", "whole"), SMALL, 20, seed=9, recorded=True)

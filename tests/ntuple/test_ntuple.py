@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.ntuple.networks import NETWORKS, positions
 
-from py2048 import Board, Direction, Game, Rules, get_rules, make_player
+from py2048 import Board, Game, Rules, get_rules, make_player
 from py2048.compiled.jit import kernel, plain_form
 from py2048.errors import BoardError, PlayerError, RulesError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.layout import NetworkLayout, downgraded, images, parse_tuples, parts_of
 from py2048.ntuple.network import Network, add_changes, empty_boards, put_board
 from py2048.ntuple.weights import save, save_packed, shipped_network
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher
 from py2048.training.trainer import TrainingConfig
 
 
@@ -58,34 +55,6 @@ def test_a_value_is_the_sum_of_the_weights_that_all_images_meet(
     """Whole weights sum exactly; every stage, shape and tile, those above 32768 included."""
     network, board = case
     assert network.value(board) == plain_value(network, board)
-
-
-@cache
-def searcher_of(rules: str) -> Searcher:
-    """A search one move ahead with the network for some rules."""
-    network = next(each for each in NETWORKS.values() if str(each.rules) == rules)
-    return Searcher(network.rules, network, SearchLimits(depth=1))
-
-
-@settings(max_examples=150)
-@given(positions().filter(lambda case: case[0].layout.kind != "4x4"))  # compiled for its tuples
-def test_a_move_is_worth_its_points_and_what_follows(case: tuple[Network, Board]) -> None:
-    """Exactly the legal moves are rated, by the reference's slides."""
-    network, board = case
-    rules = network.rules
-    expected = {}
-    for direction in Direction:
-        slide = board.slide(direction, rules.merging)
-        if slide.changed:
-            gain: float = slide.points if "qsan" not in rules.name else 3.0
-            if rules.ends_at_target and slide.board.max_tile >= (rules.target or 0):
-                # Tiles at the target on the board before have ended that game already.
-                over = board.max_tile >= (rules.target or 0) and slide.points < (rules.target or 0)
-                value = plain_value(network, slide.board) if over else 0.0
-            else:
-                value = plain_value(network, slide.board)
-            expected[direction] = gain + value
-    assert searcher_of(str(rules)).rate(board) == expected
 
 
 def test_boards_of_another_shape_are_refused() -> None:
