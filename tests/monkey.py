@@ -21,7 +21,7 @@ import threading
 import time
 import tkinter as tk
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,10 @@ OFFERING = ("shared.controller", "desktop.app")
 """The modules that offer players to choose from."""
 
 TEXTS = (
-    "classic:size=5x5", "cits1401", "2x4", "classic:size=0x0", "8x8", "greedy", "corner", "7", "-1",
-    "random:seed=3", "nobody", "game.2048.json", "no/such/folder/x", "2 4 . 8 / . . . .", "é∞", "",
-)  # fmt: skip
+    *("classic:size=5x5", "cits1401", "2x4", "classic:size=0x0", "8x8", "greedy", "corner", "7"),
+    *("-1", "random:seed=3", "nobody", "game.2048.json", "no/such/folder/x", "2 4 . 8 / . . . ."),
+    *("é∞", ""),
+)
 
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -100,7 +101,7 @@ class Monkey:
         """Whether it has sent enough."""
         return self.sent >= self.wanted
 
-    def pick(self, weights: dict[str, int]) -> str:
+    def pick(self, weights: Mapping[Any, int]) -> Any:
         """Choose one of the keys, each as often as its weight says."""
         return self.random.choices(list(weights), list(weights.values()))[0]
 
@@ -173,8 +174,7 @@ async def _terminal(monkey: Monkey) -> None:
 
 def _deed_in_terminal(monkey: Monkey, app: Any) -> None:
     if app._driver is not None:
-        what = monkey.pick({"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1})
-        _TERMINAL_DEEDS[what](monkey, app)
+        monkey.pick(_TERMINAL_DEEDS)(monkey, app)
 
 
 def _mouse(app: Any, kind: Any, x: int, y: int, button: int = 1) -> None:
@@ -230,23 +230,23 @@ def _terminal_size(monkey: Monkey, app: Any) -> None:
     app.post_message(events.Resize(size, size))
 
 
-_TERMINAL_DEEDS: dict[str, Callable[[Monkey, Any], None]] = {
-    "key": _terminal_key,
-    "click": _terminal_click,
-    "drag": _terminal_drag,
-    "wheel": _terminal_wheel,
-    "text": _terminal_text,
-    "size": _terminal_size,
+_TERMINAL_DEEDS: dict[Callable[[Monkey, Any], None], int] = {
+    _terminal_key: 80,
+    _terminal_click: 12,
+    _terminal_drag: 3,
+    _terminal_wheel: 2,
+    _terminal_text: 2,
+    _terminal_size: 1,
 }
 
 
 # Lines
 
 WORDS = (
-    "left", "right", "up", "down", "l", "r", "u", "d", "undo", "redo", "board", "score", "hint",
-    "auto 3", "auto x", "new", "yes", "no", "resume", "rules", "help", "new 3x3", "resume 8x8",
-    "save game.2048.json", "save no/such/folder/x", "quit", "new classic:size=0x9", "HINT", "  ",
-)  # fmt: skip
+    *("left", "right", "up", "down", "l", "r", "u", "d", "undo", "redo", "board", "score", "hint"),
+    *("auto 3", "auto x", "new", "yes", "no", "resume", "rules", "help", "new 3x3", "resume 8x8"),
+    *("save game.2048.json", "save no/such/folder/x", "quit", "new classic:size=0x9", "HINT", "  "),
+)
 
 
 def _lines(monkey: Monkey) -> None:
@@ -320,10 +320,10 @@ def _haunt(monkey: Monkey, running: Any) -> None:
     def act() -> None:
         try:
             for _ in range(monkey.random.choice((1, 9, 60, 300))):
-                if not running._is_closed:
+                if not running.is_closed:
                     _deed_in_window(monkey, root)
         finally:
-            if running._is_closed or monkey.is_tired or monkey.faults:
+            if running.is_closed or monkey.is_tired or monkey.faults:
                 root.quit()
             else:
                 root.after(1, act)
@@ -333,15 +333,9 @@ def _haunt(monkey: Monkey, running: Any) -> None:
     root.mainloop()
 
 
-WINDOW_DEEDS = {
-    "key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "menu": 2, "size": 1, "button": 6,
-}  # fmt: skip
-
-
 def _deed_in_window(monkey: Monkey, root: tk.Tk) -> None:
-    what = monkey.pick(WINDOW_DEEDS)
     try:
-        _DEEDS[what](monkey, root)
+        monkey.pick(_WINDOW_DEEDS)(monkey, root)
     except tk.TclError as error:
         # What the monkey grasps at may be gone, or hidden; that is no fault of the window.
         monkey.last.append(f"({error})")
@@ -431,15 +425,15 @@ def _resize(monkey: Monkey, root: tk.Tk) -> None:
     root.geometry(f"{width}x{height}")
 
 
-_DEEDS: dict[str, Callable[[Monkey, tk.Tk], None]] = {
-    "key": _press,
-    "click": _click,
-    "drag": _drag,
-    "wheel": _wheel,
-    "text": _type,
-    "menu": _choose_from_menu,
-    "size": _resize,
-    "button": _push_button,
+_WINDOW_DEEDS: dict[Callable[[Monkey, tk.Tk], None], int] = {
+    _press: 80,
+    _click: 12,
+    _drag: 3,
+    _wheel: 2,
+    _type: 2,
+    _choose_from_menu: 2,
+    _resize: 1,
+    _push_button: 6,
 }
 
 
@@ -542,13 +536,11 @@ def _judge(monkey: Monkey, answer: Any) -> None:
         monkey.faults.append(Crash(f"{answer.status} from {answer.url}"))
 
 
-BROWSER_DEEDS = {
-    "key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1, "go": 1, "burst": 3,
-}  # fmt: skip
+BROWSER_DEEDS = {"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1, "go": 1}
 
 
 async def _deed_in_browser(monkey: Monkey, page: Any) -> None:
-    what = monkey.pick(BROWSER_DEEDS)
+    what = monkey.pick(BROWSER_DEEDS | {"burst": 3})
     width, height = page.viewport_size.values()
     x, y = monkey.random.randrange(width), monkey.random.randrange(height)
     if what == "burst":

@@ -24,7 +24,7 @@ from py2048.session import open_session
 from py2048.storage import open_store
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60.0
+TIMEOUT_S = 60.0
 LINES, DEMO = b"2048. Type help", b"2048, played by the computer"
 TERMINAL = b"\x1b[?1049h"
 """What a screen prints first; a window prints nothing."""
@@ -99,7 +99,7 @@ class Started:
 
     def until_window(self) -> None:
         """Wait until a window is there."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_S
         words = ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid), "2048"]
         while not subprocess.run(words, env=self._display, capture_output=True, check=False).stdout:
             assert self.process.poll() is None, self.printed
@@ -108,7 +108,7 @@ class Started:
 
     def end(self) -> int:
         """Wait for the end and return the status."""
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT_S)
 
     def close(self) -> None:
         with contextlib.suppress(ProcessLookupError):

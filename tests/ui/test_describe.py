@@ -47,16 +47,18 @@ def test_a_move_says_what_merged_what_came_and_the_score() -> None:
 @pytest.mark.parametrize(
     ("rules", "board", "merges"),
     [
-        ("classic", "2 2 2 2\n. . . .\n. . . .\n. . . .", "merged 2 and 2 into 4 twice, plus 8"),
-        ("classic", "2 2 . .\n4 4 . .\n. . . .\n. . . .", "merged 2 and 2 into 4, 4 and 4 into 8, plus 12"),  # noqa: E501
-        ("classic", ". . 2 4\n. . . .\n. . . .\n. . . .", "nothing merged"),
-        ("comp1127", "2 2 4 .\n. . . .\n. . . .\n. . . .", "merged 2, 2 and 4 into 8, plus 12"),
-        ("cits1401", ". 2 2 . .\n. . . . .\n. . . . .\n. . . . .\n. . . . .", "merged 2 and 2 into 4, plus 1"),  # noqa: E501
+        ("classic", "2 2 2 2/. . . .", "merged 2 and 2 into 4 twice, plus 8"),
+        ("classic", "2 2 . ./4 4 . .", "merged 2 and 2 into 4, 4 and 4 into 8, plus 12"),
+        ("classic", ". . 2 4/. . . .", "nothing merged"),
+        ("comp1127", "2 2 4 ./. . . .", "merged 2, 2 and 4 into 8, plus 12"),
+        ("cits1401", ". 2 2 . ./. . . . .", "merged 2 and 2 into 4, plus 1"),
     ],
-)  # fmt: skip
+)
 def test_merges_are_counted_and_listed(rules: str, board: str, merges: str) -> None:
     """Equal merges are counted, others listed; cascades name all tiles that went in."""
-    [sentence, *_] = heard(lambda s: s.move(Direction.LEFT), rules, board)
+    side = get_rules(rules).rows
+    full = board + f"/{' '.join('.' * side)}" * (side - 2)
+    [sentence, *_] = heard(lambda s: s.move(Direction.LEFT), rules, full)
     assert sentence.split(". ")[0] == f"Left: {merges}"
 
 

@@ -118,14 +118,31 @@ def watch(
     results = []
     for index in range(games):
         session = Session(player=chooser.name)
-        show = _print_nothing if quiet or json else partial(_print_events, delay)
+        show = partial(_show_events, delay=None if quiet or json else delay)
         show(session.start(wanted, seed=base if index == 0 else derive_seed(base, index)))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
             hint = hint_of(session.snapshot(), chooser, only_move=True, quiet=quiet or json)
             show(session.play_hint(hint))
-        results.append(_result(session))
+        game = session.game
         if not json:
-            _print_result(session)
+            print(game.board)
+            print(
+                f"{game.player}: score {game.score}, largest tile {game.board.max_tile}, "
+                f"{game.ply} moves, seed {game.seed}",
+                flush=True,
+            )
+        results.append(
+            {
+                "player": game.player,
+                "rules": str(game.rules),
+                "seed": game.seed,
+                "score": game.score,
+                "max_tile": game.board.max_tile,
+                "plies": game.ply,
+                "outcome": game.outcome.value,
+                "board": [list(row) for row in game.board.rows],
+            }
+        )
     if json:
         print_json(results)
     return 0
@@ -135,50 +152,28 @@ def desktop_entry(
     remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
 ) -> int:
     """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
-    done = _remove_entry() if remove else _install_entry()
-    for file in done:
+    files = _entry_files()
+    if not remove:
+        _install_entry(*files)
+    there = [file for file in files if file.exists()]
+    for file in there:
+        if remove:
+            file.unlink()
         print(f"{'removed' if remove else 'wrote'} {file}")
-    if not done:
+    if not there:
         print("nothing to remove")
     return 0
 
 
-def _print_nothing(_: Iterable[Event]) -> None:
-    """Print no event."""
-
-
-def _print_events(delay: float, happened: Iterable[Event]) -> None:
+def _show_events(happened: Iterable[Event], *, delay: float | None) -> None:
+    """Print events, with a delay after each move; `None` prints none."""
     from py2048.session import Moved
     from py2048.ui.shared.describe import describe
 
-    for event in happened:
+    for event in happened if delay is not None else ():
         print(describe(event), flush=True)
         if isinstance(event, Moved) and delay:
             time.sleep(delay)
-
-
-def _print_result(session: Session) -> None:
-    game = session.game
-    print(game.board)
-    print(
-        f"{game.player}: score {game.score}, largest tile {game.board.max_tile}, "
-        f"{game.ply} moves, seed {game.seed}",
-        flush=True,
-    )
-
-
-def _result(session: Session) -> dict[str, object]:
-    game = session.game
-    return {
-        "player": game.player,
-        "rules": str(game.rules),
-        "seed": game.seed,
-        "score": game.score,
-        "max_tile": game.board.max_tile,
-        "plies": game.ply,
-        "outcome": game.outcome.value,
-        "board": [list(row) for row in game.board.rows],
-    }
 
 
 # The game in the menu of a desktop, as freedesktop.org has it
@@ -216,44 +211,21 @@ def _entry_files() -> tuple[Path, Path]:
     return share / "applications" / "py2048.desktop", icons / "py2048.png"
 
 
-def _install_entry() -> list[Path]:
-    """Write the entry of this installation, and its icon; return the files.
-
-    Raises:
-        Py2048Error: on a system without such menus.
-        OSError: if a file cannot be written.
-    """
+def _install_entry(entry: Path, picture: Path) -> None:
+    """Write the entry of this installation, and its icon."""
     from py2048.ui.desktop.board_image import icon
 
-    entry, picture = _entry_files()
     for file in (entry, picture):
         file.parent.mkdir(parents=True, exist_ok=True)
     icon(ENTRY_ICON_SIDE, DEFAULT_THEME).save(picture)
-    # -P: what lies in the folder that the desktop starts programs in is none of our modules.
-    command = f"{_argument(sys.executable)} -P -m py2048"
+    # -P: the folder that the desktop starts programs in may hold modules of the same names.
+    python = re.sub(r'(["`$\\])', r"\\\1", sys.executable).replace("%", "%%")
     text = ENTRY.format(
-        command=_string(command), python=_string(sys.executable), icon=_string(str(picture))
+        command=_string(f'"{python}" -P -m py2048'),
+        python=_string(sys.executable),
+        icon=_string(str(picture)),
     )
     entry.write_text(text, encoding="utf-8")
-    return [entry, picture]
-
-
-def _remove_entry() -> list[Path]:
-    """Remove the entry and its icon; return the files that were there.
-
-    Raises:
-        Py2048Error: on a system without such menus.
-        OSError: if a file cannot be removed.
-    """
-    found = [file for file in _entry_files() if file.exists()]
-    for file in found:
-        file.unlink()
-    return found
-
-
-def _argument(text: str) -> str:
-    """Return a word of the key Exec, in quotes."""
-    return '"' + re.sub(r'(["`$\\])', r"\\\1", text).replace("%", "%%") + '"'
 
 
 def _string(text: str) -> str:

@@ -121,7 +121,20 @@ def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
     """
     screen = choose_screen(ui)
     if screen is UserInterface.DESKTOP:
-        return _desktop(ui, options)
+        from py2048.storage import data_folder
+        from py2048.ui import desktop
+
+        try:
+            return desktop.run(
+                options.open_session,
+                theme=options.theme,
+                reduced_motion=options.reduced_motion,
+                player=options.player,
+                begin=options.begin,
+                state_file=data_folder() / "desktop.json",
+            )
+        except desktop.NoDesktopError as error:
+            screen = _instead_of_a_window(ui, str(error))
     return _open_in_terminal(screen, options)
 
 
@@ -158,25 +171,6 @@ def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
         raise Py2048Error(trouble)
     streams.complain(f"{trouble}; here is {INSTEAD[screen]} instead")
     return screen
-
-
-def _desktop(ui: UserInterface, options: LaunchOptions) -> int:
-    from py2048.storage import data_folder
-    from py2048.ui import desktop
-
-    try:
-        return desktop.run(
-            options.open_session,
-            theme=options.theme,
-            reduced_motion=options.reduced_motion,
-            player=options.player,
-            watch=options.player is not None,
-            begin=options.begin,
-            state_file=data_folder() / "desktop.json",
-        )
-    except desktop.NoDesktopError as error:
-        screen = _instead_of_a_window(ui, str(error))
-    return _open_in_terminal(screen, options)
 
 
 def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +12,8 @@ from tests.session.test_advice import CompiledPlayer
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Game
-from py2048.players import list_players
-from py2048.rules import get_rules, list_rules
-from py2048.session import Hint, Hinted, Session, StorageFailed, autosave, open_session
+from py2048.rules import get_rules
+from py2048.session import Hint, Hinted, SavingChanged, StorageFailed
 from py2048.ui.shared.actions import ACTIONS, MENUS
 
 pytestmark = pytest.mark.gui
@@ -61,40 +57,23 @@ def test_all_keys_move(desk: Any, direction: Direction) -> None:
         assert desk.session.game.turns[-1].direction is direction, key
 
 
-def test_dragging_moves(desk: Any) -> None:
-    """A drag over the board slides where it mostly goes; a tiny one does nothing."""
-    x, y = desk.board.cells.centre
-    far = desk.board.cells.cell
-    for dx, dy, direction in (
-        (far, 9, Direction.RIGHT),
-        (-far, 9, Direction.LEFT),
-        (9, far, Direction.DOWN),
-        (9, -far, Direction.UP),
-    ):
-        desk.put(OPEN)
-        desk.drag((x, y), (x + dx, y + dy))
-        assert desk.session.game.turns[-1].direction is direction
-    desk.put(OPEN)
-    desk.drag((x, y), (x + 5, y))
-    assert desk.session.game.ply == 0
-
-
-def test_clicks_near_a_side_move(desk: Any) -> None:
-    """A click near a side slides there; a click in the middle does nothing."""
+@pytest.mark.parametrize("is_drag", [True, False])
+def test_drags_and_clicks_near_a_side_move(desk: Any, is_drag: bool) -> None:
+    """A drag slides where it mostly goes, a click towards its side; a tiny or central one not."""
     cells = desk.board.cells
     x, y = cells.centre
-    for place, direction in (
-        ((cells.left + 8, y), Direction.LEFT),
-        ((cells.left + cells.width - 8, y), Direction.RIGHT),
-        ((x, cells.top + 8), Direction.UP),
-        ((x, cells.top + cells.height - 8), Direction.DOWN),
+    far = cells.cell if is_drag else cells.width / 2 - 8
+    for dx, dy, direction in (
+        (far, 0, Direction.RIGHT),
+        (-far, 0, Direction.LEFT),
+        (0, far, Direction.DOWN),
+        (0, -far, Direction.UP),
+        (5, 0, None),
     ):
         desk.put(OPEN)
-        desk.click(*place)
-        assert desk.session.game.turns[-1].direction is direction
-    desk.put(OPEN)
-    desk.click(x, y)
-    assert desk.session.game.ply == 0
+        desk.drag((x, y) if is_drag else (x + dx, y + dy), (x + dx, y + dy))
+        moved = [turn.direction for turn in desk.session.game.turns]
+        assert moved == ([direction] if direction else [])
 
 
 def test_no_key_is_lost_in_a_storm(desk: Any) -> None:
@@ -116,7 +95,7 @@ def test_a_new_key_ends_the_running_animation_at_once(desk: Any, clock: Any) -> 
     desk.key("Right")
     assert desk.board.is_moving
     desk.key("Left")
-    assert desk.board._transition.board == desk.session.game.board
+    assert desk.board.board == desk.session.game.board
     assert desk.session.game.ply == 2
 
 
@@ -161,19 +140,17 @@ def test_reduced_motion_jumps(open_desk: Any) -> None:
     assert not desk.window.header.find_withtag("rise")
 
 
-def test_undo_and_redo_have_no_limit(desk: Any) -> None:
-    """Any number of moves can be taken back to the start and played again."""
+def test_undo_and_redo(desk: Any) -> None:
+    """U takes moves back and r plays them again; the board follows."""
     start = desk.session.game.board
-    desk.play(60)
-    end, turns = desk.session.game.board, desk.session.game.turn_count
-    desk.key(*["u"] * turns)
-    assert desk.session.game.board == start
+    desk.play(3)
+    end = desk.session.game.board
+    desk.key("u", "u", "u")
+    assert desk.board.board == start
     desk.key("u")
     assert desk.said == "There is nothing to take back."
-    desk.key(*["r"] * turns)
-    assert desk.session.game.board == end
-    desk.settle()
-    assert desk.board.board == end
+    desk.key("r", "r", "r")
+    assert desk.board.board == desk.session.game.board == end
 
 
 def test_the_header_says_what_kept_a_game_from_being_a_persons_alone(desk: Any) -> None:
@@ -226,8 +203,8 @@ def test_play_goes_on_past_the_target(desk: Any) -> None:
     desk.key("Left")
     overlay = desk.board.overlay
     assert overlay.current.title == "You made 2048!"
-    desk.until(lambda: overlay._buttons)
-    overlay._buttons[0].invoke()
+    desk.until(lambda: overlay.buttons)
+    overlay.buttons[0].invoke()
     assert overlay.current is None
     desk.key("Right")
     assert desk.session.game.ply == 2
@@ -243,56 +220,12 @@ def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
         desk.play(1)
     overlay = desk.board.overlay
     assert overlay.current.title == "Game over!"
-    desk.until(lambda: overlay._buttons)
+    desk.until(lambda: overlay.buttons)
     desk.key("Left")
     assert "The game is over" in desk.said
     desk.key("u")
     assert overlay.current is None
     assert not desk.board.find_withtag("banner")
-
-
-def test_best_scores_belong_to_their_rules(desk: Any) -> None:
-    """Another size has its own best; coming back shows the old one."""
-    desk.play(20)
-    best = desk.session.best
-    desk.app.controller.game.play_by(get_rules("5x5"))
-    desk.pump()
-    if desk.dialog is not None:
-        desk.key("y", widget=desk.dialog)
-    assert desk.session.rules.name == "5x5"
-    assert desk.window.header.status.best == 0
-    desk.app.controller.game.play_by(get_rules("classic"))
-    desk.pump()
-    if desk.dialog is not None:
-        desk.key("y", widget=desk.dialog)
-    assert desk.window.header.status.best == best > 0
-
-
-@pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
-def test_every_preset_can_be_played(desk: Any, rules: Any) -> None:
-    """Each preset opens from the menu, is drawn, and takes moves."""
-    desk.app.controller.game.play_by(get_rules(rules.name))
-    desk.pump()
-    assert desk.session.rules == rules
-    desk.play(5)
-    desk.settle()
-    assert desk.board.board == desk.session.game.board
-    assert desk.board.cells.shape == rules.shape
-
-
-def test_a_game_is_resumed_where_it_was_left(open_desk: Any) -> None:
-    """Closing the window in the middle of a move loses nothing, not even the undone moves."""
-    desk = open_desk(open_session())
-    desk.play(25)
-    desk.key("u", "u", "Left")
-    desk.key("u")
-    board, score = desk.session.game.board, desk.session.game.score
-    desk.running.close()
-    desk.session.close()
-    again = open_desk(open_session())
-    assert (again.session.game.board, again.session.game.score) == (board, score)
-    assert again.session.can_redo
-    assert again.said.startswith("Game resumed")
 
 
 # Players
@@ -311,10 +244,22 @@ def test_a_hint_points_and_says_why(desk: Any) -> None:
     assert not desk.board.find_withtag("hint")
 
 
-def test_a_quick_player_answers_for_one_that_is_being_compiled(desk: Any) -> None:
+def test_any_player_plays_by_itself(desk: Any) -> None:
+    """Autoplay moves by the chosen player; space pauses it."""
+    desk.app.controller.players.set_player("corner")
+    desk.key("space")
+    assert desk.window.slider.winfo_exists()
+    desk.until(lambda: desk.session.game.ply >= 3)
+    desk.key("space")
+    assert not desk.app.controller.players.autoplay.is_on
+
+
+def test_a_quick_player_answers_for_one_that_is_being_compiled(
+    desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """First its hint is shown and marked, then that of the player, which is asked once."""
     shown: list[Hint] = []
-    desk.session._players["compiled"] = CompiledPlayer()
+    monkeypatch.setattr(desk.session, "get_player", lambda _: CompiledPlayer())
     desk.app.controller.presenter.follow = lambda event: (
         shown.append(event.hint) if isinstance(event, Hinted) else None
     )
@@ -326,10 +271,10 @@ def test_a_quick_player_answers_for_one_that_is_being_compiled(desk: Any) -> Non
     assert desk.window.header.status.note == ""
 
 
-def test_the_window_lives_while_a_player_thinks(desk: Any) -> None:
+def test_the_window_lives_while_a_player_thinks(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow player blocks nothing, is announced, and its answer to an old position is dropped."""
     slow = Slow()
-    desk.session._players["slow"] = slow
+    monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
     desk.app.controller.players.set_player("slow")
     desk.key("question")
     assert slow.asked.wait(10)
@@ -342,10 +287,12 @@ def test_the_window_lives_while_a_player_thinks(desk: Any) -> None:
     assert desk.window.header.status.note == ""
 
 
-def test_a_hint_comes_whatever_the_speed_of_autoplay(desk: Any) -> None:
+def test_a_hint_comes_whatever_the_speed_of_autoplay(
+    desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another speed, set while a player thinks, is for later."""
     slow = Slow()
-    desk.session._players["slow"] = slow
+    monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
     desk.app.controller.players.set_player("slow")
     desk.key("question", "plus", "minus")
     assert "slow is thinking" in desk.window.header.status.note
@@ -354,37 +301,34 @@ def test_a_hint_comes_whatever_the_speed_of_autoplay(desk: Any) -> None:
     assert desk.said.startswith("Hint: ")
 
 
-def test_closing_while_a_player_thinks_is_quiet(open_desk: Any, capfd: Any) -> None:
+def test_a_player_that_fails_is_reported(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes wrong in a player is said, and the game continues."""
+
+    class Broken(Slow):
+        def choose(self, game: Game) -> Direction:
+            raise RuntimeError("no idea")
+
+    monkeypatch.setattr(desk.session, "get_player", lambda _: Broken())
+    desk.key("question")
+    desk.until(lambda: "no idea" in desk.said)
+    desk.play(1)
+    assert desk.session.game.ply == 1
+
+
+def test_closing_while_a_player_thinks_is_quiet(
+    open_desk: Any, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
     """A thought that comes after the window has gone is dropped without a word."""
     desk, slow = open_desk(), Slow()
-    desk.session._players["slow"] = slow
+    monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
     desk.app.controller.players.set_player("slow")
     desk.key("space")
     assert slow.asked.wait(10)
     desk.running.close()
+    desk.session.undo()  # the session is left to others
     slow.allowed.set()
     time.sleep(0.1)
     assert capfd.readouterr().err == ""
-
-
-PLAYERS = [name for name in list_players() if name not in ("beam", "perfect")]
-"""Those that play by the classic rules."""
-
-
-@pytest.mark.parametrize("player", PLAYERS)
-def test_any_player_plays_by_itself(desk: Any, player: str) -> None:
-    """Autoplay moves by the chosen player; space pauses it, and the bar goes away."""
-    desk.app.controller.players.set_player(player)
-    desk.app.controller.players.set_speed(6)
-    desk.key("space")
-    assert desk.window.slider.winfo_exists()
-    desk.until(lambda: desk.session.game.ply >= 5)
-    assert desk.session.category == "computer"
-    desk.key("space")
-    ply = desk.session.game.ply
-    desk.pump(0.2)
-    assert desk.session.game.ply == ply
-    assert not desk.app.controller.players.autoplay.is_on
 
 
 def test_the_slider_and_the_keys_set_the_speed(desk: Any) -> None:
@@ -403,72 +347,26 @@ def test_the_slider_and_the_keys_set_the_speed(desk: Any) -> None:
     assert not desk.app.controller.players.autoplay.is_on
 
 
-def test_a_failing_player_is_reported(desk: Any) -> None:
-    """What goes wrong in a player is said in the status line, and the game goes on."""
-
-    class Broken(Slow):
-        def choose(self, game: Game) -> Direction:
-            raise RuntimeError("no idea")
-
-    desk.session._players["broken"] = Broken()
-    desk.app.controller.players.set_player("broken")
-    desk.key("question")
-    desk.until(lambda: "no idea" in desk.said)
+def test_warnings_stay_until_they_are_dismissed(desk: Any) -> None:
+    """A failing disk is a bar in the window, not a dialog; what is not saved stays until it is."""
+    desk.show([SavingChanged("held by another program"), StorageFailed("the disk is full")])
     desk.play(1)
-    assert desk.session.game.ply == 1
-
-
-def test_storage_trouble_is_shown_and_play_goes_on(desk: Any) -> None:
-    """A failing disk is a line in the window, not a dialog."""
-    desk.show([StorageFailed("the disk is full: free some space")])
-    assert desk.said == "Warning: the disk is full: free some space"
     assert desk.dialog is None
-    desk.play(1)
-    assert desk.session.game.ply == 1
-    assert desk.said.startswith("Warning")
-
-
-def test_what_is_not_saved_is_shown_until_it_is(
-    open_desk: Any, data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While another program holds the store play goes on, the window says so, quitting asks."""
-    monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.15)
-    session = open_session()
-    session.start(seed=1)
-    desk = open_desk(session)
-    desk.play(1)
-    with closing(sqlite3.connect(data_folder / "py2048.sqlite3", isolation_level=None)) as rival:
-        rival.execute("BEGIN IMMEDIATE")
-        began = time.monotonic()
-        desk.play(3)
-        assert time.monotonic() - began < 3.0
-        desk.until(lambda: "held by another program" in desk.said)
-        assert desk.said.startswith("Not saved: ")
-        desk.key("q")
-        desk.until(lambda: desk.dialog)
-        desk.key("Escape", widget=desk.dialog)
-        assert desk.dialog is None
-        desk.show([StorageFailed("beside it")])
-        assert desk.said.endswith("Warning: beside it")
-        (button,) = [each for each in desk.window.notice.winfo_children() if "button" in str(each)]
-        desk.until(lambda: button.winfo_viewable() and button.winfo_width() > 10)
-        button.invoke()
-        assert "beside it" not in desk.said
-    desk.until(lambda: not desk.window.notice.text)
-    desk.running.close()
-    session.close()
+    assert desk.said == "Not saved: held by another program\nWarning: the disk is full"
+    (button,) = [each for each in desk.window.notice.winfo_children() if "button" in str(each)]
+    desk.until(lambda: button.winfo_viewable() and button.winfo_width() > 10)
+    button.invoke()
+    assert desk.said == "Not saved: held by another program"
+    desk.show([SavingChanged("")])
+    assert not desk.window.notice.text
 
 
 # Looks
 
 
-def test_every_action_has_a_method(desk: Any) -> None:
-    """Whatever the table of actions names, the window can do."""
-    assert {action.name for action in ACTIONS} <= set(desk.app.controller.commands)
-
-
 def test_every_action_is_in_the_menus_with_its_key(desk: Any) -> None:
-    """Each menu lists its actions, and shows the key of each that has one."""
+    """Each menu lists its actions, which can all be done, and shows their keys."""
+    assert {action.name for action in ACTIONS} <= set(desk.app.controller.commands)
     shown = {}
     for name in MENUS:
         menu = desk.app.menus.menus[name]
@@ -503,13 +401,3 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     desk.pump()
     assert desk.session.game.ply == ply - 1
     assert not desk.app.controller.players.autoplay.is_on
-
-
-def test_the_session_is_left_to_others(open_desk: Any) -> None:
-    """Closing the window leaves the session open."""
-    session = Session()
-    session.start(seed=1)
-    desk = open_desk(session)
-    desk.running.close()
-    session.move(session.game.legal_directions()[0])
-    assert session.game.ply == 1

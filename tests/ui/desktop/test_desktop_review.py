@@ -103,7 +103,7 @@ def test_a_finished_game_offers_its_review(open_desk: Any) -> None:
     while not session.game.is_over:
         desk.show(session.move(session.game.legal_directions()[0]))
     desk.pump()
-    (button,) = [each for each in desk.board.overlay._buttons if each.cget("text") == "Review"]
+    (button,) = [each for each in desk.board.overlay.buttons if each.cget("text") == "Review"]
     button.invoke()
     dialog = opened(desk)
     assert dialog.review.record.turns == session.record().turns
@@ -136,7 +136,7 @@ def test_any_record_can_be_chosen(
     desk.play(2)
     desk.key("b")
     choice = desk.until(lambda: desk.dialog)
-    (_, from_file), *_ = choice._request.more
+    (_, from_file), *_ = choice.request.more
     choice.close_and(from_file)
     assert opened(desk).review.record == known_record()
     assert desk.session.category == "plain"

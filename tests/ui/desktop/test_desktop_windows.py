@@ -146,7 +146,7 @@ def test_the_board_can_be_set_up(desk: Any) -> None:
     """Clicks and keys put tiles; the game starts from them under the same rules."""
     desk.key("e")
     dialog = seen(desk)
-    dialog._clear()
+    dialog.clear()
     dialog.accept()
     assert dialog.winfo_exists()  # no game starts from an empty board
     desk.settle()
@@ -177,13 +177,12 @@ def test_the_editor_changes_the_size(desk: Any) -> None:
     fault = "Rows and columns are whole numbers, such as 4."
     for typed, said in (("", fault), ("1", ""), ("10", "")):
         desk.type(dialog.sides[0], typed)
-        assert str(dialog._line.cget("text")) == said
+        assert str(dialog.line.cget("text")) == said
     assert dialog.editing.board.rows[:4] == board.rows
     dialog.sides[0].set(2)
     dialog.sides[1].set(6)
-    dialog._resize()
+    dialog.resize()
     dialog.editing.put(3)
-    dialog._draw()
     dialog.accept()
     assert desk.session.game.board.shape == (2, 6)
     assert desk.board.cells.shape == (2, 6)
@@ -332,7 +331,7 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     view.event_generate("<KeyPress-space>")
     desk.until(lambda: viewer.replay.index == 30)
     viewer.seek(12)
-    viewer._play_from_here()
+    viewer.play_from_here()
     desk.pump()
     if desk.dialog is not None:
         seen(desk).event_generate("<KeyPress-y>")
@@ -482,7 +481,7 @@ def test_high_resolution_screens_get_larger_windows(
     assert large.root.winfo_width() == 960
     assert large.root.winfo_height() < large.root.winfo_screenheight()  # two times 640 is too much
     desk_of_old = "5000x4000+1100+900"
-    assert launch._usable(large.root, desk_of_old) == "1229x922+51+102"
+    assert launch.usable_geometry(large.root, desk_of_old) == "1229x922+51+102"
     assert large.window.header.winfo_height() > 100
 
 

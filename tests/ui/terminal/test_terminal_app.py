@@ -40,12 +40,6 @@ async def test_every_move_key_slides() -> None:
                 assert app.view.board.board == session.game.board
 
 
-def test_no_key_is_bound_twice() -> None:
-    """Each key does one thing."""
-    keys = [key for action in ACTIONS for key in action.keys]
-    assert len(set(keys)) == len(keys)
-
-
 async def test_a_merge_shows_its_tile_its_points_and_the_new_best() -> None:
     """After a merge the screen has the new tile, the score, the best and the points gained."""
     session = table("64 64 . .\n. . . .\n. . . .\n. . . .")

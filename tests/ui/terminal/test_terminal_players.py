@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+import pytest
 from tests.ui.terminal.playing import shown, table, until
 from textual.widgets import Input, Static
 
@@ -71,10 +72,12 @@ class SlowPlayer:
         return dict.fromkeys(game.legal_directions(), 1.0)
 
 
-async def test_a_slow_player_never_blocks_and_its_old_answers_are_dropped() -> None:
+async def test_a_slow_player_never_blocks_and_its_old_answers_are_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """While a player thinks, moves go on; its answer about an older position is not shown."""
     session, player = table(), SlowPlayer()
-    session._players["slow"] = player
+    monkeypatch.setattr(session, "get_player", lambda _: player)
     session.set_setting("player", "slow")
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
@@ -122,7 +125,7 @@ async def test_autoplay_ends_with_the_game() -> None:
         assert not app.controller.players.autoplay.is_on
 
 
-async def test_a_broken_player_is_reported() -> None:
+async def test_a_broken_player_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A player that fails ends autoplay with its own words, and the game stays."""
 
     class Broken(SlowPlayer):
@@ -130,7 +133,7 @@ async def test_a_broken_player_is_reported() -> None:
             raise RuntimeError("the wheels came off")
 
     session = table()
-    session._players["slow"] = Broken()
+    monkeypatch.setattr(session, "get_player", lambda _: Broken())
     app = GameApp(session, player="slow", reduced_motion=True)
     async with app.run_test(notifications=True) as pilot:
         await until(pilot, lambda: "the wheels came off" in shown(app))

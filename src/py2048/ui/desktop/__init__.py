@@ -54,8 +54,8 @@ class WindowOptions(TypedDict, total=False):
     Attributes:
         theme: the name of a theme; by default the one used last.
         reduced_motion: show moves without animation; by default as chosen last.
-        player: the spec of the player that gives hints and plays by itself.
-        watch: let the player play from the start.
+        player: the spec of a player that plays from the start and gives hints; by default
+            hints come from the player chosen last.
         begin: starts a game where there is none; by default the last unfinished game is
             resumed, or a new one starts.
         state_file: a file that remembers what the window looked like.
@@ -64,7 +64,6 @@ class WindowOptions(TypedDict, total=False):
     theme: str | None
     reduced_motion: bool
     player: str | None
-    watch: bool
     begin: Start | None
     state_file: Path | None
 

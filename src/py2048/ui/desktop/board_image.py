@@ -272,11 +272,10 @@ def pill(text: str, height: int, background: str, ink: str) -> Image.Image:
     return image
 
 
-def overlay(width: int, height: int, theme: Theme, strength: float, radius: int) -> Image.Image:
-    """Return what covers a finished game: the page's colour, from nothing (0) to dense (1)."""
+def overlay(width: int, height: int, theme: Theme, radius: int) -> Image.Image:
+    """Return what covers a finished game: the page's colour, not quite dense."""
     image = Image.new("RGBA", (width, height), theme.page)
-    level = 0.8 * strength
-    image.putalpha(rounded_mask(width, height, radius).point(lambda mask: mask * level))
+    image.putalpha(rounded_mask(width, height, radius).point(lambda mask: mask * 0.8))
     return image
 
 

@@ -295,9 +295,6 @@ def _side(grid: BoardGrid, direction: Direction, width: int, height: int) -> tup
     return x + across * far_x, y + down * far_y
 
 
-OVERLAY_STEPS = 10
-"""In how many steps the overlay becomes opaque."""
-
 WON_BUTTONS = (("Keep going", "keep_going"), ("New game", "new"))
 FINAL_BUTTONS = (
     ("New game", "new"),
@@ -309,10 +306,11 @@ FINAL_BUTTONS = (
 
 
 class Overlay:
-    """Covers a canvas slowly when a game is won or over, with a banner and buttons.
+    """Covers a canvas when a game is won or over, with a banner and buttons.
 
     Attributes:
         current: the banner that is shown or on its way.
+        buttons: those on the banner.
         act: called with the action of the button that is pressed.
     """
 
@@ -321,10 +319,10 @@ class Overlay:
         self._theme = theme
         self.current: Banner | None = None
         self._grid: BoardGrid | None = None
-        self._step = 0
+        self._is_shown = False
         self._timer = ""
         self._photo: tk.PhotoImage | None = None
-        self._buttons: list[ttk.Button] = []
+        self.buttons: list[ttk.Button] = []
         self.act: Callable[[str], object] = lambda _: None
 
     def lay_out(self, grid: BoardGrid, theme: Theme) -> None:
@@ -333,64 +331,40 @@ class Overlay:
         self._draw()
 
     def show(self, banner: Banner | None, *, is_animated: bool) -> None:
-        """Show a banner, or none."""
-        self._clear()
+        """Show a banner, or none; if animated, when the last move has been seen."""
+        if self._timer:
+            self._canvas.after_cancel(self._timer)
+            self._timer = ""
         self.current = banner
-        if banner is None:
-            return
-        if is_animated:
-            self._step = 0
+        self._is_shown = not is_animated
+        self._draw()
+        if banner is not None and is_animated:
             delay = motion.OVERLAY_DELAY if banner.is_final else motion.SLIDE + motion.SETTLE
-            self._timer = self._canvas.after(round(1000 * delay), self._thicken)
-        else:
-            self._step = OVERLAY_STEPS
-            self._draw()
+            self._timer = self._canvas.after(round(1000 * delay), self._uncover)
 
     def free(self) -> None:
         """Free the picture."""
         self._photo = None
 
-    def _thicken(self) -> None:
+    def _uncover(self) -> None:
         self._timer = ""
-        self._step += 1
+        self._is_shown = True
         self._draw()
-        if self._step < OVERLAY_STEPS:
-            self._timer = self._canvas.after(
-                round(1000 * motion.OVERLAY_FADE / OVERLAY_STEPS), self._thicken
-            )
-
-    def _clear(self) -> None:
-        if self._timer:
-            self._canvas.after_cancel(self._timer)
-            self._timer = ""
-        self._step = 0
-        self._wipe()
-
-    def _wipe(self) -> None:
-        self._canvas.delete("banner")
-        # By name: tkinter has no object for an open menu or a list that has dropped down.
-        had_focus = str(self._canvas.tk.call("focus")) in map(str, self._buttons)
-        for button in self._buttons:
-            button.destroy()
-        self._buttons.clear()
-        if had_focus:
-            self._canvas.focus_set()
 
     def _draw(self) -> None:
+        self._canvas.delete("banner")
+        # By name: tkinter has no object for an open menu or a list that has dropped down.
+        had_focus = str(self._canvas.tk.call("focus")) in map(str, self.buttons)
+        for button in self.buttons:
+            button.destroy()
+        self.buttons.clear()
+        if had_focus:
+            self._canvas.focus_set()
         banner, grid = self.current, self._grid
-        if banner is None or grid is None or not self._step:
+        if banner is None or grid is None or not self._is_shown:
             return
-        is_new = not self._buttons
-        strength = motion.ease(self._step / OVERLAY_STEPS)
-        radius = round(1.4 * grid.radius)
-        self._photo = photo_of(
-            board_image.overlay(grid.width, grid.height, self._theme, strength, radius),
-            self._canvas,
-        )
-        if not is_new and self._canvas.find_withtag("overlay") and self._step < OVERLAY_STEPS:
-            self._canvas.itemconfigure("overlay", image=self._photo)
-            return
-        self._wipe()
+        cover = board_image.overlay(grid.width, grid.height, self._theme, round(1.4 * grid.radius))
+        self._photo = photo_of(cover, self._canvas)
         self._canvas.create_image(
             grid.left, grid.top, image=self._photo, anchor="nw", tags=("overlay", "banner", "over")
         )
@@ -418,7 +392,7 @@ class Overlay:
         self._place_buttons(banner, grid, y + 1.2 * unit)
 
     def _place_buttons(self, banner: Banner, grid: BoardGrid, y: float) -> None:
-        self._buttons = [
+        self.buttons = [
             ttk.Button(
                 self._canvas,
                 text=text,
@@ -428,7 +402,7 @@ class Overlay:
             for text, action in (FINAL_BUTTONS if banner.is_final else WON_BUTTONS)
         ]
         rows: list[list[ttk.Button]] = [[]]
-        for button in self._buttons:
+        for button in self.buttons:
             if _width([*rows[-1], button]) > grid.width * 0.96:
                 rows.append([])
             rows[-1].append(button)
@@ -438,7 +412,7 @@ class Overlay:
                 place = x + _width([button]) / 2, y
                 self._canvas.create_window(*place, window=button, tags=("banner", "over"))
                 x += _width([button])
-            y += self._buttons[0].winfo_reqheight() + 4
+            y += self.buttons[0].winfo_reqheight() + 4
 
 
 def _width(row: list[ttk.Button]) -> int:

@@ -277,7 +277,7 @@ class ReplayWindow(Dialog):
         self._timer = ""
         self.add_text(record_title(record), "Muted.TLabel")
         self.add_buttons(
-            ("Play on from here", self._play_from_here),
+            ("Play on from here", self.play_from_here),
             ("Review", lambda: self.close_and(review)),
             ("Close", self.close),
         )
@@ -404,7 +404,8 @@ class ReplayWindow(Dialog):
         index = REPLAY_SPEEDS.index(self._speed) + step
         self.set_speed(REPLAY_SPEEDS[min(max(index, 0), len(REPLAY_SPEEDS) - 1)])
 
-    def _play_from_here(self) -> None:
+    def play_from_here(self) -> None:
+        """Close the viewer, and continue the game from the place that is shown."""
         index = self.replay.index
         self.close_and(lambda: self._play_from(index))
 

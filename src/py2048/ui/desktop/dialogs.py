@@ -188,7 +188,7 @@ class ListDialog(Dialog):
     def __init__(self, window: MainWindow, request: ListRequest) -> None:
         super().__init__(window, request.title)
         self.add_title(request.title)
-        self._request = request
+        self.request = request
         more = [(text, partial(self.close_and, action)) for text, action in request.more]
         self.add_buttons(("Choose", self.accept), *more, ("Cancel", self.close))
         self.fault = self.add_text(style="Fault.TLabel", below=True)
@@ -241,11 +241,11 @@ class ListDialog(Dialog):
         """Take the text if there is one, else the line that is chosen."""
         own = self.entry.get().strip() if self.entry else ""
         chosen = own or "".join(self.table.selection()[:1])
-        fault = self._request.check(chosen) if chosen else "Choose a line."
+        fault = self.request.check(chosen) if chosen else "Choose a line."
         if fault:
             self.fault.configure(text=fault)
         else:
-            self.close_and(lambda: self._request.take(chosen))
+            self.close_and(lambda: self.request.take(chosen))
 
 
 _SCROLLING = (

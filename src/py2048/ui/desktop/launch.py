@@ -42,6 +42,7 @@ class GameWindow:
     Attributes:
         root: the window.
         app: the application, once the session is open.
+        is_closed: whether the window was closed.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class GameWindow:
         self._state = WindowState(options.get("state_file"))
         self._opened: Session | None = None
         self._pressed: list[tk.Event[tk.Misc]] = []
-        self._is_closed = False
+        self.is_closed = False
         self._signal = 0
         self._error: BaseException | None = None
         self.app: DesktopApp | None = None
@@ -68,7 +69,7 @@ class GameWindow:
         room = _room(root)
         root.minsize(*_within(room, MIN_WIDTH * scale, MIN_HEIGHT * scale))
         width, height = _within(room, WIDTH * scale, HEIGHT * scale)
-        root.geometry(_usable(root, self._state.get("geometry")) or f"{width}x{height}")
+        root.geometry(usable_geometry(root, self._state.get("geometry")) or f"{width}x{height}")
         self.window = MainWindow(root, theme, scale, self._act)
         root.bind("<Key>", self._press)
         root.bind("<<Quit>>", lambda _: self.close())
@@ -113,7 +114,7 @@ class GameWindow:
             player=options.get("player"),
         )
         app.controller.begin(options.get("begin"))
-        if options.get("watch") and not session.game.is_over:
+        if options.get("player") and not session.game.is_over:
             app.controller.players.toggle_autoplay()
         for event in self._pressed:
             app.press(event)
@@ -169,9 +170,9 @@ class GameWindow:
     def close(self) -> None:
         """Close the window, whatever it is doing."""
         root, app = self.root, self.app
-        if self._is_closed:
+        if self.is_closed:
             return
-        self._is_closed = True
+        self.is_closed = True
         if app is not None:
             app.close()
         for timer in root.tk.splitlist(root.tk.call("after", "info")):
@@ -232,7 +233,10 @@ def _read_state(path: Path) -> dict[str, object]:
 
 
 def _open_root() -> tk.Tk:
-    _ask_for_sharp_pixels()
+    if sys.platform == "win32":  # Windows must be told that we scale ourselves
+        import ctypes
+
+        ctypes.windll.shcore.SetProcessDpiAwareness(1)
     try:
         root = tk.Tk(className="Py2048")
     except tk.TclError as error:
@@ -243,14 +247,6 @@ def _open_root() -> tk.Tk:
         root.destroy()
         raise NoDesktopError(NO_FONTS) from None
     return root
-
-
-def _ask_for_sharp_pixels() -> None:
-    """Tell Windows that we scale ourselves; other systems do not ask."""
-    if sys.platform == "win32":
-        import ctypes
-
-        ctypes.windll.shcore.SetProcessDpiAwareness(1)
 
 
 def _scale(root: tk.Tk) -> float:
@@ -272,7 +268,7 @@ def _within(room: tuple[int, int], width: float, height: float) -> tuple[int, in
     return min(room[0], round(width)), min(room[1], round(height))
 
 
-def _usable(root: tk.Tk, geometry: str) -> str:
+def usable_geometry(root: tk.Tk, geometry: str) -> str:
     """Return a remembered geometry, cut to the screen, if the window would be seen there."""
     found = re.fullmatch(r"(\d+)x(\d+)(\+(\d+)\+(\d+))?", geometry)
     if found is None:

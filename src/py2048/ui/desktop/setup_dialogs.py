@@ -218,8 +218,8 @@ class EditorDialog(Dialog):
         self.add_title("Set up a board")
         help_ = "Click: larger. Right click: smaller. Keys: arrows, + and -, 1 to 9, Delete."
         self.add_text(help_, "Muted.TLabel")
-        self.add_buttons(("Play", self.accept), ("Clear", self._clear), ("Cancel", self.close))
-        self._line = self.add_text(style="Fault.TLabel", below=True)
+        self.add_buttons(("Play", self.accept), ("Clear", self.clear), ("Cancel", self.close))
+        self.line = self.add_text(style="Fault.TLabel", below=True)
         self._add_size()
         self.view = self.add_board(380)
         self._bind_events()
@@ -233,9 +233,9 @@ class EditorDialog(Dialog):
         self.sides = []
         for text, side in (("Rows", rows), ("Columns", columns)):
             ttk.Label(row, text=text).pack(side="left", padx=(0, 4))
-            box = ttk.Spinbox(row, from_=1, to=10, width=4, command=self._resize)
+            box = ttk.Spinbox(row, from_=1, to=10, width=4, command=self.resize)
             box.set(side)
-            box.bind("<KeyRelease>", lambda _: self._resize())
+            box.bind("<KeyRelease>", lambda _: self.resize())
             box.pack(side="left", padx=(0, 10))
             self.sides.append(box)
 
@@ -273,23 +273,25 @@ class EditorDialog(Dialog):
             self.editing.change(ranks)
             self._draw()
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Take all tiles away."""
         self.editing.clear()
         self._draw()
 
-    def _resize(self) -> None:
+    def resize(self) -> None:
+        """Give the board the size that is entered, or say why there is no such board."""
         try:
             rows, columns = (int(box.get()) for box in self.sides)
             self.editing.resize(min(rows, 64), min(columns, 64))
         except BoardError as error:
-            self._line.configure(text=str(error))
+            self.line.configure(text=str(error))
         except ValueError:
-            self._line.configure(text="Rows and columns are whole numbers, such as 4.")
+            self.line.configure(text="Rows and columns are whole numbers, such as 4.")
         else:
             self._draw()
 
     def _draw(self) -> None:
-        self._line.configure(text="")
+        self.line.configure(text="")
         view = self.view
         view.show(motion.BoardTransition((), self.editing.board), 0)
         view.finish()
@@ -304,6 +306,6 @@ class EditorDialog(Dialog):
         """Play from the board, if a game can start there."""
         fault = self.editing.fault
         if fault:
-            self._line.configure(text=fault)
+            self.line.configure(text=fault)
         else:
             self.close_and(lambda: self._take(self.editing.board))

@@ -25,8 +25,8 @@ POP = 1.2
 RISE = 0.6
 """How long the points of a move rise from the score."""
 
-OVERLAY_DELAY, OVERLAY_FADE = 1.2, 0.8
-"""When the end of a game covers the board, and how long the overlay takes to appear."""
+OVERLAY_DELAY = 1.2
+"""When the end of a game covers the board."""
 
 
 class Sprite(NamedTuple):
