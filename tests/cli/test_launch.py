@@ -271,7 +271,7 @@ def test_a_computer_player_leaves_the_games_of_a_person_alone(
     with open_store() as store:
         (mine,) = store.games.select()
         (computers,) = store.records.select()
-        assert (mine.position, mine.extra.get("computer")) == (1, False)
+        assert (mine.position, bool(mine.extra.get("computer"))) == (1, False)
         assert computers.category == "computer"
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert main([*words, "--resume"]) == 0
