@@ -222,9 +222,9 @@ def test_the_board_goes_through_the_clipboard(desk: Any) -> None:
 
 
 def test_a_copied_replay_is_watched(desk: Any) -> None:
-    """With the text around it; two are one too many."""
+    """Among lines of text; two are one too many."""
     game = played("classic", 5, 20)
-    for text, wanted in ((f"Look: {new_text(game)}", True), (f"{new_text(game)}\n" * 2, False)):
+    for text, wanted in ((f"Look:\n{new_text(game)}", True), (f"{new_text(game)}\n" * 2, False)):
         desk.root.clipboard_clear()
         desk.root.clipboard_append(text)
         desk.key("Control-v")

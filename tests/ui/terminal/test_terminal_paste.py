@@ -22,7 +22,7 @@ async def test_a_game_is_pasted_into_the_terminal() -> None:
     game = played("classic", 5, 20)
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(100, 36)) as pilot:
-        app.post_message(events.Paste(f"my replay: {new_text(played('classic', 5, 20))}"))
+        app.post_message(events.Paste(f"my replay:\n{new_text(played('classic', 5, 20))}"))
         await until(pilot, lambda: session.game.ply == 20)
         assert session.game.board == game.board
         app.post_message(events.Paste("4x4-_00000g\u263a00"))
