@@ -61,7 +61,7 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
 async def running(
     url: str, reviewer: Reviewer | None = None, **settings: Any
 ) -> AsyncIterator[Services]:
-    """Run the server's parts on a store, by default with limits that nobody meets."""
+    """Run the server's parts on a store, by default with limits that are never met."""
     generous = {"moves_rate": 1e6, "address_rate": 1e6, "players": ("random",)}
     services = Services(Settings(key="k" * 16, database=url, **(generous | settings)))
     if reviewer:

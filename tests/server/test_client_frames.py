@@ -58,7 +58,7 @@ async def test_frames_keep_their_order() -> None:
 
 
 async def test_a_slow_reader_is_let_go() -> None:
-    """Frames that nobody takes do not fill the memory."""
+    """Frames that are not taken do not fill the memory."""
     wire = Wire()
     client, running = connected(wire)
     wire.free.clear()

@@ -1,4 +1,4 @@
-"""The daily challenge: the same for all who play the same, known to nobody ahead."""
+"""The daily challenge: the same for all who play the same, known to no one ahead."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_equal_play_meets_equal_tiles(secret: str, moves: list[Direction]) -> No
 
 @given(secrets, st.integers(0, 100))
 def test_a_draw_says_nothing_about_other_boards(secret: str, counter: int) -> None:
-    """Whoever has seen the tile of a move knows nothing of it after another way there."""
+    """To have seen the tile of a move tells nothing of it after another way there."""
     draw = draws_of(secret)
     boards = [Board.parse(f"{tile} . / . .") for tile in (2, 4, 8)]
     assert len({draw(counter, board) for board in boards}) == 3

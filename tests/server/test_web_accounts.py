@@ -40,7 +40,7 @@ def test_a_guest_takes_a_name(web_server: WebServer) -> None:
 
 
 def aged(browser: Browser, days: int, monkeypatch: pytest.MonkeyPatch) -> Browser:
-    """Return a browser that was given the same cookie so many days ago."""
+    """Return a browser that was given the same cookie that many days ago."""
     cookies = Cookies(find_key(browser.server.home), secure=False)
     found = cookies.read(browser.cookie)
     assert found
@@ -108,7 +108,7 @@ def test_a_claim_that_is_sent_twice_is_one(browser: Browser, password: str, stat
 
 @pytest.mark.parametrize("password", [PASSWORD, "quite another one"])
 def test_a_claim_tries_no_password(web_server: WebServer, password: str) -> None:
-    """Whoever holds a session learns nothing by it, and gets no recovery codes."""
+    """Who holds a session learns nothing by it, and gets no recovery codes."""
     browser = claimed(web_server, f"Tweedle {password[:5]}")
     answer = browser.form("/account/claim", name=f"Tweedle {password[:5]}", password=password)
     assert answer.status == 403
@@ -141,12 +141,12 @@ def test_passwords_that_are_guessed_are_refused_with_the_reason(password: str, w
 
 @pytest.mark.parametrize("password", [PASSWORD, "hunter2-hunter2", "zR8#kq0!", "margaret's cat"])
 def test_other_passwords_are_taken(password: str) -> None:
-    """Several words, or letters that nobody guesses."""
+    """Several words, or letters that cannot be guessed."""
     check_password(password, "Margaret")
 
 
 def test_the_names_of_others_are_forgotten() -> None:
-    """What one account is called makes nobody else's password weak."""
+    """What one account is called makes no other password weak."""
     with pytest.raises(FormError):
         check_password("Xylophagous1", "Xylophagous")
     check_password("Xylophagous1", "Margaret")
@@ -202,7 +202,7 @@ def guess(browser: Browser, name: str) -> int:
         if answer.status == 429:
             return number
         assert answer.status == 403
-    raise AssertionError("guessing goes on and on")
+    raise AssertionError("guessing is never stopped")
 
 
 def from_elsewhere(server: WebServer, address: str, cookie: str = "") -> Browser:
@@ -267,7 +267,7 @@ async def test_the_line_for_the_processor_is_bounded() -> None:
 
 
 def test_a_new_password_ends_other_sessions(web_server: WebServer) -> None:
-    """Whoever was logged in elsewhere is a stranger after the password changed."""
+    """A browser logged in elsewhere is a stranger after the password changed."""
     here = claimed(web_server, "Mary")
     there = Browser(web_server, cookie=here.cookie)
     refused = here.form("/account/password", password="wrong wrong", new_password="quite another")
@@ -447,7 +447,7 @@ def test_a_new_password_is_compared_with_the_name_as_it_is(web_server: WebServer
 
 
 def test_a_right_code_is_no_wrong_one_whatever_the_password(web_server: WebServer) -> None:
-    """However often the new password is refused, nobody has to wait."""
+    """However often the new password is refused, there is no wait."""
     browser = Browser(web_server, address=elsewhere())
     page = browser.form("/account/claim", name="Persistent", password=PASSWORD).text
     fields = {"name": "Persistent", "code": codes_on(page)[0]}

@@ -222,7 +222,7 @@ def test_the_example_plays_for_the_programs_board(web_server: WebServer) -> None
     person, program = with_program(web_server, "Ada of bots", "Analytical engine")
     token = program.headers["Authorization"].removeprefix("Bearer ")
     done = subprocess.run(
-        [sys.executable, EXAMPLE, web_server.url, "2x4", "unlimited"],
+        [sys.executable, EXAMPLE, web_server.url, "2x4"],
         env=os.environ | {"PY2048_TOKEN": token}, capture_output=True, text=True, timeout=60,
         check=True,
     )  # fmt: skip
@@ -296,7 +296,7 @@ def test_a_session_is_no_token(web_server: WebServer) -> None:
 
 
 def test_a_person_has_a_few_programs(web_server: WebServer) -> None:
-    """Five, each with a name that is nobody's."""
+    """Five, each with a name that is not an account's."""
     person, _ = with_program(web_server, "Many programs", "Number one")
     assert person.form("/account/bot", name="many programs").status == 403
     for name in ("Number two", "Number three", "Number four", "Number five"):
@@ -355,7 +355,7 @@ def test_nonsense_gets_a_status_and_a_reason(
     ["\ud800", {"\ud800": 1}, {"player": "\ud800"}, {"number": 1, "direction": "\ud800"}],
 )
 def test_half_a_character_is_refused(browser: Browser, path: str, body: Any) -> None:
-    """A lone surrogate is no text that could be kept or sent back: no JSON, wherever it stands."""
+    """A lone surrogate cannot be kept or sent back: a body with one is not JSON."""
     answer = browser.post(f"/api/{path}", body)
     assert (answer.status, answer.json()["error"]) == (400, "the body is not JSON")
 

@@ -130,11 +130,11 @@ async def test_a_guest_who_finished_the_daily_game_is_not_contradicted(tmp_path:
             await socket.play_out()
         while "You made" not in (page := browser.get("/daily").text):
             await asyncio.sleep(0.05)
-    assert "Nobody with a name has finished this one yet; guests are not listed." in page
+    assert "No player with a name has finished this one yet; guests are not listed." in page
 
 
 async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
-    """The page is there while the game goes on and after; the secret only after."""
+    """The page is there while the game is in progress and after; the secret only after."""
     browser = await named(web_server, "Permanent")
     async with browser.socket() as socket:
         state = await socket.new(RULES, "ranked")
@@ -155,7 +155,7 @@ async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
 
 
 async def test_live_games_are_listed(web_server: WebServer) -> None:
-    """A game that goes on now can be found and watched."""
+    """A game in progress can be found and watched."""
     browser = await named(web_server, "Live player")
     async with browser.socket() as socket:
         game = (await socket.new())["game"]

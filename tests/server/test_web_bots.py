@@ -88,7 +88,7 @@ def test_the_times_of_many_short_moves_add_up(thoughts: list[float]) -> None:
 
 
 def test_a_game_is_timed_from_its_position_to_its_move(tmp_path: Path) -> None:
-    """The first move is free, the time of the server is not counted, an illegal try is no gain."""
+    """The first move is free; neither the server's time nor an illegal try counts."""
 
     async def play() -> None:
         async with running(f"sqlite:///{tmp_path / 'store'}") as services:
@@ -375,7 +375,7 @@ def test_a_stream_that_was_quiet_for_long_is_opened_again(
 
 
 def test_another_server_is_recognized(connect: Callable[..., BotClient]) -> None:
-    """What answers in JSON, but is no server of py2048, is named so."""
+    """A server that answers in JSON, but is not one of py2048, is named so."""
     handler = type("Handler", (_Replies,), {"replies": iter([('{"name": "nginx"}',)])})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -440,7 +440,7 @@ async def test_a_hasty_program_is_held_back_then_refused() -> None:
 def test_the_client_waits_as_long_as_it_is_told(
     web_server: WebServer, connect: Callable[..., BotClient]
 ) -> None:
-    """Too many new games are 429 with Retry-After; the client says so, waits, and goes on."""
+    """Too many new games are 429 with Retry-After; the client says so, waits, and continues."""
     _, token = token_for(web_server, "Hasty")
     browser = Browser(web_server, headers={"Authorization": f"Bearer {token}"})
     answers = (browser.post("/api/games", {"rules": RULES}) for _ in range(90))
@@ -491,7 +491,7 @@ def test_people_are_no_programs(web_server: WebServer) -> None:
 
 
 def test_known_tokens_are_looked_up_again() -> None:
-    """After a while, or when somebody's session ends; what is kept is no token."""
+    """After a while, or when somebody's session ends; what is kept is not a token."""
     now = 0.0
     known, bot = KnownTokens(lambda: now), User("bot")
     known.add("s3cret", bot)

@@ -35,7 +35,7 @@ def played_on(state: Json, most: int = 1000) -> tuple[Game, str]:
 
 
 async def test_moves_made_offline_are_taken_over(services: Services) -> None:
-    """The game goes on from them, here and in another tab, and says that it was played offline."""
+    """The game continues from them, here and in another tab, and counts as played offline."""
     visitor = Visitor(services)
     state = await visitor.new("classic")
     other = Visitor(services, visitor.account)
@@ -57,7 +57,7 @@ async def test_moves_made_offline_are_taken_over(services: Services) -> None:
 
 
 async def test_a_game_that_ended_offline_counts_nowhere(services: Services) -> None:
-    """It becomes a record that can be replayed, on no board of scores, and is no best score."""
+    """It becomes a record that can be replayed, on no board of scores, and is not a best score."""
     visitor = Visitor(services)
     game_id = (await visitor.new(SHORT))["game"]
     game, turns = played_on(visitor.state)
@@ -116,7 +116,7 @@ async def test_where_rules_punish_attempts_they_are_turns(services: Services) ->
 
 
 async def test_an_address_has_so_many_turns(services: Services) -> None:
-    """Turns times cells count, whoever sends them: each is played again on the server."""
+    """Turns times cells count, from any account: each is played again on the server."""
     refused: list[Json] = []
     while not refused:
         guest = Visitor(services, address="::a")

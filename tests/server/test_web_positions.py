@@ -84,7 +84,7 @@ async def test_a_game_from_a_position_outlives_a_restart(tmp_path: Path) -> None
         assert Record.from_json(store.records.load(game.id)).plies == found.plies
 
 
-async def test_what_is_no_position_to_play_from_is_refused(browser: Browser, store: Store) -> None:
+async def test_other_positions_are_refused(browser: Browser, store: Store) -> None:
     """Each with its reason: no move there, no such move, no number, no record, another site."""
     origin = add_game(store)
     last = Record.from_json(store.records.load(origin)).plies
@@ -109,7 +109,7 @@ async def test_what_is_no_position_to_play_from_is_refused(browser: Browser, sto
 
 
 async def test_a_sealed_game_gives_no_position(browser: Browser, store: Store) -> None:
-    """Not even to its player: whoever watched the new game would see the tiles of the day."""
+    """Not even to its player: those who watched the new game would see the tiles of the day."""
     async with browser.socket() as socket:
         info = store.online.info((await socket.new())["game"])
         assert info
@@ -125,7 +125,7 @@ async def test_a_sealed_game_gives_no_position(browser: Browser, store: Store) -
 
 
 def test_games_from_positions_are_limited_as_new_games_are(browser: Browser, store: Store) -> None:
-    """A visitor begins so many at once, and no more."""
+    """A visitor begins a number of them at once, and no more."""
     origin = add_game(store)
     statuses = [browser.form(f"/game/{origin}/play", turn="1").status for _ in range(25)]
     assert statuses[:20] == [303] * 20

@@ -10,7 +10,7 @@ from py2048.server.site.leaderboards import RecentAnswers
 
 
 async def test_an_answer_is_worked_out_once_for_all_who_ask() -> None:
-    """Whoever asks while it is worked out, or a moment later, gets the same; then it is anew."""
+    """All who ask while it is worked out, or a moment later, get the same; then it is anew."""
     now, asked = 10.0, []
     recent: RecentAnswers[int] = RecentAnswers(1.0, clock=lambda: now)
 

@@ -228,7 +228,7 @@ async def test_a_game_in_progress_has_no_review(browser: Browser, mode: str) -> 
 
 
 async def test_the_review_of_a_daily_game_is_sealed_with_it(browser: Browser, store: Store) -> None:
-    """It opens for its player, too, when nobody can play the same tiles any more.
+    """It opens for its player, too, when the same tiles can no longer be played.
 
     The pages of the game and of the day say when.
     """

@@ -160,10 +160,9 @@ def test_no_backup_takes_the_place_of_the_store(
         new_game(store)
         rows = back_up(store, tmp_path / "before.gz")
     link.symlink_to(tmp_path, target_is_directory=True)
-    (tmp_path / "other.gz").hardlink_to(database)
     ends = ("", "-wal", "-shm")
     names = [f"{folder}/games.sqlite3{end}" for folder in (tmp_path, link) for end in ends]
-    for name in [*names, f"{tmp_path}/other.gz"]:
+    for name in names:
         assert main(["backup", name, "--database", str(database)]) == 2
         assert f"{name} is the store itself: name another file" in capsys.readouterr().err
     with open_store(database) as store:
@@ -190,7 +189,7 @@ def test_a_backup_needs_the_name_of_a_file(
     """A folder is none, whatever its name."""
     monkeypatch.chdir(tmp_path)
     for name in ("", ".", "..", "/"):
-        with pytest.raises(StorageError, match="it is there and no ordinary file"):
+        with pytest.raises(StorageError, match="it is there and not an ordinary file"):
             back_up(store, Path(name))
 
 

@@ -88,7 +88,7 @@ async def test_axe_on_the_other_pages(player: Player) -> None:
 
 
 async def test_axe_on_somebodys_pages(player: Player, arrive: Arrive) -> None:
-    """axe-core finds nothing wrong with the page of a player, nor with a game that goes on."""
+    """axe-core finds nothing wrong with the page of a player, nor with a game in progress."""
     name = await claim(player)
     await play_to_the_end(player)
     game = await player.deal("classic", "ranked")

@@ -1,4 +1,4 @@
-"""Without a connection: a casual game goes on, and the server verifies it when it is back."""
+"""Without a connection: a casual game continues, and the server verifies it when it is back."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def reload_alone(player: Player) -> None:
     """Load the page again while the server is away.
 
     A browser that is too busy to start the page's worker in time asks the server all the same:
-    whoever then loads again gets the page.
+    a browser that then loads again gets the page.
     """
     for _ in range(8):
         with suppress(Error):

@@ -40,7 +40,7 @@ async def play_to_the_end(player: Player, mode: str = "ranked") -> str:
 
 
 async def test_watching_live(arrive: Arrive) -> None:
-    """Who opens the page of a game that goes on sees each move as it is made, and its end."""
+    """Who opens the page of a game in progress sees each move as it is made, and its end."""
     one, other = await arrive(), await arrive("phone")
     game = await one.deal(SHORT, "ranked")
     await other.page.goto(f"{other.url}/game/{game}")
@@ -211,7 +211,7 @@ async def test_held_keys_skip_no_turn_of_a_replay(guest: Player) -> None:
 
 
 async def moves_say(player: Player, number: int) -> None:
-    """Wait until so many moves are shown."""
+    """Wait until that number of moves is shown."""
     await player.page.wait_for_function(
         "number => document.getElementById('moves')?.textContent === String(number)", arg=number
     )

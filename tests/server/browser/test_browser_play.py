@@ -227,7 +227,7 @@ async def test_win_and_play_on(player: Player) -> None:
 
 
 async def test_nobody_wins_by_a_computer_s_moves(guest: Player) -> None:
-    """The page says that the target is made, and praises nobody."""
+    """The page says that the target is made, and does not praise."""
     await guest.deal(WON_AT_ONCE)
     await guest.page.select_option("#player", "greedy")
     await guest.page.evaluate("document.activeElement.blur()")

@@ -9,7 +9,7 @@ from playwright.async_api import Browser
 from tests.server.browser.visiting import Player, Server, arriving
 
 FIRST_VISIT = 50_000
-"""So many bytes may come over the wire until a first visitor can play, headers and all."""
+"""The most bytes that may come over the wire until a first visitor can play, headers and all."""
 
 
 async def test_a_first_and_a_second_visit(browser: Browser, server: Server) -> None:

@@ -211,7 +211,7 @@ class Player:
 
 
 async def claim(player: Player, name: str = "") -> str:
-    """Take a name, if none is given one that nobody has; return it."""
+    """Take a name, if none is given one that is free; return it."""
     name = name or f"visitor {secrets.token_hex(4)}"
     await player.page.goto(player.url + "/account")
     form = player.page.locator("form[action='/account/claim']")

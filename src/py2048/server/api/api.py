@@ -165,7 +165,7 @@ async def review(request: Request) -> Response:
 
 
 async def request_review(request: Request) -> Response:
-    """Ask for the review of a finished game; it is computed once, whoever asks."""
+    """Ask for the review of a finished game; it is computed once, however often it is asked for."""
     user = await player_of(request)
     await _body(request, schema.ReviewRequest)
     game = await ask_for_review(request, user)

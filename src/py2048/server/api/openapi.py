@@ -27,7 +27,7 @@ _GAME: Json = {
 _MEANINGS = {
     400: "The request cannot be read.",
     401: "The token is not, or no longer, one of a program.",
-    403: "This game, or this kind of games, is not for whoever asks.",
+    403: "This account may not see this game, or not play this kind of game.",
     404: "There is no such game.",
     409: "Not in this position of the game.",
     413: "The body is too large.",

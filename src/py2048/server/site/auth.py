@@ -135,7 +135,7 @@ async def connecting(services: Services, headers: Mapping[str, str]) -> User | N
 
 
 def remember(request: Request, response: Response) -> None:
-    """Give the browser the cookies of whoever the request made it."""
+    """Give the browser the cookies of the account that the request made it."""
     user: User | None = getattr(request.state, "user", None)
     for cookie in user.cookies if user else ():
         response.headers.append("set-cookie", cookie)

@@ -35,7 +35,7 @@ async def show(request: Request) -> Response:
     chosen = None if rules is None else str(checked_rules(rules))
     found = None if "\0" in name else await services.do(player_page, name, chosen)
     if found is None:
-        raise HTTPException(404, "Nobody here has that name.")
+        raise HTTPException(404, "There is no player of that name here.")
     values, plotted = found
     plots = Markup("")
     if plotted is not None:

@@ -4,7 +4,7 @@ The queue of requests is in the store. Each review is computed in a process of i
 priority, so no move of a player waits for one, whatever the game and however long kernels take to
 compile; a process that hangs or crashes spoils nothing but its review.
 
-A review is no help in a game: it needs a record, which only finished games have, and that of a
+A review does not help in a game: it needs a record, which only finished games have, and that of a
 daily challenge opens when the secret of the day is known, even to its player, who could play the
 day again as a guest.
 """

@@ -37,7 +37,7 @@ function hear(message) {
   else if ((message.rematch ?? "") !== rematch) location.reload();
 }
 
-// Whoever waited here plays; whoever looks on sees what there is to see.
+// Players who waited here play; all others watch.
 function moveOn({ stage: now, you, players }) {
   const mine = players.find((each) => each.seat === you);
   if (now === "running" && mine?.game) location.assign(`/?game=${mine.game}`);

@@ -1,5 +1,5 @@
-// A casual game that goes on while the server is away: what the server does otherwise, and the turns
-// that it verifies when it is back. Nobody vouches for tiles that appear here, so the game counts on
+// A casual game that continues while the server is away: what the server does otherwise, and the turns
+// that it verifies when it is back. The server does not know tiles that appear here, so the game counts on
 // no leaderboard.
 import { DIRECTIONS } from "./input.js";
 import { signed } from "./numbers.js";
@@ -8,7 +8,7 @@ import { read, write } from "./settings.js";
 
 const KEPT = "casual-games";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
-const MOST_CHARACTERS = 1000;
+const MAX_CHARACTERS = 1000;
 
 /** The directions that change a board. */
 export function legalOn(board) {
@@ -210,7 +210,7 @@ export class OfflineGame {
   #next(version) {
     let text = "";
     for (const turn of this.#kept.turns) {
-      if (text.length + turn.length > MOST_CHARACTERS) break;
+      if (text.length + turn.length > MAX_CHARACTERS) break;
       text += turn;
     }
     return { type: "offline", number: version + 1, turns: text };

@@ -116,7 +116,7 @@ class Table {
     if (head?.type === "move") this.scene.slide(head.direction);
   }
 
-  // Whether the game goes on without the server.
+  // Whether the game continues without the server.
   get #isAlone() {
     const isKept = this.game !== null && this.game.game === this.offline.game?.game;
     return isKept && this.queue.isPaused && !this.#isSyncing && !this.connection.isLoggedOut;
@@ -251,7 +251,7 @@ class Table {
     if (this.game?.game === this.offline.game?.game) this.offline.follow();
     const wish = new URLSearchParams(location.search);
     const unsent = this.offline.length ? this.offline.game.game : null;
-    const shown = this.#hasState ? this.game?.game : null; // what was only kept is no wish
+    const shown = this.#hasState ? this.game?.game : null; // a game that was only kept was not asked for
     const game = unsent ?? shown ?? wish.get("game") ?? this.#current;
     this.#isSyncing = unsent !== null;
     if (!unsent && !shown && wish.get("new") === "daily") this.start("classic", "daily");

@@ -9,7 +9,7 @@
  * @typedef {{type: string, direction?: string, player?: string}} Action
  */
 
-/** So many actions may be on their way. */
+/** The most actions that may be on their way. */
 export const MOST = 32;
 
 export class ActionQueue {

@@ -58,7 +58,7 @@ class Turns {
 
 const $ = (id) => document.getElementById(id);
 const JUMP = 10;
-const LONGEST_WAIT = 3000;
+const MAX_WAIT_MS = 3000;
 
 class Replay {
   #timer = 0;
@@ -102,7 +102,7 @@ class Replay {
     this.#write(found.board, found.score);
   }
 
-  /** Go on or back by so many turns without animation, from where the last such step leads. */
+  /** Go on or back by a number of turns without animation, from where the last such step leads. */
   jump(by) {
     return this.seek(this.#wanted + by);
   }
@@ -174,7 +174,7 @@ class Replay {
 
   #wait(next) {
     const pace = $("pace").value;
-    if (pace === "real") return Math.min(next?.millis ?? 0, LONGEST_WAIT);
+    if (pace === "real") return Math.min(next?.millis ?? 0, MAX_WAIT_MS);
     return 1000 / Number(pace);
   }
 

@@ -1,4 +1,4 @@
-// A game on the screen: board, scores, badges and what is said, whoever plays it.
+// A game on the screen: board, scores, badges and messages, for players and those who watch.
 import { BoardView } from "./board.js";
 import { RISE, moves } from "./motion.js";
 import { grouped, signed } from "./numbers.js";

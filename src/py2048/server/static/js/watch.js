@@ -1,4 +1,4 @@
-// The page of a game that goes on: one sees each move as it is made.
+// The page of a game in progress, which shows each move as it is made.
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
 import { button } from "./overlay.js";
 import { Scene } from "./scene.js";
