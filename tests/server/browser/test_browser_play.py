@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tests.server.browser.visiting import Arrive, Player
 
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import list_rules
+
+if TYPE_CHECKING:
+    from playwright.async_api import WebSocketRoute
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
 """Two tiles of 2 side by side: one move, and the game is over."""
@@ -226,15 +231,24 @@ async def test_win_and_play_on(player: Player) -> None:
     assert (await player.state())["outcome"] == "playing"
 
 
-async def test_nobody_wins_by_a_computer_s_moves(guest: Player) -> None:
-    """The page says that the target is made, and does not praise."""
+async def test_a_target_made_by_a_computer_player_is_not_praised(guest: Player) -> None:
+    """The page says that the game is over; the messages are changed to such a game's."""
+
+    def make_computers(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        server.on_message(lambda message: route.send(_as_a_computers(message)))
+
+    await guest.page.route_web_socket("**/ws", make_computers)
     await guest.deal(WON_AT_ONCE)
-    await guest.page.select_option("#player", "greedy")
-    await guest.page.evaluate("document.activeElement.blur()")
-    await guest.press("Space")
-    await guest.said("Game over: the target is made.")
+    await guest.press("ArrowRight")
     await guest.page.wait_for_selector(".veil.won")
     assert await guest.text(".veil-title") == "Game over"
+
+
+def _as_a_computers(message: str | bytes) -> str:
+    """Return a message of the server as it is in a game with moves of a computer player."""
+    text = message if isinstance(message, str) else message.decode()
+    return text.replace('"category":"plain"', '"category":"computer"')
 
 
 async def test_the_end(player: Player) -> None:
