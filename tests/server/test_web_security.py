@@ -99,7 +99,7 @@ def test_what_is_no_public_origin_is_told(text: str) -> None:
 
 
 def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
-    """A cookie signed by another key is no cookie: a new guest is made."""
+    """A cookie signed by another key does not count: a new guest is made."""
     forged = Cookies("another key, long enough", secure=False).write("victim", 0)
     browser.cookie = forged.partition(";")[0]
     assert "Set-Cookie" in browser.get("/account").headers

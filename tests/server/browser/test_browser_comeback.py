@@ -68,7 +68,7 @@ async def test_sharing_a_game(player: Player) -> None:
     await player.page.wait_for_selector("#copy:not([hidden])")
     assert await violations(player) == []
     await player.page.click("#copy")
-    await player._reads("copied", "Copied.")
+    await player.reads("copied", "Copied.")
     copied = await player.page.evaluate("() => navigator.clipboard.readText()")
     assert "points in" in copied
     assert copied.endswith("/share")
@@ -142,7 +142,7 @@ async def test_a_battle(arrive: Arrive) -> None:
     await one.page.click("#start:enabled")
     for player in (one, two):
         await player.page.wait_for_selector("#rivals .mini", timeout=20_000)
-    await one._reads("live", "Play!")
+    await one.reads("live", "Play!")
     for _ in range(3):
         await one.press("ArrowLeft", "ArrowDown", "ArrowRight")
         await one.settle()
@@ -167,7 +167,7 @@ async def test_a_battle(arrive: Arrive) -> None:
         await player.page.click("button:has-text('Leave')")
     await one.page.wait_for_selector("h2:has-text('Result')")
     await two.page.wait_for_selector("h2:has-text('Result')")
-    await two._reads("proof", "is the commitment")
+    await two.reads("proof", "is the commitment")
     assert await violations(two) == []
     await two.look("battle-result")
     await two.page.click("button:has-text('Rematch')")

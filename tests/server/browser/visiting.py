@@ -177,13 +177,14 @@ class Player:
 
     async def status(self, text: str) -> None:
         """Wait until the status line says something."""
-        await self._reads("status", text)
+        await self.reads("status", text)
 
     async def said(self, text: str) -> None:
         """Wait until a screen reader has been told something."""
-        await self._reads("live", text)
+        await self.reads("live", text)
 
-    async def _reads(self, name: str, text: str) -> None:
+    async def reads(self, name: str, text: str) -> None:
+        """Wait until the element of that id has a text."""
         await self.page.wait_for_function(
             "([name, text]) => document.getElementById(name)?.textContent.includes(text)",
             arg=[name, text],

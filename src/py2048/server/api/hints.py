@@ -30,10 +30,10 @@ _MIN_DELAY_S = 0.05
 """Seconds between two moves of autoplay, at the least."""
 
 MAX_AUTOPLAYS_EACH = 2
-"""In so many games of one account may computer players make the moves."""
+"""The most games of one account in which computer players make the moves."""
 
 _SHARE = 0.5
-"""Of the games in which computer players make the moves so many may be from one address."""
+"""The share of the games in which computer players make the moves that one address may have."""
 
 
 class HintService:
@@ -41,7 +41,7 @@ class HintService:
 
     Args:
         specs: which there are; strangers cannot ask for others, which might think for hours.
-        autoplays: in so many games may computer players make the moves.
+        autoplays: the most games in which computer players make the moves.
     """
 
     def __init__(self, specs: tuple[str, ...], autoplays: int) -> None:
