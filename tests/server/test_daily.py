@@ -42,7 +42,7 @@ def played(games: GameService, day: str, *, secret: str, seed: int | None = None
     while not game.is_over:
         legal = game.session.game.legal_directions()
         game.move(game.version + 1, legal[game.version % len(legal)])
-    assert games.store.changes.write([game.changes.take()]) == set()
+    assert games.store.changes.write([game.take_change()]) == set()
     return game
 
 
