@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from py2048.cli.bench import GAMES, WARM_UP_STEPS
-from py2048.cli.compiling import telling
 from py2048.cli.options import print_json
+from py2048.cli.streams import telling
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.rollouts import rollouts
 from py2048.rules import get_rules

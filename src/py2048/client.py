@@ -36,7 +36,7 @@ except ImportError as error:
     ) from error
 
 Json = dict[str, Any]
-PATIENCE = 300.0
+AWAY_TIMEOUT_S = 300.0
 """Seconds for which a server may be away in the middle of a game."""
 
 _TIMEOUT_S = 30.0
@@ -54,7 +54,7 @@ class BotClient:
         server: where it is, such as ``https://2048.example.org``.
         token: the token, from the account page.
         say: is called with a line when something is waited for, and when that is over.
-        patience: seconds for which the server may be away, or busy, before an error is raised.
+        timeout_s: seconds for which the server may be away, or busy, before an error is raised.
 
     Raises:
         ClientError: if there cannot be such an address or token.
@@ -66,7 +66,7 @@ class BotClient:
         token: str,
         *,
         say: Callable[[str], None] = lambda _: None,
-        patience: float = PATIENCE,
+        timeout_s: float = AWAY_TIMEOUT_S,
     ) -> None:
         self.server = server.rstrip("/")
         if not _is_address(self.server):
@@ -86,7 +86,7 @@ class BotClient:
             verify=ssl.create_default_context(),  # with the system's own authorities
         )
         self._say = say
-        self._patience = patience
+        self._timeout_s = timeout_s
         self._told = ""
 
     def me(self) -> Json:
@@ -95,7 +95,7 @@ class BotClient:
         Raises:
             ClientError: if there is no such server, at the first attempt, or it refuses the token.
         """
-        found = self.request("GET", "/api/bot", patience=0.0)
+        found = self.request("GET", "/api/bot", timeout_s=0.0)
         if not {"name", "person", "games"} <= found.keys():
             raise self._stranger()
         return found
@@ -119,7 +119,7 @@ class BotClient:
         return RemoteGame(self, self.request("GET", f"/api/games/{game_id}"))
 
     def stream(self, game_id: str) -> Iterator[Json]:
-        """Yield what happens in a game, whoever plays it, until it is over.
+        """Yield what happens in a game, the moves of others too, until it is over.
 
         The first message is the whole state; so is the first one after the stream was broken and
         opened again, which may repeat what is known: ``version`` tells.
@@ -149,10 +149,10 @@ class BotClient:
                 fault = str(error)
             if outcome == "playing":
                 away_since = away_since or time.monotonic()
-                wait = self._wait(fault, wait, wait, away_since + self._patience)
+                wait = self._wait(fault, wait, wait, away_since + self._timeout_s)
 
     def request(
-        self, method: str, path: str, value: Json | None = None, *, patience: float | None = None
+        self, method: str, path: str, value: Json | None = None, *, timeout_s: float | None = None
     ) -> Json:
         """Return the answer to a request, which is repeated while the server is away or busy.
 
@@ -160,12 +160,12 @@ class BotClient:
             method: ``GET`` or ``POST``.
             path: the path, such as ``/api/bot``.
             value: what to send.
-            patience: seconds after which it is given up; by default those of the client.
+            timeout_s: seconds after which it is given up; by default those of the client.
 
         Raises:
             ClientError: if the server refuses it, or stays away.
         """
-        until = time.monotonic() + (self._patience if patience is None else patience)
+        until = time.monotonic() + (self._timeout_s if timeout_s is None else timeout_s)
         wait = _FIRST_WAIT_S
         while True:
             try:

@@ -16,7 +16,7 @@ from tests.game.foreign_games import new_text, played
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
-from py2048.cli.records import _name, verify
+from py2048.cli.records import rules_name, verify
 from py2048.session import open_session
 
 
@@ -463,7 +463,7 @@ def test_ctrl_c_ends_a_game_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lines_play_a_game_through_pipes() -> None:
-    """Moves come from stdin; the game is kept when the input ends, and goes on next time."""
+    """Moves come from stdin; the game is kept when the input ends, and continues next time."""
     first = run("play", "--ui", "lines", "--rules", "classic", "--seed", "6", stdin="left\ndown\n")
     assert first.returncode == 0, first.stderr
     assert "\x1b" not in first.stdout
@@ -543,7 +543,7 @@ def test_a_full_disk_is_one_line_for_every_command() -> None:
 
 
 def test_streams_that_are_closed_are_no_error() -> None:
-    """A closed input is an empty one, and what nobody hears is not said."""
+    """A closed input is an empty one, and what has no reader is not said."""
     empty = "py2048: a board needs at least one row with a cell\n"
     assert shell(
         "py2048 rules >&-",
@@ -620,5 +620,5 @@ def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> Non
 
 def test_rules_of_earlier_versions_have_a_name() -> None:
     """Scores under them are listed, though today they are refused."""
-    assert _name("x:scoring=moves:2000000:-1") == "x"
-    assert _name("a\x1b[1mb:size=3x3") == "a[1mb"
+    assert rules_name("x:scoring=moves:2000000:-1") == "x"
+    assert rules_name("a\x1b[1mb:size=3x3") == "a[1mb"

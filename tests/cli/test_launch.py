@@ -92,7 +92,7 @@ class Started:
         while said not in self.printed:
             try:
                 more = os.read(self._screen, 1 << 16)
-            except OSError:  # nobody has the terminal open any more
+            except OSError:  # no process has the terminal open any more
                 more = b""
             assert more, f"no {said!r} in {self.printed!r}"
             self.printed += more
@@ -171,16 +171,16 @@ def test_without_a_display_a_terminal_has_its_game_and_moves_are_played(start: S
 
 
 def test_with_nothing_a_demonstration_ends_in_ten_seconds(start: Start) -> None:
-    """It shows moves, then says how to play; in a terminal, into a pipe, for nobody."""
+    """It shows moves, then says how to play; in a terminal, into a pipe, without a reader."""
     began = time.monotonic()
     places = [("terminal", CLOSED), ("terminal", NULL), ("pipe", CLOSED), ("pipe", SILENT)]
     shown = [start(where, stdin, None) for where, stdin in places]
-    nobody = start("closed", CLOSED, None)
+    unseen = start("closed", CLOSED, None)
     for each in shown:
         each.until(DEMO)
     watched = shown[2]
     watched.until(b"To play, start py2048")
-    assert watched.end() == nobody.end() == 0
+    assert watched.end() == unseen.end() == 0
     assert time.monotonic() - began < 30  # ten, and what a busy machine adds
     assert watched.printed.count(b". Score ") > 5
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from py2048 import Direction, Game, make_player
-from py2048.cli import main, questions
+from py2048.cli import main, practice
 from py2048.review import review
 from py2048.review.puzzles import daily_puzzle, get_puzzle, puzzles
 from py2048.session.notebook import Notebook
@@ -114,7 +114,7 @@ def test_keys_move_in_a_terminal(
 ) -> None:
     """The keys of every screen, and arrows as terminals send them."""
     keys: list[str] = []
-    monkeypatch.setattr(questions, "are_terminal", lambda: True)
+    monkeypatch.setattr(practice, "are_terminal", lambda: True)
     monkeypatch.setattr("typer.getchar", lambda: keys.pop(0))
     puzzle = next(each for each in puzzles() if Direction.RIGHT in each.values)
     for sent in ("l", "\x1b[C", "D"):

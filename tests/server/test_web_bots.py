@@ -304,7 +304,7 @@ def test_games_go_on_when_the_server_was_killed(
         assert boards_of(server, "Survivor") == {"bot"}
         record = Record.from_json(Browser(server).get(f"/game/{game.id}/record").text)
         assert (record.plies, record.score) == (played, game.score)
-        _check_stop(server, connect(server.url, token, patience=0.0))
+        _check_stop(server, connect(server.url, token, timeout_s=0.0))
     finally:
         server.stop()
 
@@ -369,7 +369,7 @@ def test_a_stream_that_was_quiet_for_long_is_opened_again(
     handler = type("Handler", (_Replies,), {"replies": replies})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        client = connect(f"http://127.0.0.1:{server.server_port}", "token", patience=0.6)
+        client = connect(f"http://127.0.0.1:{server.server_port}", "token", timeout_s=0.6)
         assert list(client.stream("game")) == [begun, over]
         server.shutdown()
 
@@ -452,7 +452,7 @@ def test_the_client_waits_as_long_as_it_is_told(
     while not said:
         assert client.new_game(RULES).ply == 0
     assert "too many new games: wait a moment: trying again in" in said[0]
-    impatient = connect(web_server.url, token, patience=0.0)
+    impatient = connect(web_server.url, token, timeout_s=0.0)
     with pytest.raises(ClientError, match="too many new games"):
         list(map(impatient.new_game, [RULES] * 60))
 

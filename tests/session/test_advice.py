@@ -25,7 +25,7 @@ from py2048.session import Hint, PositionSnapshot, Session, advise
 
 
 class CompiledPlayer:
-    """Rates by a kernel that nobody has compiled yet."""
+    """Rates by a kernel that is not compiled yet."""
 
     name = "a player of the test, which no other process can make"
 
@@ -109,7 +109,7 @@ def preparing(spec: str) -> subprocess.Popen[str]:
 
 
 def test_the_process_that_compiles_ends_with_the_one_that_asked() -> None:
-    """It ends when its work is done, and at once when nobody holds its input any more."""
+    """It ends when its work is done, and at once when no process holds its input any more."""
     with preparing("greedy") as process:
         assert process.wait(60) == 0
     with preparing("quick:ms=1e12") as process:  # thinks for ever

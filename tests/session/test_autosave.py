@@ -28,7 +28,7 @@ Locked = Callable[[Path], "contextmanager[None]"]
 
 
 @pytest.fixture(autouse=True)
-def honest_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def honest_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the store as briefly as the program does."""
     monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.15)
     monkeypatch.setattr(autosave, "READ_TIMEOUT_S", 2.0)
@@ -286,7 +286,7 @@ def test_a_computers_game_stays_one(way: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_over", [True, False])
 def test_a_record_brings_no_best_score(is_over: bool) -> None:
-    """What anybody may have played is nobody's best, to its end; playing on counts as assisted."""
+    """Moves of another player make no best, to the end; playing on counts as assisted."""
     other = Session(player="Anna")
     other.start(get_rules("2x4"), seed=1)
     while not other.game.is_over:
@@ -316,7 +316,7 @@ def test_a_record_brings_no_best_score(is_over: bool) -> None:
 
 @pytest.mark.postgres
 def test_a_server_that_stops_or_hangs_holds_up_no_move() -> None:
-    """PostgreSQL stopped, and PostgreSQL that does not answer: play goes on, and is saved later."""
+    """PostgreSQL stopped, or does not answer: play continues, and is saved later."""
     binaries = find_binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL programs (initdb, pg_ctl): install postgresql")
@@ -352,7 +352,7 @@ def test_a_server_that_stops_or_hangs_holds_up_no_move() -> None:
 @contextmanager
 def frozen(server: PostgresqlServer) -> Iterator[None]:
     """Let all processes of the server stand still."""
-    postmaster = int((server._data / "postmaster.pid").read_text().split()[0])
+    postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
     children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
     everyone = [postmaster, *map(int, children)]
     for process in everyone:

@@ -313,7 +313,7 @@ def test_a_game_over_on_a_screen_is_left_to_it(
 
 
 def test_the_best_score_survives_and_is_a_persons() -> None:
-    """It is known at once in the next session, also while the game goes on."""
+    """It is known at once in the next session, also while the game continues."""
     session = open_session()
     session.start(seed=1)
     play(session, 30)
@@ -357,7 +357,7 @@ def damage(session: Session, game_id: str) -> None:
 
 
 def test_a_saved_game_that_cannot_be_read_back_replaces_nothing() -> None:
-    """The game on the screen goes on, and goes on being saved."""
+    """The game on the screen continues, and is still saved."""
     with closing(open_session()) as session:
         session.start(seed=1)
         play(session, 3)
@@ -452,7 +452,7 @@ def test_settings_are_remembered() -> None:
 
 
 def test_a_record_replaces_records_alone(tmp_path: Path) -> None:
-    """A file that is no record stays; an earlier save, or an empty file, is replaced."""
+    """A file that is not a record stays; an earlier save, or an empty file, is replaced."""
     notes, path = tmp_path / "notes.txt", tmp_path / "game.2048.json"
     notes.write_text("mine")
     path.touch()
@@ -468,7 +468,7 @@ def test_a_record_replaces_records_alone(tmp_path: Path) -> None:
 
 
 def test_a_record_can_be_saved_and_gone_on_with(tmp_path: Path) -> None:
-    """The file verifies; the game goes on from its end, with its turns to be undone."""
+    """The file verifies; the game continues from its end, with its turns to be undone."""
     session = open_session()
     session.start(seed=4)
     play(session, 12)
@@ -496,7 +496,7 @@ def test_a_record_can_be_saved_and_gone_on_with(tmp_path: Path) -> None:
     ],
 )
 def test_a_game_began_when_it_began(started: str) -> None:
-    """Not when it was opened or resumed; where nobody knows when, it begins with its opening."""
+    """Not when it was opened or resumed; where that is not known, it begins with its opening."""
     record = replace(Session().record(), started=started)
     with closing(open_session()) as session:
         session.start_from(record)

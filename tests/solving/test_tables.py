@@ -14,7 +14,6 @@ from tests.solving.interruptions import Killed, ending_after, flip
 
 from py2048 import Board, Rules, get_rules
 from py2048.cli import main, solve
-from py2048.cli import tables as tables_command
 from py2048.errors import BoardError, SolvingError
 from py2048.solving import (
     Formation,
@@ -431,7 +430,7 @@ def test_the_size_is_said_before_what_takes_long(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a line on stderr."""
-    monkeypatch.setattr(tables_command, "MANY", 0)
+    monkeypatch.setattr(solve, "MANY", 0)
     assert main(["tables", "build", "corner.toml", "16", "--save", "file"]) == 0
     assert re.match(r"py2048: corner-16 has .* of up to 1 MB\n", capsys.readouterr().err)
 
@@ -444,16 +443,14 @@ def test_the_size_that_is_said_is_enough(
     formation: str, target: int, positions: str, megabytes: int
 ) -> None:
     """For files that were measured (docs/how-to/finish-an-ending.md), and not twice as much."""
-    said = tables_command.size_text(
-        Positions(get_formation(formation), target, get_rules("classic"))
-    )
+    said = solve.size_text(Positions(get_formation(formation), target, get_rules("classic")))
     assert f" {positions} positions" in said
     assert megabytes <= int(re.findall(r"([\d,]+) MB", said)[0].replace(",", "")) < 2 * megabytes
 
 
 @pytest.mark.parametrize(
     ("command", "words"),
-    [(tables_command, ["tables", "build", "corner.toml", "16"]), (solve, ["solve", "2x2"])],
+    [(solve, ["tables", "build", "corner.toml", "16"]), (solve, ["solve", "2x2"])],
 )
 def test_ctrl_c_says_what_is_kept(
     command: Any,

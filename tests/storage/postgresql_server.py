@@ -31,7 +31,7 @@ class PostgresqlServer:
         self._fsync = "on" if fsync else "off"
         self._binaries = binaries
         self._folder = Path(tempfile.mkdtemp(prefix="py2048-pg-"))
-        self._data = self._folder / "data"
+        self.data = self._folder / "data"
         self.port = free_port()
         password_file = self._folder / "password"
         password_file.write_text(PASSWORD)
@@ -40,7 +40,7 @@ class PostgresqlServer:
                 shutil.chown(path, _unprivileged_user())
         self._run(
             "initdb", "--no-sync", "--auth=scram-sha-256", f"--username={USER}",
-            f"--pwfile={password_file}", "--encoding=UTF8", "--locale=C.UTF-8", str(self._data),
+            f"--pwfile={password_file}", "--encoding=UTF8", "--locale=C.UTF-8", str(self.data),
         )  # fmt: skip
         self.start()
 
@@ -71,7 +71,7 @@ class PostgresqlServer:
 
     @property
     def _at(self) -> tuple[str, str]:
-        return ("-D", str(self._data))
+        return ("-D", str(self.data))
 
     def _execute(self, statement: str, name: str) -> None:
         where = {"host": "127.0.0.1", "port": self.port, "user": USER, "password": PASSWORD}

@@ -39,7 +39,7 @@ def test_names_that_look_alike_have_the_same_looks(name: str, other: str) -> Non
 
 
 def test_names_that_look_alike_are_one(store: Store) -> None:
-    """Nobody can take a name that people would take for another's, and each is found by its own."""
+    """No name can be taken that people would take for another's, and each is found by its own."""
     store.accounts.claim_name("ada", "admin", "hash")
     with pytest.raises(AccountError, match="looks like"):
         store.accounts.claim_name("eve", "Adm1n.", "hash")
@@ -184,7 +184,7 @@ def test_requests_at_the_same_moment_pass_no_limit(store: Store) -> None:
 
 
 def test_the_secret_of_a_day_is_drawn_once(store: Store) -> None:
-    """Whoever comes first decides, for every process."""
+    """The first one decides, for every process."""
     assert store.online.find_day_secret("2048-01-31") is None
     assert store.online.day_secret("2048-01-31", "first") == "first"
     assert store.online.day_secret("2048-01-31", "second") == "first"

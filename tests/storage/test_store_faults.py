@@ -54,7 +54,7 @@ def public_folder() -> Iterator[Path]:
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
-    """Act as nobody where the tests run as root, who may write everywhere."""
+    """Act as the user `nobody` where the tests run as root, who may write everywhere."""
     if os.geteuid() != 0:
         yield
         return
@@ -194,7 +194,7 @@ def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
 
 
 def test_a_write_beyond_the_quota_loses_nothing(tmp_path: Path) -> None:
-    """Where a file may not grow further, the turn is refused and the game goes on later."""
+    """Where a file may not grow further, the turn is refused and the game continues later."""
     with open_store(tmp_path / "py2048.sqlite3") as store:
         game = play(store, 3)
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -239,7 +239,7 @@ def test_a_damaged_store_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 def test_a_store_held_by_another_program_says_so(sqlite_url: str) -> None:
     """When another program does not let go, the wait ends with its reason, and all is kept."""
-    with open_store(sqlite_url, patience=0.05) as store:
+    with open_store(sqlite_url, timeout_s=0.05) as store:
         with closing(sqlite3.connect(store.name)) as rival:
             rival.execute("BEGIN IMMEDIATE")
             with one_clear_line(store.name, "another program"):
@@ -290,7 +290,7 @@ def test_a_server_that_lets_nobody_in_says_why(postgresql: PostgresqlServer) -> 
 def test_a_server_that_restarts_loses_nothing(
     postgresql: PostgresqlServer, postgresql_url: str
 ) -> None:
-    """While the server is away moves are refused; afterwards the same store goes on."""
+    """While the server is away moves are refused; afterwards the same store works again."""
     with open_store(postgresql_url) as store:
         game = play(store, 3)
         postgresql.stop()

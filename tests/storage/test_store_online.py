@@ -65,7 +65,7 @@ def test_changes_of_many_games_are_written_together(store: Store) -> None:
 
 
 def test_a_stale_change_is_not_written_and_others_are(store: Store) -> None:
-    """Whoever names an old revision is told; nobody else in the transaction suffers."""
+    """A writer with an old revision is told; the others in the transaction do not suffer."""
     one, two = deal(store, "one"), deal(store, "two")
     store.changes.write([change(one, "a")])
     stale = store.changes.write([change(one, "x", "y"), change(two, "b")])
@@ -83,7 +83,7 @@ def wait_for(heard: list[CommitResult]) -> None:
 
 @pytest.mark.parametrize("bad", ["score", "code", "extra", "player", "stale"])
 def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
-    """What the store cannot keep costs nobody else a move, wherever it stands in a group commit."""
+    """What the store cannot keep costs no other player a move, first or last in a group commit."""
     games = [deal(store, f"owner {n}") for n in range(5)]
     good = [change(game, "a") for game in games[:4]]
     new, other = planned("eve"), planned("bob")
@@ -202,7 +202,7 @@ def test_names_are_unique_however_they_are_written(store: Store) -> None:
 
 
 def test_a_deleted_account_leaves_nothing(store: Store) -> None:
-    """Games, turns, records, rounds, bests: all of it is gone, and nobody else's."""
+    """Games, turns, records, rounds, bests: all of it is gone, and only theirs."""
     for owner in ("ada", "bob"):
         store.accounts.claim_name(owner, owner.title(), "hash", ["code"])
         game = deal(store, owner)
@@ -254,7 +254,7 @@ def test_of_equal_scores_the_earlier_stands_first(store: Store) -> None:
 
 
 def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
-    """Whoever takes a name brings the games of the guest; whoever deletes the account takes all."""
+    """Taking a name brings the games of the guest; deleting the account takes all."""
     for score in (10, 30, 20):
         finish(store, deal(store, "ada"), score)
     assert scores(store, "ranked", "classic") == []

@@ -81,7 +81,7 @@ def workers(count: int) -> Iterator[list[Worker]]:
 
 @pytest.fixture(scope="module")
 def team() -> Iterator[list[Worker]]:
-    """Four processes that live as long as nobody kills them."""
+    """Four processes that live until they are killed."""
     with workers(4) as started:
         yield started
 
@@ -176,7 +176,7 @@ def test_processes_with_games_of_their_own_do_not_disturb_each_other(
 
 
 def test_processes_may_start_a_new_store_at_once(tmp_path: Path, team: list[Worker]) -> None:
-    """Whoever comes first makes the tables; the others wait for that and find them."""
+    """The first one makes the tables; the others wait for that and find them."""
     _race_to_open([f"sqlite:///{tmp_path / f'{number}.sqlite3'}" for number in range(12)], team)
 
 

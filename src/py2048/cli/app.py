@@ -9,18 +9,15 @@ import typer
 
 from py2048.cli import (
     bench,
-    bot,
     course,
     evaluate,
     information,
     play,
     practice,
     records,
-    report,
     review,
     serve,
     solve,
-    tables,
     train,
 )
 from py2048.cli.options import NearCommands, option_names, unknown_option
@@ -106,7 +103,7 @@ GROUPS: dict[str, dict[str, Callable[..., int]]] = {
     },
     "Improve": {
         "review": review.review,
-        "report": report.report,
+        "report": review.report,
         "practice": practice.practice,
         "puzzle": practice.puzzle,
     },
@@ -122,7 +119,7 @@ GROUPS: dict[str, dict[str, Callable[..., int]]] = {
     },
     "Serve": {
         "serve": serve.serve,
-        "bot": bot.bot,
+        "bot": serve.bot,
         "backup": serve.backup,
         "restore": serve.restore,
     },
@@ -132,5 +129,5 @@ GROUPS: dict[str, dict[str, Callable[..., int]]] = {
 for panel, commands in GROUPS.items():
     for name, function in commands.items():
         app.command(name, rich_help_panel=panel)(function)
-app.add_typer(tables.app, name="tables", rich_help_panel="Measure")
+app.add_typer(solve.app, name="tables", rich_help_panel="Measure")
 app.add_typer(course.app, name="course", rich_help_panel="Teach")

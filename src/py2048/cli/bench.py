@@ -15,8 +15,8 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.compiling import telling
 from py2048.cli.options import JsonOption, ThreadsOption, between, print_json
+from py2048.cli.streams import telling
 
 GAMES = 65_536
 WARM_UP_STEPS = 150

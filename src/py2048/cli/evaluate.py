@@ -15,7 +15,6 @@ import typer
 import typer.core
 
 from py2048.cli import plots
-from py2048.cli.compiling import telling
 from py2048.cli.options import (
     RulesOption,
     SeedOption,
@@ -26,7 +25,7 @@ from py2048.cli.options import (
     file_option,
     parallel,
 )
-from py2048.cli.streams import INTERRUPTED
+from py2048.cli.streams import INTERRUPTED, telling
 from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
 from py2048.rules.parts import checked_tile

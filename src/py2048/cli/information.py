@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.compiling import hint_of
 from py2048.cli.options import (
+    BoardArgument,
     JsonOption,
     OptionalPlayer,
     RulesOption,
@@ -16,6 +16,7 @@ from py2048.cli.options import (
     rules_for,
     rules_names,
 )
+from py2048.cli.streams import hint_of
 from py2048.errors import GameOverError
 from py2048.players import list_players, make_player
 from py2048.players.registry import describe_player
@@ -25,9 +26,7 @@ from py2048.ui.shared.describe import describe_outlook, describe_rules
 
 
 def hint(
-    board: Annotated[
-        str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
-    ],
+    board: BoardArgument,
     player: OptionalPlayer = None,
     rules: RulesOption = None,
     json: JsonOption = False,

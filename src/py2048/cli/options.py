@@ -148,7 +148,7 @@ def file_option(help_: str, *names: str, is_read: bool = False) -> OptionInfo:
     return option
 
 
-LONGEST_BOARD = 1 << 20
+MAX_BOARD_TEXT = 1 << 20
 """More characters than any board has, of 64x64 cells at most."""
 
 MAX_WORKERS = 1024
@@ -161,6 +161,7 @@ def parallel(help_: str, name: str = "--threads") -> OptionInfo:
 
 
 ThreadsOption = Annotated[int | None, parallel("Threads; by default all cores.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
@@ -242,6 +243,9 @@ def _why_unwritable(path: Path) -> str:
     return "" if is_allowed else "permission denied"
 
 
+BoardArgument = Annotated[
+    str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
+]
 DelayOption = Annotated[
     float, typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns.")
 ]
@@ -281,12 +285,14 @@ def board_of(text: str) -> Board:
     """
     if text != "-":
         return Board.parse(text)
-    text = sys.stdin.read(LONGEST_BOARD + 1)
-    if len(text) > LONGEST_BOARD:
-        raise BoardError(f"standard input shows no board: it has over {LONGEST_BOARD:,} characters")
+    text = sys.stdin.read(MAX_BOARD_TEXT + 1)
+    if len(text) > MAX_BOARD_TEXT:
+        raise BoardError(
+            f"standard input shows no board: it has over {MAX_BOARD_TEXT:,} characters"
+        )
     return Board.parse(text)
 
 
-def print_json(value: object) -> None:
-    """Print a value as indented JSON."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+def print_json(value: object, *, indent: int | None = 2) -> None:
+    """Print a value as JSON, indented or (`None`) in one line."""
+    print(json.dumps(value, indent=indent, ensure_ascii=False), flush=True)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.compiling import hint_of
 from py2048.cli.options import (
     DelayOption,
     JsonOption,
@@ -26,6 +25,7 @@ from py2048.cli.options import (
     print_json,
 )
 from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
+from py2048.cli.streams import hint_of
 from py2048.errors import Py2048Error
 from py2048.players import list_players, make_player
 from py2048.rng import derive_seed, random_seed

@@ -207,18 +207,18 @@ def scores(
         print("No scores yet.")
     for best in bests:
         print(
-            f"{_name(best.rules):<12} {best.category:<9} best {best.best:>9,}  "
+            f"{rules_name(best.rules):<12} {best.category:<9} best {best.best:>9,}  "
             f"{best.games} finished, mean {best.mean_score:,.0f}, largest tile {best.max_tile}"
         )
     for game in games:
         print(
-            f"  {game.score:>9,}  {_name(game.rules):<12} {game.category:<9} "
+            f"  {game.score:>9,}  {rules_name(game.rules):<12} {game.category:<9} "
             f"tile {game.max_tile:<6} {game.plies:>6} moves  {game.finished[:10]}  "
             f"{plain_name(game.player)}"
         )
     return 0
 
 
-def _name(text: str) -> str:
+def rules_name(text: str) -> str:
     """Return the name in a text of rules, which may be of a version that allowed more."""
     return plain_name(text.partition(":")[0])

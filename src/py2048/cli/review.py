@@ -1,23 +1,34 @@
-"""``review``: what each move of a game lost, what was skill and what was luck."""
+"""``review`` and ``report``: what each move of a game lost, and a player's games over time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from py2048.cli import streams
-from py2048.cli.compiling import StatusLine, telling
-from py2048.cli.options import JsonOption, check_outputs, no_device, print_json
+from py2048.cli.options import JsonOption, QuietOption, check_outputs, print_json
+from py2048.cli.streams import StatusLine, telling
 from py2048.errors import Py2048Error, RecordError, os_errors_as
-from py2048.game.importing import load_record
+from py2048.game import Record
+from py2048.game.importing import load_record, load_records
 from py2048.game.record import write_atomically
 from py2048.players import list_players, make_player
 from py2048.storage import open_store
 
 if TYPE_CHECKING:
     from py2048.review import MoveReview, Review
+    from py2048.review.report import GameSummary
+
+ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
+"""How the names of the files end that are looked for in folders."""
+MAX_GAMES = 100_000
+
+Source = tuple[str, Callable[[], list[Record]]]
+"""The name of some games, and what loads them."""
 
 
 def review(
@@ -35,12 +46,12 @@ def review(
     json: JsonOption = False,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", callback=no_device, help="Write a page with graphs."),
+        typer.Option(metavar="FILE", help="Write a page with graphs."),
     ] = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Put the worst mistakes into the notebook of practice.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: QuietOption = False,
 ) -> int:
     """Grade every move of each FILE, tell skill from luck, and show where most was lost.
 
@@ -156,3 +167,142 @@ def _report(file: Path, found: Review) -> str:
     lines += [f"  {sentence}" for sentence in describe_review(found)]
     lines += [f"  {describe_move(found, move)}" for move in found.critical]
     return "\n".join(lines)
+
+
+# --- many games ----------------------------------------------------------------------------------
+
+
+def report(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FOLDER|FILE]…",
+            allow_dash=True,
+            help="Records and replays, or folders of them; by default your own finished games.",
+        ),
+    ] = None,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="SPEC",
+            help="What values the moves, as in review. By default the best there is for the rules.",
+            autocompletion=list_players,
+        ),
+    ] = "",
+    player: Annotated[
+        str | None,
+        typer.Option("--player", "-p", metavar="NAME", help="Only the games of this player."),
+    ] = None,
+    json: JsonOption = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page.")] = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Report accuracy, luck, speed, scores, tiles and mistakes of many games, by week and rules.
+
+    Reviewed games are kept, so that each is reviewed once; Ctrl-C reports what is done so far.
+    Files that hold no sound game are named and skipped, and the status is 2.
+    """
+    from py2048.review.page import describe_report, report_page
+    from py2048.review.report import Report
+
+    check_judge(judge)
+    if html is not None:
+        check_outputs({"--html": html}, *(file for path in paths or () for file in _files(path)))
+    reporter = _Reporter(judge, player, quiet=quiet)
+    found = Report.of(reporter.summaries(paths), reporter.refused)
+    if json:
+        print_json(found.to_json())
+    else:
+        print("\n".join(describe_report(found)))
+    for line in found.refused:
+        streams.complain(f"skipped: {line}")
+    if reporter.unkept:
+        streams.complain(f"the next report reviews these games again: {reporter.unkept}")
+    if html is not None:
+        page = report_page(found).encode(errors="replace")  # names of files may be any bytes
+        with os_errors_as(RecordError, f"cannot write {html}"):
+            write_atomically(html, page)
+    return reporter.status or (2 if found.refused else 0)
+
+
+def _sources(paths: list[Path] | None) -> Iterator[Source]:
+    """Yield the games that are asked for."""
+    if not paths:
+        yield from _finished_games()
+        return
+    for path in paths:
+        for file in _files(path):
+            yield str(file), lambda file=file: load_records(file)  # type: ignore[misc]
+
+
+def _files(path: Path) -> Iterable[Path]:
+    if not path.is_dir():
+        return [path]
+    files = (file for file in path.rglob("*") if file.name.endswith(ENDINGS) and file.is_file())
+    return sorted(files)
+
+
+def _finished_games() -> Iterator[Source]:
+    from py2048.session import HUMAN_CATEGORIES, open_session
+
+    with closing(open_session(finalize=False)) as session:
+        for game in session.finished(limit=MAX_GAMES):
+            if game.category in HUMAN_CATEGORIES:
+                name = f"the game of {game.finished}"
+                yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
+
+
+class _Reporter:
+    """Reviews games that were not reviewed before.
+
+    Attributes:
+        refused: why games were skipped, a line each.
+        unkept: why reviews are not kept for the next report; or empty.
+        status: the exit status so far.
+    """
+
+    def __init__(self, spec: str, player: str | None, *, quiet: bool) -> None:
+        from py2048 import __version__
+        from py2048.folders import data_folder
+        from py2048.review.report import SummaryFile
+
+        self._spec, self._player, self._quiet = spec, player, quiet
+        self._known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
+        self.refused: list[str] = []
+        self.unkept = ""
+        self.status = 0
+
+    def summaries(self, paths: list[Path] | None) -> list[GameSummary]:
+        """Return the summaries of all games, after Ctrl-C those of the first ones."""
+        found: list[GameSummary] = []
+        line = StatusLine(quiet=self._quiet)
+        try:
+            with telling(quiet=self._quiet):
+                for name, load in _sources(paths):
+                    try:
+                        for record in load():
+                            if self._player in (None, record.player):
+                                found.append(self._summary(record))
+                                line.show(f"{len(found):,} games; {name}")
+                    except Py2048Error as error:
+                        self.refused.append(blame(name, error))
+        except KeyboardInterrupt:
+            self.status = streams.INTERRUPTED
+        finally:
+            line.close()
+        return found
+
+    def _summary(self, record: Record) -> GameSummary:
+        from py2048.review import review
+        from py2048.review.report import GameSummary
+
+        known = self._known.get(record, self._spec)
+        if known is None:
+            record.verify()
+            known = GameSummary.of(review(record, self._spec or None), self._spec)
+            try:
+                self._known.add(known)
+            except RecordError as error:
+                self.unkept = str(error)
+        return known

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from py2048.cli import plots
-from py2048.cli.compiling import telling
 from py2048.cli.options import (
     JsonOption,
     RulesOption,
@@ -29,7 +28,7 @@ from py2048.cli.options import (
     parallel,
     print_json,
 )
-from py2048.cli.streams import INTERRUPTED, complain
+from py2048.cli.streams import INTERRUPTED, complain, telling
 from py2048.errors import WeightsError, shown
 from py2048.ui.shared.screen import counted
 

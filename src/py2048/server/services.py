@@ -161,7 +161,7 @@ class Services:
             try:
                 store = await asyncio.to_thread(
                     open_store, self.settings.database,
-                    durability=self.settings.durability, patience=self.settings.store_timeout_s,
+                    durability=self.settings.durability, timeout_s=self.settings.store_timeout_s,
                 )  # fmt: skip
             except StorageError as error:
                 self.fault = error

@@ -118,7 +118,7 @@ def advise(
     Args:
         snapshot: the position.
         player: who is asked.
-        only_move: as `PositionSnapshot.ask`: nobody moves instead of the player.
+        only_move: as `PositionSnapshot.ask`: no other player moves instead.
         apart: compile in another process, which holds up no screen.
 
     Raises:

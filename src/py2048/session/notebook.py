@@ -112,7 +112,7 @@ class Notebook:
 
         Args:
             theme: only mistakes of this theme.
-            limit: at most so many.
+            limit: how many at most.
         """
         wanted = None if theme is None else theme.value
         due = self._store.mistakes.due(
@@ -218,7 +218,7 @@ def _saved(review: Review, move: MoveReview) -> SavedMistake:
 
 
 def _game_to(record: Record, ply: int) -> str:
-    """Return a digest of a game up to a move, which stays the same however it goes on."""
+    """Return a digest of a game up to a move, which stays the same however it continues."""
     turns = record.turns[: ply * (2 + cell_digits(record.rules.shape))]
     return sha256(f"{record.start}\n{turns}".encode()).hexdigest()
 

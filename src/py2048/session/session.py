@@ -31,7 +31,7 @@ HINT_PLAYER = "expectimax"
 PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
 """The shapes whose best moves under the classic rules come with py2048, and up to which sum."""
 
-STORE_PATIENCE = 1.0
+STORE_TIMEOUT_S = 1.0
 """Seconds after which the store gives up waiting for another process that writes."""
 
 
@@ -156,7 +156,7 @@ class Session:
         among the `saved_games`.
 
         Raises:
-            SeedError: if `seed` is no seed.
+            SeedError: if `seed` is not a seed.
             BoardError: if `board` has another size than the rules ask for.
         """
         wanted = rules or self.rules
@@ -222,8 +222,8 @@ class Session:
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
         """Continue the game of `record`; all its turns can be undone.
 
-        It counts as assisted, or still as a computer player's; its score, some of which may be
-        somebody else's, is nobody's best.
+        It counts as assisted, or still as a computer player's; its score, some of which another
+        may have made, is not a best of any player.
 
         Args:
             record: the game.
@@ -441,7 +441,7 @@ class Session:
         """Write the current game to a file, in the place of another record if there is one.
 
         Raises:
-            RecordError: if it cannot be written, or a file is there that is no record.
+            RecordError: if it cannot be written, or the file that is there is not a record.
         """
         self.record().save(path)
 
@@ -595,7 +595,7 @@ def open_session(
     """
     from py2048.storage import open_store
 
-    autosave = StoreAutosave(open_store(url, patience=STORE_PATIENCE), owner)
+    autosave = StoreAutosave(open_store(url, timeout_s=STORE_TIMEOUT_S), owner)
     if finalize:
         autosave.finalize_orphans()
     return Session(autosave, player=player)

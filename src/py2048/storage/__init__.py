@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from py2048.storage.store import Store
 
 __all__ = [
-    "PATIENCE",
+    "TIMEOUT_S",
     "Account",
     "AccountError",
     "Battle",
@@ -70,7 +70,7 @@ __all__ = [
 
 URL_VARIABLE = "PY2048_DATABASE_URL"
 FILE_NAME = "py2048.sqlite3"
-PATIENCE = 30.0
+TIMEOUT_S = 30.0
 """Seconds to wait for another process that writes, before the store gives up."""
 
 
@@ -78,7 +78,7 @@ def open_store(
     url: str | PathLike[str] | None = None,
     *,
     durability: Literal["disk", "process"] = "disk",
-    patience: float = PATIENCE,
+    timeout_s: float = TIMEOUT_S,
 ) -> Store:
     """Open the store at `url`, creating or upgrading it where that is needed.
 
@@ -89,7 +89,7 @@ def open_store(
             `data_folder`.
         durability: What a saved change outlives: ``"disk"``, a power cut too; ``"process"``,
             the end of any process, which is faster on SQLite. PostgreSQL has its own setting.
-        patience: Seconds to wait for another process that holds the store.
+        timeout_s: Seconds to wait for another process that holds the store.
 
     Raises:
         StorageError: The database cannot be reached, read, written or understood.
@@ -97,7 +97,7 @@ def open_store(
     """
     from py2048.storage.store import Store
 
-    return Store(_location(url), durability, patience)
+    return Store(_location(url), durability, timeout_s)
 
 
 def load_store(url: str | PathLike[str] | None = None) -> bool:
@@ -110,7 +110,7 @@ def load_store(url: str | PathLike[str] | None = None) -> bool:
         Whether several processes of a server can share the store: one on PostgreSQL.
 
     Raises:
-        StorageError: This is no URL of a database that py2048 can use.
+        StorageError: This is not a URL of a database that py2048 can use.
         MissingExtraError: PostgreSQL is asked for and psycopg is not installed.
     """
     import py2048.storage.store  # noqa: F401 - loads all that it needs

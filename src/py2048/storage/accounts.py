@@ -225,7 +225,7 @@ class Sessions(Subject):
         self._database.change(sa.delete(sessions).where(sessions.c.owner == owner))
 
     def forget(self, before: str) -> None:
-        """Remove sessions of people that nobody has used since a time."""
+        """Remove sessions of people that have not been used since a time."""
         programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
         unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
         self._database.change(sa.delete(sessions).where(*unused))

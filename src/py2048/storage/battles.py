@@ -46,7 +46,7 @@ class Battles(Subject):
     def window(self, game_id: str) -> tuple[str, str] | None:
         """Return when the battle of a game starts and ends, None for other games.
 
-        For whoever has left it has ended when it started.
+        For a player who has left, it ended when it started.
         """
         query = (
             sa.select(battles.c.starts, battles.c.ends, battle_players.c.has_left)
@@ -57,7 +57,7 @@ class Battles(Subject):
         return None if row is None else (row.starts, row.starts if row.has_left else row.ends)
 
     def join(self, battle_id: str, account: str, *, most: int) -> None:
-        """Take a seat in a battle that has not started; whoever has one keeps it.
+        """Take a seat in a battle that has not started; those who have one keep it.
 
         Raises:
             AccountError: The battle is full, has started, or is not there.
@@ -113,7 +113,7 @@ class Battles(Subject):
         self._database.change(settled.values(is_settled=True))
 
     def rematch(self, battle: Battle, fresh: str, secret: str) -> str:
-        """Return the battle that follows another: `fresh`, if nobody has offered one yet."""
+        """Return the battle that follows another: `fresh`, if none was offered yet."""
         with self._database.write() as connection:
             now = _locked(connection, battle.id)
             if now.rematch is not None:
@@ -169,7 +169,7 @@ def _change(battle_id: str, seat: int) -> sa.Update:
 
 
 def _locked(connection: Connection, battle_id: str) -> Battle:
-    """Return a battle that nobody else changes until the transaction is over.
+    """Return a battle that no other transaction changes until the transaction is over.
 
     Raises:
         AccountError: There is none.

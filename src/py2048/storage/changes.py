@@ -123,7 +123,7 @@ def _extra_text(change: GameChange) -> str:
     try:
         return json_text(dict(change.extra))
     except (TypeError, ValueError) as error:
-        raise StorageError(f"{change.extra} of game {change.id} is no JSON: {error}") from None
+        raise StorageError(f"{change.extra} of game {change.id} is not JSON: {error}") from None
 
 
 def _add_turns(connection: Connection, changes: Sequence[GameChange]) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy.sql.dml import Insert
 
 from py2048.errors import MissingExtraError, StorageError
 from py2048.folders import expanded
-from py2048.storage import PATIENCE, data_folder
+from py2048.storage import TIMEOUT_S, data_folder
 
 WRITES = "py2048_writes"
 """The execution option that marks a connection's transactions as writing ones."""
@@ -36,7 +36,7 @@ _SYNCHRONOUS = {"disk": "FULL", "process": "NORMAL"}
 
 
 def make_engine(
-    location: str | PathLike[str], durability: str = "disk", patience: float = PATIENCE
+    location: str | PathLike[str], durability: str = "disk", timeout_s: float = TIMEOUT_S
 ) -> tuple[Engine, str]:
     """Return the engine for `location`, not yet connected, and its name for messages.
 
@@ -44,16 +44,16 @@ def make_engine(
         location: the database.
         durability: ``disk`` or ``process``, what a committed change outlives; PostgreSQL has
             its own setting for that, ``synchronous_commit``.
-        patience: seconds to wait for whoever holds the database.
+        timeout_s: seconds to wait for another process that holds the database.
 
     Raises:
-        StorageError: `location` is no URL of a database that py2048 can use.
+        StorageError: `location` is not a URL of a database that py2048 can use.
         MissingExtraError: psycopg is needed and not installed.
     """
     url = _parse(location)
     if url.get_backend_name() == "sqlite":
-        return _sqlite_engine(url, durability, patience), url.database or "the store in memory"
-    return _postgresql_engine(url, patience), _display_name(url)
+        return _sqlite_engine(url, durability, timeout_s), url.database or "the store in memory"
+    return _postgresql_engine(url, timeout_s), _display_name(url)
 
 
 def is_sqlite(engine: Engine) -> bool:
@@ -77,7 +77,7 @@ def _parse(location: str | PathLike[str]) -> URL:
 
 
 def _is_path(text: str) -> bool:
-    """Return whether a text that is no URL is meant as the path of a file."""
+    """Return whether a text that is not a URL is meant as the path of a file."""
     return "/" in text or "\\" in text or bool(Path(text).suffix) or Path(text).is_file()
 
 
@@ -94,7 +94,7 @@ def _display_name(url: URL) -> str:
     return shown.render_as_string(hide_password=True)
 
 
-def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
+def _sqlite_engine(url: URL, durability: str, timeout_s: float) -> Engine:
     if url.database is None:
         # One connection holds the store in memory; threads take turns.
         engine = sa.create_engine(
@@ -109,7 +109,7 @@ def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
             os.close(os.open(url.database, os.O_CREAT | os.O_EXCL, 0o600))
         engine = sa.create_engine(url, hide_parameters=True)
     pragmas = (
-        f"PRAGMA busy_timeout = {int(patience * 1000)}",
+        f"PRAGMA busy_timeout = {int(timeout_s * 1000)}",
         "PRAGMA foreign_keys = ON",
         f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}",
     )
@@ -148,7 +148,7 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql_engine(url: URL, patience: float) -> Engine:
+def _postgresql_engine(url: URL, timeout_s: float) -> Engine:
     defaults = {"connect_timeout": str(_CONNECT_TIMEOUT), "application_name": "py2048"}
     url = url.set(query={**defaults, **url.query})
     try:
@@ -157,12 +157,12 @@ def _postgresql_engine(url: URL, patience: float) -> Engine:
         raise MissingExtraError(
             "PostgreSQL needs psycopg, which is not installed: pip install 'py2048[postgres]'"
         ) from error
-    sa.event.listen(engine, "connect", functools.partial(_prepare_postgresql, patience))
+    sa.event.listen(engine, "connect", functools.partial(_prepare_postgresql, timeout_s))
     return engine
 
 
-def _prepare_postgresql(patience: float, connection: Any, _record: object) -> None:
-    connection.execute(f"SET lock_timeout = {int(patience * 1000)}")
+def _prepare_postgresql(timeout_s: float, connection: Any, _record: object) -> None:
+    connection.execute(f"SET lock_timeout = {int(timeout_s * 1000)}")
     connection.commit()
 
 

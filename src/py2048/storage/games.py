@@ -25,9 +25,9 @@ _TURNS = (
 class SavedGames(Subject):
     """The games in progress.
 
-    A game has a revision that grows with each change (`Changes.write`). Whoever changes it names
-    the revision they last saw; when another process has changed it since, nothing happens, so
-    nobody's moves are overwritten.
+    A game has a revision that grows with each change (`Changes.write`). A writer names the revision
+    it last saw; when another process has changed the game since, nothing happens, so no moves
+    are overwritten.
     """
 
     def add(self, game: SavedGame) -> None:
@@ -41,7 +41,7 @@ class SavedGames(Subject):
         return found[0] if found else None
 
     def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
-        """Return what happened in a game since it was at a revision, with so many turns.
+        """Return what happened in a game since it was at a revision, with `length` turns.
 
         It costs as much as the turns that are new. None stands for a game that is gone.
         """
@@ -87,7 +87,7 @@ class SavedGames(Subject):
             finished: True for games that are over and wait for `Records.finish` (the process
                 ended in between), False for those that are not over, None for both.
             rules: Only games under these rules.
-            limit: At most so many.
+            limit: How many at most.
             with_turns: False leaves out the turns, of which a long game has thousands.
         """
         query = sa.select(games).where(games.c.owner == owner)
@@ -102,7 +102,7 @@ class SavedGames(Subject):
             return [_saved_game(row, ()) for row in connection.execute(query).all()]
 
     def discard(self, game_id: str, revision: int) -> None:
-        """Throw a game away, with its turns; one that is gone already is no error.
+        """Throw a game away, with its turns; one that is gone already is not an error.
 
         Raises:
             StaleGameError: Another process has changed the game.

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from py2048.errors import StorageError
-from py2048.storage import PATIENCE, schema
+from py2048.storage import TIMEOUT_S, schema
 from py2048.storage.database import WRITES, is_sqlite
 from py2048.storage.schema import accounts, names, settings
 from py2048.storage.values import looks_of
@@ -94,7 +94,7 @@ def _use_write_ahead_log(engine: Engine) -> None:
     """
     raw = engine.raw_connection()
     try:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_S
         cursor = raw.cursor()
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:

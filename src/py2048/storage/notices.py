@@ -12,7 +12,7 @@ from py2048.storage.database import Subject, explained, is_sqlite
 
 _LONGEST = 7999  # bytes of a message, which PostgreSQL takes
 
-# A notice need not outlive a power cut, so nobody waits for the disk.
+# A notice need not outlive a power cut, so its writer does not wait for the disk.
 _HASTEN = sa.text("SET LOCAL synchronous_commit = off")
 _NOTIFY = sa.text("""
 SELECT pg_notify(channel, message)
@@ -21,7 +21,7 @@ FROM json_to_recordset(CAST(:rows AS json)) AS given(channel text, message text)
 
 
 class Notices(Subject):
-    """Messages on named channels, which reach whoever listens at that moment."""
+    """Messages on named channels, which reach those who listen at that moment."""
 
     @property
     def can_listen(self) -> bool:
@@ -44,16 +44,16 @@ class Notices(Subject):
             connection.execute(_NOTIFY, {"rows": json.dumps(rows)})
 
     def listen(
-        self, channels: Callable[[], Collection[str]], patience: float
+        self, channels: Callable[[], Collection[str]], timeout_s: float
     ) -> Iterator[tuple[str, str] | None]:
         """Yield the channel and the text of each message, until the store is closed.
 
         None comes whenever all channels wanted at that moment are heard: at first, and after
-        each `patience` seconds without a message.
+        each `timeout_s` seconds without a message.
 
         Args:
             channels: Is asked each time which channels to hear.
-            patience: Seconds after which it is asked again, if nothing comes.
+            timeout_s: Seconds after which it is asked again, if nothing comes.
 
         Raises:
             StorageError: The connection is lost.
@@ -73,7 +73,7 @@ class Notices(Subject):
                         connection.execute(f'{verb} "{channel}"')
                     heard = wanted
                     yield None
-                    for notice in connection.notifies(timeout=patience):
+                    for notice in connection.notifies(timeout=timeout_s):
                         yield notice.channel, notice.payload
 
     @contextmanager

@@ -117,7 +117,7 @@ class Records(Subject):
             owner: Only this owner's games.
             order: ``"score"``, the highest first and the earlier of equals before the later,
                 or ``"finished"``, the latest first.
-            limit: At most so many.
+            limit: How many at most.
         """
         wanted = {"rules": rules, "owner": owner}
         query = _SUMMARY.where(
@@ -209,7 +209,7 @@ class Leaderboards(Subject):
                 week and the season are those of now, in UTC. Or a season, such as ``2048-Q1``, or
                 the date of a daily challenge, such as ``2048-01-31``: only accounts from before
                 that day stand on its board, as a new one may know the tiles from another.
-            limit: At most so many.
+            limit: How many at most.
         """
         query = (
             sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)

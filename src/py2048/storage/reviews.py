@@ -1,8 +1,8 @@
 """Reviews of finished games: asked for, computed by one process at a time, kept for all who look.
 
 A row is the whole truth about a review, so a process that is killed loses no request, and every
-process on one database shows the same progress. Whoever computes a review holds a claim on it,
-which ends when it is not renewed.
+process on one database shows the same progress. The process that computes a review holds a claim
+on it, which ends when it is not renewed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Reviews(Subject):
     """The reviews of finished games, one for each; its contents are JSON of the caller's."""
 
     def find(self, game_id: str) -> StoredReview | None:
-        """Return the review of a game as far as it is, None if nobody has asked for it."""
+        """Return the review of a game as far as it is, None if it was not asked for."""
         row = self._database.one(_STATE.where(reviews.c.game_id == game_id))
         return None if row is None else StoredReview(**row._mapping)
 
@@ -43,7 +43,7 @@ class Reviews(Subject):
             owner: The account.
             rules: The text of the rules.
             name: The number's name in a summary.
-            limit: At most so many games.
+            limit: How many games at most.
 
         Returns:
             When each game ended, ISO 8601 in UTC, and its number, the oldest first.
@@ -119,11 +119,11 @@ class Reviews(Subject):
             return None
         claim = ReviewClaim(row.game_id, row.attempts + 1)
         taken = {"attempts": claim.attempt, "claimed": utc_now(), "version": version}
-        # Nobody else has claimed it since: that would be another attempt.
+        # No other process has claimed it since: that would be another attempt.
         return claim if self._change(row.game_id, row.attempts, taken) else None
 
     def renew(self, claim: ReviewClaim, done: int) -> bool:
-        """Renew a claim, noting that so many moves are reviewed; False if it was lost."""
+        """Renew a claim, noting how many moves are reviewed; False if it was lost."""
         return self._update(claim, {"claimed": utc_now(), "done": done})
 
     def release(self, claim: ReviewClaim) -> None:
@@ -149,7 +149,7 @@ class Reviews(Subject):
         return self._change(claim.game_id, claim.attempt, values)
 
     def _change(self, game_id: str, attempts: int, values: dict[str, object]) -> bool:
-        """Change a pending review that has had so many attempts; return whether there is one."""
+        """Change a pending review that has had `attempts` attempts; return whether there is one."""
         same = reviews.c.game_id == game_id, reviews.c.attempts == attempts
         with self._database.write() as connection:
             statement = sa.update(reviews).where(*same, _PENDING).values(values)

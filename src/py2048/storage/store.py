@@ -37,7 +37,7 @@ class Store(Database):
     Args:
         location: see `py2048.storage.open_store`, and for the other two.
         durability: what a committed change outlives.
-        patience: seconds to wait for whoever holds the database.
+        timeout_s: seconds to wait for another process that holds the database.
 
     Attributes:
         name: The file's path, or the database server's URL without its password.
@@ -57,8 +57,8 @@ class Store(Database):
         reviews: The reviews of finished games.
     """
 
-    def __init__(self, location: str | PathLike[str], durability: str, patience: float) -> None:
-        engine, name = make_engine(location, durability, patience)
+    def __init__(self, location: str | PathLike[str], durability: str, timeout_s: float) -> None:
+        engine, name = make_engine(location, durability, timeout_s)
         try:
             with explained(name):
                 bring_up_to_date(engine, name)

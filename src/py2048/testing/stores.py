@@ -130,7 +130,7 @@ def _stale_writers_change_nothing(bench: _Bench) -> None:
     _require(bench.read(game) == game, "a refused write changes nothing")
 
 
-def _the_last_changed_game_goes_on(bench: _Bench) -> None:
+def _the_last_changed_game_is_current(bench: _Bench) -> None:
     first, second = bench.with_turns("a"), bench.with_turns("b")
     _require(bench.other.games.current(bench.owner) == second, "the last changed game is current")
     bench.write(first, "c")
@@ -189,7 +189,7 @@ _LAWS = (
     _turns_keep_their_order,
     _undone_turns_stay_until_another_is_played,
     _stale_writers_change_nothing,
-    _the_last_changed_game_goes_on,
+    _the_last_changed_game_is_current,
     _discarded_games_are_gone,
     _finished_games_become_records_once,
     _best_scores_only_grow,
