@@ -165,6 +165,8 @@ def test_no_backup_takes_the_place_of_the_store(
     for name in names:
         assert main(["backup", name, "--database", str(database)]) == 2
         assert f"{name} is the store itself: name another file" in capsys.readouterr().err
+    other = str(tmp_path / "other.gz")  # a link of its own: only the name is replaced
+    assert main(["backup", other, "--force", "--database", str(database)]) == 0
     with open_store(database) as store:
         assert back_up(store, tmp_path / "after.gz") == rows > 0
 
