@@ -231,7 +231,6 @@ def test_only_a_file_is_replaced(
         ["report", "folder", "--judge", "greedy", "--html", "in"],
         ["report", "in", "--judge", "greedy", "--html", "link"],
         ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--log", "./new", "--csv", "new"],
-        ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--csv", "new", "--json", "new"],
         ["weights", "in", "--pack", "in"],
         ["course", "check", "ist", "in", "--csv", "in"],
     ],
