@@ -33,7 +33,11 @@ test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
 
 check: lint types architecture docs examples wheel ## everything else that must hold before a change lands
 
-lint: $(VENV)/.ready-dev ## formatting and lint rules
+# "X is no Y" is not how a native speaker says that X is not a Y.
+UNIDIOMATIC := (?<!there )\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|better\b)[a-z]+|\bin the mean\b
+
+lint: $(VENV)/.ready-dev ## formatting, lint rules, and the worst of unidiomatic English
+	@! git grep -nPi '$(UNIDIOMATIC)' -- '*.py' '*.md' '*.js' '*.html'
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 

@@ -417,7 +417,7 @@ def parse_arguments() -> argparse.Namespace:
     if max(chosen.players) > MOST_PLAYERS or chosen.seconds > MOST_SECONDS:
         sys.exit(f"at most {MOST_PLAYERS} players for {MOST_SECONDS:.0f} seconds")
     if chosen.against and not (chosen.against / "src" / "py2048").is_dir():
-        sys.exit(f"{chosen.against} is no checkout of py2048")
+        sys.exit(f"{chosen.against} is not a checkout of py2048")
     return chosen
 
 

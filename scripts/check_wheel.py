@@ -71,7 +71,7 @@ def build(folder: Path) -> Path:
 
 
 def check_contents(wheel: Path) -> None:
-    """See that the wheel holds the marker for typing and nothing that is no part of it."""
+    """See that the wheel holds the marker for typing and nothing that is not part of it."""
     names = zipfile.ZipFile(wheel).namelist()
     if "py2048/py.typed" not in names:
         sys.exit(f"{wheel.name} lacks py2048/py.typed")

@@ -337,7 +337,7 @@ def _deed_in_window(monkey: Monkey, root: tk.Tk) -> None:
     try:
         monkey.pick(_WINDOW_DEEDS)(monkey, root)
     except tk.TclError as error:
-        # What the monkey grasps at may be gone, or hidden; that is no fault of the window.
+        # What the monkey grasps at may be gone, or hidden; that is not a fault of the window.
         monkey.last.append(f"({error})")
 
 
@@ -515,7 +515,7 @@ async def _web(monkey: Monkey) -> None:
                     async with asyncio.timeout(TIMEOUT_S):  # but a page that hangs is a fault
                         await page.evaluate("0")
                     page = await _new_page(monkey, browser)
-                except Error as error:  # a page that goes away under a click is no fault
+                except Error as error:  # a page that goes away under a click is not a fault
                     monkey.last.append(f"({str(error).splitlines()[0]})")
                 monkey.check()
             await browser.close()

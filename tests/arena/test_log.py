@@ -119,7 +119,7 @@ def test_a_damaged_line_is_named(path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    """A folder is no log, and a folder that is not there has none."""
+    """A folder is not a log, and a folder that is not there has none."""
     for path in (tmp_path, tmp_path / "nowhere" / "games.log"):
         with pytest.raises(TournamentError, match=r"cannot (read|write)"):
             GameLog(path, TOURNAMENT)

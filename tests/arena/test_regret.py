@@ -41,7 +41,7 @@ def test_one_planted_mistake_is_all_the_regret() -> None:
 
 
 def test_score_and_regret_make_the_value_of_the_game() -> None:
-    """In the mean over games; the regret says so with a smaller error."""
+    """On average over games; the regret says so with a smaller error."""
     solution = solve(RULES)
     tournament = Tournament(("random", "corner"), get_rules(RULES), 400, recorded=True)
     results = compare_players(tournament, jobs=1)

@@ -115,7 +115,7 @@ def test_numbers_have_the_digits_that_matter(value: float, text: str) -> None:
 
 
 def test_json_has_every_game_and_every_number() -> None:
-    """What cannot be known is null, never a word that is no JSON."""
+    """What cannot be known is null, never a word that is not JSON."""
     values = json.loads(json.dumps(data(results(FIRST, SECOND)), allow_nan=False))
     assert values["complete"]
     greedy = values["players"][0]

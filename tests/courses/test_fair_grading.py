@@ -450,7 +450,7 @@ RULES = (
 
 
 def test_a_window_may_have_its_own_words_and_its_own_end():
-    """Rules beside the board are no status, and Quit may end the process."""
+    """Rules beside the board are not a status, and Quit may end the process."""
     source = _right(
         "cits1401/right/canvas_rectangles.py",
         ("import random", "import os\nimport random"),
@@ -557,7 +557,7 @@ def test_messages_name_the_student_s_file(tmp_path):
 
 
 def test_a_file_that_cannot_be_imported_has_a_way_to_be_tried(tmp_path):
-    """2048.py is no name of a module."""
+    """2048.py is not the name of a module."""
     path = tmp_path / "2048.py"
     path.write_text(RIGHT)
     assert grade_path(path).opening == "from app import * (once 2048.py is saved as app.py)"

@@ -41,7 +41,7 @@ def toy(monkeypatch):
 
 @pytest.fixture
 def students(tmp_path):
-    """A class of three: one right, one wrong, one that is no Python."""
+    """A class of three: one right, one wrong, one that is not Python."""
     folder = tmp_path / "class"
     folder.mkdir()
     (folder / "ann.py").write_text(RIGHT)
@@ -98,7 +98,7 @@ def _odd_files(folder: Path) -> None:
 
 
 def test_odd_files_of_one_student_are_that_students_alone(capsys, toy, students, tmp_path):
-    """A damaged ZIP, names and texts that are no UTF-8, a folder called 2048.py: all is graded."""
+    """A damaged ZIP, names and texts that are not UTF-8, a folder called 2048.py: all is graded."""
     _odd_files(students)
     csv_file, html = tmp_path / "marks.csv", tmp_path / "html"
     assert _run(capsys, "check", "toy", students, "--csv", csv_file, "--html", html)[0] == 0
@@ -283,7 +283,7 @@ BAD = {
         ("check", "toy", "{class}", "--seconds", "0"),
         "0 is not a number from 1 to 86400",
     ),
-    "a time that is no number": (
+    "a time that is not a number": (
         ("check", "toy", "{class}", "--seconds", "nan"),
         "nan is not a number from 1 to 86400",
     ),

@@ -97,7 +97,7 @@ def test_the_gradebook_has_one_line_for_each_submission(names):
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
 def test_the_gradebook_holds_no_formulas(name, tmp_path):
-    """A student's file name is no program for the teacher's spreadsheet."""
+    """A student's file name is not a program for the teacher's spreadsheet."""
     write_gradebook(tmp_path / "g.csv", TOY, [_report(name, problem=name)])
     with (tmp_path / "g.csv").open(newline="") as file:
         row = list(csv.reader(file))[1]

@@ -221,7 +221,7 @@ def test_programs_for_zelle_s_graphics_run(program):
 
 
 def test_without_zelle_s_library_there_is_no_mark(monkeypatch):
-    """That it is missing is no fault of the student's; the teacher is told what to install."""
+    """That it is missing is not a fault of the student's; the teacher is told what to install."""
     monkeypatch.setattr("py2048.courses.grading.submissions.find_spec", lambda _: None)
     task = Task("1", "d", "d.", 1, (Check("c", (Example("1", 1),)),))
     report = grade_source(ZELLE, Grading("toy", "app", (task,), ("app.py",), gui=True))

@@ -108,7 +108,7 @@ def test_images_of_a_position_are_one_mistake(store: Store) -> None:
 
 
 def test_the_worst_mistakes_of_a_game_are_kept(store: Store) -> None:
-    """And what was no mistake is not."""
+    """And what was not a mistake is not."""
     boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MOST_OF_A_GAME + 1)]
     worse = [mistake(board, best=1000.0 + n) for n, board in enumerate(boards)]
     notebook = Notebook(store)

@@ -166,7 +166,7 @@ def test_a_report_in_words_and_as_a_page(
 
 
 def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An empty folder and an empty store are no mistakes; a missing file is."""
+    """An empty folder and an empty store are not mistakes; a missing file is."""
     assert main(["report", str(tmp_path)]) == 0
     assert main(["report"]) == 0
     assert capsys.readouterr().out == "no games\nno games\n"

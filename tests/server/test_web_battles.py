@@ -350,7 +350,7 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
 async def test_what_happens_while_a_battle_starts(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who leaves at that moment has left; a second click on the button is no mistake."""
+    """Who leaves at that moment has left; a second click on the button is not a mistake."""
     async with running(file) as services:
         games, store = services.rooms.games, services.rooms.games.store
         battle = offered(games, "ada")

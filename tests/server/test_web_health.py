@@ -41,7 +41,7 @@ def samples(browser: Browser) -> dict[str, float]:
 def test_without_a_store_the_server_lives_and_is_not_ready(tmp_path: Path) -> None:
     """Health says alive, readiness says why not, the first page is there all the same."""
     damaged = tmp_path / "damaged.sqlite3"
-    damaged.write_bytes(b"this is no database" * 100)
+    damaged.write_bytes(b"this is not a database" * 100)
     with serving(tmp_path / "home", database=f"sqlite:///{damaged}") as server:
         browser = Browser(server)
         assert browser.get("/healthz").status == 200

@@ -94,7 +94,7 @@ def test_the_public_origin_is_as_browsers_write_it(text: str, origin: str | None
 )  # fmt: skip
 def test_what_is_no_public_origin_is_told(text: str) -> None:
     """A server whose own pages could not speak to it does not start."""
-    with pytest.raises(ServerError, match="is no public URL"):
+    with pytest.raises(ServerError, match="is not a public URL"):
         Settings(key="k" * 32, public_url=text)
 
 

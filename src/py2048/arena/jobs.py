@@ -132,7 +132,7 @@ def own_seed(spec: str, seed: int) -> str:
 
 @cache
 def _warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
-    """Load and compile what a player needs, so that this counts as no game's time."""
+    """Load and compile what a player needs, so that this counts in no game's time."""
     player = _ready(own_seed(spec, 0), rules)
     game = Game(rules, seed=0)
     if not game.is_over and (recorded or not isinstance(player, PlaysGames)):

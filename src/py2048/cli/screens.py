@@ -24,7 +24,7 @@ DEMO_MOVE_S = 0.4
 """How many seconds the demonstration plays, and how long each of its moves is shown."""
 
 HOW_TO_PLAY = """\
-That was a demonstration: here is no display, no terminal, and no moves on standard input.
+That was a demonstration: there is no display, no terminal, and no moves on standard input.
 To play, start py2048 on a desktop or in a terminal (through ssh: ssh -t HOST py2048), or send
 moves, one a line: printf 'left\\nup\\n' | py2048
 A whole game by a computer player: py2048 watch. All commands: py2048 --help"""

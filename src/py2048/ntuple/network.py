@@ -355,7 +355,7 @@ class StageRecord(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """The points that values are too high by, in the mean."""
+        """The points that values are too high by, on average."""
         return self.predicted - self.realised
 
     @property

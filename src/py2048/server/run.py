@@ -41,7 +41,7 @@ def run(settings: Settings, log_level: str = "info") -> None:
 
     Raises:
         ServerError: if the address cannot be listened on, or workers cannot share the store.
-        StorageError: if what is named is no database; one that is away is waited for.
+        StorageError: if what is named is not a database; one that is away is waited for.
     """
     is_named = names_store(settings.database)  # one's own is right, and loading it takes a while
     is_shared = is_named and load_store(settings.database)

@@ -63,7 +63,7 @@ class Settings:
             it is closed without one.
 
     Raises:
-        ServerError: if the public URL is no origin, or the trusted proxies are not addresses.
+        ServerError: if the public URL is not an origin, or the trusted proxies are not addresses.
     """
 
     key: str = field(repr=False)
@@ -104,7 +104,7 @@ class Settings:
             return _origin_of(self.public_url)
         except ValueError:
             raise ServerError(
-                f"{self.public_url!r} is no public URL of a server: write such as"
+                f"{self.public_url!r} is not a public URL of a server: write such as"
                 " https://2048.example.org or http://192.168.0.7:8080, without a path"
             ) from None
 
@@ -124,7 +124,7 @@ class Settings:
                 network = ipaddress.ip_network(entry)
             except ValueError:
                 raise ServerError(
-                    f"{entry!r} is no address or network of a trusted proxy: write such as"
+                    f"{entry!r} is not an address or network of a trusted proxy: write such as"
                     " 127.0.0.1 or 10.0.0.0/8, with commas between several"
                 ) from None
             networks.append(network)

@@ -144,7 +144,7 @@ def typed(code: str, names: dict[str, Any]) -> Any:
 
 
 def test_nothing_in_an_example_is_the_checker_s_own() -> None:
-    """What the checker's gui knows besides is no part of what a student reads."""
+    """What the checker's gui knows besides is not part of what a student reads."""
     own = ("gui_window", ".bound")
     for title, example in _examples():
         text = "\n".join((example.given, example.code, *example.then))

@@ -71,7 +71,7 @@ def refuses(function: str, *arguments: Any) -> None:
 
 @given(ANYTHING.filter(lambda x: not (type(x) is int and 1 <= x <= 4)), INDICES)
 def test_coordinate_refuses_everything_else(wrong: Any, right: int) -> None:
-    """Whatever is no integer from 1 to 4 is refused with a ValueError, never a TypeError."""
+    """What is not an integer from 1 to 4 is refused with a ValueError, never a TypeError."""
     refuses("create_coordinate", wrong, right)
     refuses("create_coordinate", right, wrong)
     refuses("create_coordinate", wrong, wrong)

@@ -136,7 +136,7 @@ def test_a_damaged_store_does_not_stop_the_game(
 ) -> None:
     """A store that cannot be opened is told in the window; the game is kept in memory."""
     data_folder.mkdir(parents=True)
-    (data_folder / "py2048.sqlite3").write_text("this is no database, " * 100)
+    (data_folder / "py2048.sqlite3").write_text("this is not a database, " * 100)
     game = open_game()
     game.key("Left", "Up")
     time.sleep(0.5)

@@ -79,7 +79,7 @@ def test_clicks_near_a_side_mean_that_side(shape: tuple[int, int], inset: float)
 
 @given(st.floats(-500, 500), st.floats(-500, 500))
 def test_a_swipe_goes_where_it_mostly_went(across: float, down: float) -> None:
-    """Short drags are no swipes; the mirror image of a swipe goes the opposite way."""
+    """Short drags are not swipes; the mirror image of a swipe goes the opposite way."""
     direction = swipe(across, down, 20)
     if max(abs(across), abs(down)) < 20:
         assert direction is None

@@ -1030,7 +1030,7 @@ TASKS = (
     _task(
         "3",
         "Clicks on the border",
-        "The twelve squares on the border that are no corners take clicks; corners and the "
+        "The twelve squares on the border other than the corners take clicks; corners and the "
         "squares inside do nothing.",
         Check("all squares of the border", run=border_squares_act),
         Check("no corners, no squares inside", run=other_squares_do_nothing),

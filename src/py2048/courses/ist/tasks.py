@@ -796,7 +796,7 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
         for number, scene in enumerate(asked_at):
             if not scene.board.legal_directions():
                 session.shown[:] = _again(played.letters[:number], seed, words)
-                wanted = "the end, as no move is left"
+                wanted = "the end, since no move is left"
                 _fail(session, words, wanted, f"another question at\n{scene}")
         if not played.ended:
             _fail(session, words, "an end", f"still asking at\n{last}")

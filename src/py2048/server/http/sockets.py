@@ -109,7 +109,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
     def handle_connect(self, event: Any) -> None:
         """Have the handshake answered."""
         super().handle_connect(event)
-        if not self.close_sent:  # else it was no handshake, and is refused
+        if not self.close_sent:  # else it was not a handshake, and is refused
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[SOCKET] = self
 

@@ -148,5 +148,5 @@ def _bytes_of(secret: str) -> bytes:
         return bytes.fromhex(secret.removeprefix(_DAILY).removeprefix(_BATTLE))
     except ValueError:
         raise RecordError(
-            f"{secret!r} is no secret: it has other than hexadecimal digits"
+            f"{secret!r} is not a secret: it has other than hexadecimal digits"
         ) from None

@@ -751,7 +751,7 @@ def _check_steps(game: Game, steps: Iterable[Step]) -> None:
         if direction in game.legal_directions() or game.attempt(direction):
             raise RecordError(f"{direction} moves the tiles: it needs the tile that appeared")
         if game.turn_count == count:
-            raise RecordError(f"{direction} moves nothing, which is no turn here")
+            raise RecordError(f"{direction} moves nothing, which is not a turn here")
 
 
 def check_offline(rules: Rules, board: Board, steps: Iterable[Step]) -> None:
@@ -894,7 +894,7 @@ def _fault(rules: Rules) -> str | None:
     """Return why rules are not played here, None if they are."""
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     if len(rules.name) > MAX_RULES_NAME:
-        return f"{rules.name!r} is no name here: use at most {MAX_RULES_NAME} characters"
+        return f"{rules.name!r} is not a name here: use at most {MAX_RULES_NAME} characters"
     if max(rules.shape) > MAX_SIDE:
         size = f"{rules.rows}x{rules.columns}"
         return f"size={size} is too large here: use at most {MAX_SIDE} rows and columns"
