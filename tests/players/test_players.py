@@ -234,7 +234,7 @@ def test_the_heuristic_likes_order_and_room() -> None:
         ("heuristic:depth=99", "depth must be 1 to 24"),
         ("beam:width=0", "width must be 1 to"),
         ("montecarlo:games=0", "games must be 1 to"),
-        ("montecarlo:seed=-1", "no seed"),
+        ("montecarlo:seed=-1", "-1 is not a seed"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(spec: str, reason: str) -> None:

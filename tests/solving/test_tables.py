@@ -404,7 +404,7 @@ def test_the_commands_print_json(home: Path, capsys: pytest.CaptureFixture[str])
         (["build", "L3", "100"], "100 is not a target"),
         (["build", "L3", "256", "--memory", "100M"], "of memory, not 0.1G"),
         (["build", "none.toml", "256"], "none.toml: No such file"),
-        (["build", "corner.toml", "16", "--save", "/no/where"], "/no/where.unfinished: No such"),
+        (["build", "corner.toml", "16", "--save", "/no/where"], "there is no folder /no"),
         (["build", "corner.toml", "16", "--save", "corner.toml"], "corner.toml exists: remove it"),
         (["build", "corner.toml", "16", "--rules", "clasic"], "clasic"),
         (

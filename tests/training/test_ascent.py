@@ -375,7 +375,7 @@ def test_the_last_stretch_of_players_is_printed(
     assert main([*words, "--json"]) == 0
     assert [row["boards"] for row in json.loads(capsys.readouterr().out)] == [9] * len(STAGES)
     monkeypatch.chdir(tmp_path)
-    refused_options = ("--csv a", "--json a", "--records r", "--size 4x4", "--regret")
+    refused_options = ("--csv a", "--records r", "--size 4x4", "--regret")
     for option in map(str.split, refused_options):
         assert main([*words, *option]) == 2
         message = capsys.readouterr().err

@@ -21,8 +21,8 @@ WHOLE = """() => [...document.querySelectorAll('.mini')].every(
     board => board.scrollWidth <= board.clientWidth)"""
 
 
-async def test_steps_lead_to_the_board(arrive: Arrive) -> None:
-    """A watcher's page gets a few bytes a move, shows the player's board and says what happened."""
+async def test_a_watcher_sees_the_board(arrive: Arrive) -> None:
+    """A watcher's page shows the player's board, its score, and says what happened."""
     one, other = await arrive(), await arrive("phone")
     game = await one.deal("classic", "ranked")
     await other.page.goto(f"{other.url}/game/{game}")
@@ -34,8 +34,6 @@ async def test_steps_lead_to_the_board(arrive: Arrive) -> None:
     await other.page.wait_for_function(
         "ply => document.getElementById('moves')?.textContent === String(ply)", arg=state["ply"]
     )
-    assert [each["type"] for each in other.heard] == ["hello", "state"]
-    assert len(other.steps) == state["ply"]
     drawn = await other.page.locator("#board [role=gridcell]").all_text_contents()
     tiles = [tile for row in state["board"] for tile in row]
     assert [0 if cell == "empty" else int(cell) for cell in drawn] == tiles

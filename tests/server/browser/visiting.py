@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, WebSocketRoute
 
 SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
-PATIENCE = 40_000
+TIMEOUT_MS = 40_000
 """Milliseconds after which something that should happen counts as not happening."""
 
 _BEGIN = """wish => new Promise((resolve, reject) => {
@@ -97,22 +97,15 @@ class Player:
         self.url = url
         self.sent: list[dict[str, Any]] = []
         self.heard: list[dict[str, Any]] = []
-        self.steps: list[bytes] = []
         self.faults: list[str] = []
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(TIMEOUT_MS)
         page.on("websocket", self._listen)
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("console", self._note)
 
     def _listen(self, socket: Any) -> None:
         socket.on("framesent", lambda frame: self.sent.append(json.loads(frame)))
-        socket.on("framereceived", self._hear)
-
-    def _hear(self, frame: str | bytes) -> None:
-        if isinstance(frame, str):
-            self.heard.append(json.loads(frame))
-        else:
-            self.steps.append(frame)
+        socket.on("framereceived", lambda frame: self.heard.append(json.loads(frame)))
 
     def _note(self, message: Any) -> None:
         if message.type == "error" and "WebSocket connection" not in message.text:
