@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
-from tests.server.browser.visiting import PATIENCE, SIZES, Arrive, Player, Server, arriving
+from tests.server.browser.visiting import SIZES, TIMEOUT_MS, Arrive, Player, Server, arriving
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -57,7 +57,7 @@ async def browser() -> AsyncIterator[Browser]:
     found = next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip("no Chromium: sudo apt install chromium")
-    playwright_api.expect.set_options(timeout=PATIENCE)
+    playwright_api.expect.set_options(timeout=TIMEOUT_MS)
     async with playwright_api.async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield chromium

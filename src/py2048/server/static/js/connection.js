@@ -3,7 +3,7 @@
 const FIRST_DELAY = 500;
 const LAST_DELAY = 10_000;
 const QUIET = 20_000;
-const PATIENCE = 5_000;
+const TIMEOUT_MS = 5_000;
 const OPENING = 10_000; // browsers themselves would wait for minutes
 const SIGN_IN = 1008;
 
@@ -66,7 +66,7 @@ export class Connection {
     if (!this.isOpen) this.#reconnectNow();
     else if (!this.#deadline) {
       this.send({ type: "ping" });
-      this.#deadline = setTimeout(() => this.#drop(), PATIENCE);
+      this.#deadline = setTimeout(() => this.#drop(), TIMEOUT_MS);
     }
   }
 

@@ -2,7 +2,7 @@
 const version = location.pathname.split("/")[2];
 const CACHE = `py2048-${version}`;
 const PAGE = "/";
-const PATIENCE = 4000;
+const TIMEOUT_MS = 4000;
 const AWAY = [502, 503, 504]; // what a proxy says whose server is
 
 addEventListener("install", () => skipWaiting());
@@ -40,7 +40,7 @@ async function keep(addresses) {
 async function newest(request) {
   let answer = Response.error();
   try {
-    answer = await fetch(request, { signal: AbortSignal.timeout(PATIENCE) });
+    answer = await fetch(request, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!AWAY.includes(answer.status)) return answer;
   } catch {
     // no connection
