@@ -1,10 +1,10 @@
 """`DistilledMoves`: the best move on every board of some rules, in a small file.
 
 A predictor guesses the order of the moves; what it gets wrong is stored. The first question about
-a board is whether another move than the first in that order is best. A *filter* says no for most
-boards where the answer is "no" and "maybe" for all others; where it says maybe, a *decision* is stored.
-The more certain the predictor is, by the lead of the first score over the second, the more bits the
-filter has. Where the answer is yes the same is asked about the second move, and then the third.
+a board is whether another move than the first in that order is best. A *filter* says "no" for most
+boards where the answer is so, and "maybe" for all others, where a *decision* is stored. The more
+certain the predictor is, by the lead of the first score over the second, the more bits the filter
+has. Where the answer is yes the same is asked about the second move, and then the third.
 
 No board is stored. So a board that no game meets gets a move like any other, which may not be best.
 ``scripts/make_best_moves.py`` makes the files.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
 WORDS = re.compile(
-    r"(Up|Down|Left|Right)(, plus \d+)?\. An? \d+ at row \d, column \d\. Score \d+\."
+    r"(Up|Down|Left|Right)(: merged [^.]+)?\. An? \d+ at row \d, column \d\. Score \d+\."
 )
 WHOLE = """() => [...document.querySelectorAll('.mini')].every(
     board => board.scrollWidth <= board.clientWidth)"""
