@@ -195,7 +195,7 @@ def test_a_fault_costs_the_checks_about_it(name):
 def test_what_is_shown_is_the_cause_of_the_loss():
     """Where an earlier fault hides a task's own one, the task's own is shown, and said so.
 
-    Of what came of it, only the kind is shown: it was made while right versions were lent.
+    Only the kind of the result is shown: it was made while right versions were lent.
     """
     source = ADD.replace("a + b", "None") + GREET + "def grow(numbers):\n    numbers.append(0)\n"
     (check,) = _task(grade_source(source), "3").checks
@@ -371,7 +371,7 @@ BY_NAME = [
 
 
 def test_the_staff_s_own_ways_earn_full_marks():
-    """Other keys, parameters by name, pixels as floats, a game that goes on after 2048."""
+    """Other keys, parameters by name, pixels as floats, a game that continues after 2048."""
     source = _right(
         "comp1127/right/long_hand.py",
         ("Tile number ", "Count "),

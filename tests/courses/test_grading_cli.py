@@ -153,7 +153,7 @@ def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
 
 
 def _stopping_after(count: int) -> Callable[..., Iterator[Report]]:
-    """Grading that Ctrl-C stops after so many submissions."""
+    """Grading that Ctrl-C stops after some submissions."""
 
     def graded(*args: Any, **options: Any) -> Iterator[Report]:
         yield from islice(grade_all(*args, **options), count)

@@ -467,7 +467,7 @@ WORDS = """
 SHADOWS = WORDS.split()
 
 
-def test_files_named_as_standard_modules_harm_nobody(tmp_path):
+def test_files_named_as_standard_modules_cost_nothing(tmp_path):
     """A folder full of them is graded as if they were not there: the program imports none."""
     (tmp_path / "app.py").write_text(f"import sys\n{RIGHT}")
     for name in SHADOWS:
@@ -559,7 +559,7 @@ FORGED = {
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_answer_costs_its_own_marks(name):
-    """Who writes into the grader's pipe is told so, and is graded on."""
+    """A student who writes into the grader's pipe is told so; the rest is graded."""
     forged = FORGED[name]
     text = forged if isinstance(forged, str) else json.dumps({"state": "done", **forged})
     forge = f"""

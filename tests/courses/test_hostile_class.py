@@ -119,7 +119,7 @@ def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
 @pytest.mark.gui
 @pytest.mark.timeout(900)
 def test_a_class_with_hostile_submissions_is_graded(tmp_path):
-    """Nobody's marks depend on who else is in the class, and every report is there."""
+    """Marks do not depend on who else is in the class, and every report is there."""
     began = time.monotonic()
     for course in HOSTILE:
         folder = tmp_path / course

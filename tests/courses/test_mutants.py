@@ -98,7 +98,7 @@ def _graded(course: str, paths: list[Path], scratch: Path, **around: bool) -> li
 def test_mutants_lose_the_marks_of_their_tasks_and_no_others(mutant, tmp_path):
     """What is wrong with a solution is found, and nothing else is held against it.
 
-    A student who loses marks sees what to type, what should come of it, and what came of it.
+    A student who loses marks sees what to type, what is expected and what is there.
     """
     (report,) = _graded(mutant.course, [mutant.write(tmp_path)], tmp_path / "scratch")
     assert report.lost == mutant.lost, f"{mutant.name}: {mutant.flaw}"

@@ -7,7 +7,6 @@ import os
 import shutil
 import socket
 import sysconfig
-import threading
 from pathlib import Path
 
 import pytest
@@ -112,7 +111,7 @@ def f():
 
 @pytest.mark.parametrize("protection", HERE, ids=lambda p: p.name)
 def test_a_submission_is_never_root(protection):
-    """Under no protection, whoever grades."""
+    """Under any protection, also where root grades."""
     source = """
 import os
 def f():
@@ -160,7 +159,6 @@ class TestBubblewrap:
     def test_no_network(self):
         """A server on this machine cannot be reached."""
         server = socket.create_server(("127.0.0.1", 0))
-        threading.Thread(target=server.close, daemon=True)
         port = server.getsockname()[1]
         source = f"""
 import socket
@@ -234,14 +232,3 @@ def f():
         open(str(n), "wb").write(b"x" * (4 << 20))
 """
         assert "No space left" in _answer(source, BUBBLEWRAP)
-
-    def test_root_is_given_up(self):
-        """A submission never runs as root, and cannot become it."""
-        source = """
-import os
-def f():
-    try: os.setuid(0)
-    except OSError: pass
-    return os.getuid()
-"""
-        assert _answer(source, BUBBLEWRAP) not in {"0", ""}
