@@ -19,7 +19,7 @@ BUDGETS = {
     "arena": (8, 880),
     "cli": (17, 3220),
     "compiled": (14, 2700),
-    "courses": (66, 9650),
+    "courses": (66, 9680),
     "envs": (8, 1370),
     "game": (6, 950),
     "ntuple": (8, 1580),

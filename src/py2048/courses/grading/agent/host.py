@@ -23,6 +23,7 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as set_handler
 from _thread import _count as threads_started
+from contextlib import suppress
 from functools import cache
 from os import _exit as os_exit
 from os import fork as os_fork
@@ -168,6 +169,7 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 _write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
 _modules = sys.modules
+import_ = builtins.__import__
 
 
 class OutOfTime(BaseException):
@@ -192,6 +194,8 @@ class Agent:
         self.process = _number()
         self.config = config
         self.slack = 1.0  # how much longer a call may wait than work; each request says it
+        self.shadowed: set[str] = set()
+        self.modules: Facts = {}
         self.file = config["file"]
         self.names: Facts = {}
         self.helpers: Facts = {}
@@ -233,11 +237,30 @@ class Agent:
         self.clock.take_over()
 
     def make_way(self) -> None:
-        """Forget modules that the submission replaces by its own, as ``python game.py`` would."""
+        """Forget modules that the submission replaces by its own, as ``python game.py`` would.
+
+        Libraries and the files of the course need the standard ones and are imported before that.
+        """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
-        shadowed = (entries & sys.stdlib_module_names) - {*AT_START.split()}
-        for name in shadowed.difference(sys.builtin_module_names):
-            _modules.pop(name, None)
+        loaded = {*AT_START.split(), *sys.builtin_module_names}
+        self.shadowed = (entries & sys.stdlib_module_names) - loaded
+        given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
+        of_the_course = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
+        for name in of_the_course if self.shadowed else ():
+            with suppress(Exception):  # the submission finds out what is wrong with it
+                __import__(name)
+        self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
+        if self.shadowed:
+            self.builtins["__import__"] = self._import
+            vars(builtins).update(self.builtins)
+
+    def _import(self, name: str, globals_: Facts | None = None, *words: Any, **options: Any) -> Any:
+        """What ``import`` becomes: only the submission sees the submission's files."""
+        spec = (globals_ or {}).get("__spec__", sys.__spec__)  # code of no module has none
+        origin = getattr(spec, "origin", None)
+        if origin and not origin.startswith(self.config["scratch"]) and self.modules.get(name):
+            return self.modules[name]
+        return import_(name, globals_, *words, **options)
 
     def _too_much(self) -> None:
         os_exit(FLOODED)
@@ -382,6 +405,8 @@ class Agent:
     def _begin(self, request: Facts) -> Facts | None:
         """Fresh names and the prelude; return its error."""
         self.names = {**self.helpers, "__name__": "__console__"}
+        if self.shadowed:
+            self.names["__builtins__"] = self.builtins
         self.copied = {}
         self._follow()
         if not request["prelude"]:
