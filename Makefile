@@ -51,7 +51,7 @@ docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "documentation: docs/_build/html/index.html"
 
-examples: $(VENV)/.ready-dev ## run every example of README and documentation
+examples: docs ## run every example of README and documentation, which link to what docs writes
 	$(PYTEST) -n $(JOBS) tests/test_docs.py
 
 wheel: $(VENV)/.ready-dev ## build the wheel and play a game from it, without extras
