@@ -2,7 +2,7 @@
 
 PYTHON ?= $(shell scripts/find-python)
 # What the tests need beyond the base package.
-EXTRAS := cluster,plots,postgres,python2,rl,web,zelle
+EXTRAS := bot,cluster,plots,postgres,python2,rl,web,zelle
 JOBS ?= 3
 ARGS ?=
 
