@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -165,7 +164,7 @@ class Recent(Generic[Value]):
     def __init__(self, size: int) -> None:
         self._size = size
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, Value] = OrderedDict()
+        self._kept: dict[Hashable, Value] = {}
 
     def find(
         self,
@@ -175,9 +174,10 @@ class Recent(Generic[Value]):
     ) -> Value:
         """Return what is kept under `key`; made first if there is nothing, or it is not good."""
         with self._lock:
-            if key not in self._kept or not is_good(self._kept[key]):
-                self._kept[key] = make()
-                if len(self._kept) > self._size:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            return self._kept[key]
+            value = self._kept.pop(key, None)
+            if value is None or not is_good(value):
+                value = make()
+            self._kept[key] = value
+            if len(self._kept) > self._size:
+                del self._kept[next(iter(self._kept))]
+            return value

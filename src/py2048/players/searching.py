@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import inf
+from operator import attrgetter
 from pathlib import Path
 
 from py2048.direction import Direction
@@ -42,6 +43,8 @@ MAX_SPAWNS, DEPTH_OF_MANY = 256, 2
 
 MAX_SEARCHERS = 4
 """How many searchers a player keeps, those used last; one takes some 70 MB."""
+
+_ALL_BUT_NAME = attrgetter(*(field.name for field in fields(Rules) if field.name != "name"))
 
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
@@ -115,8 +118,7 @@ class SearchPlayer:
         Raises:
             PlayerError: if there are no weights for the rules.
         """
-        key = replace(rules, name="any")
-        return self._searchers.find(key, lambda: self.new_searcher(rules))
+        return self._searchers.find(_ALL_BUT_NAME(rules), lambda: self.new_searcher(rules))
 
     def new_searcher(self, rules: Rules) -> Searcher:
         """Return a search of its own for the rules, to use beside others.
