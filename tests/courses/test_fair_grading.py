@@ -22,7 +22,7 @@ from py2048.courses.grading import Check, Example, Task
 from py2048.courses.grading.grader import opening_of
 from py2048.courses.grading.report import Report, TaskResult
 from py2048.courses.grading.submissions import PreparedSubmission
-from py2048.courses.ist.language import PORTUGUESE
+from py2048.courses.ist.tasks import PORTUGUESE
 
 HERE = Path(__file__).parent
 

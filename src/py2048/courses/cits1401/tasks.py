@@ -1,7 +1,7 @@
 """The ten tasks of CITS1401's project, and how they are graded.
 
 The document gives 25 marks in all and says that a program is "graded according to the number of
-tasks achieved". So every task counts the same: two and a half marks.
+tasks achieved". So every task counts the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -26,12 +25,14 @@ from py2048.courses.grading import (
     SubmissionCrash,
     SubmissionSession,
     Task,
+    read_sheet,
 )
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.game.turn import edge_cell
 
-PROBE = Path(__file__).with_name("probe.py").read_text("utf-8")
+HERE = Path(__file__).parent
+PROBE = (HERE / "probe.py").read_text("utf-8")
 
 BORDERS: dict[Direction, tuple[Cell, ...]] = {
     Direction.UP: ((0, 2), (0, 1), (0, 3)),
@@ -978,28 +979,18 @@ def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual:
 
 # --- the tasks ---
 
-MARKS = Fraction(25, 10)
+SHEET = read_sheet(HERE / "starter" / "TASKS.md")
 GAMES_TIMEOUT_S = 20.0
 """Seconds for one request of a check that plays whole games."""
 
 
-def _task(id: str, title: str, asked: str, *checks: Check) -> Task:
-    return Task(id, title, asked, MARKS, checks)
+def _task(id: str, *checks: Check) -> Task:
+    return replace(SHEET[id], checks=checks)
 
 
-def _move(number: str, direction: Direction) -> Task:
-    name = direction.name.lower()
-    places = {
-        Direction.UP: "the rightmost empty square of the bottom row",
-        Direction.DOWN: "the leftmost empty square of the top row",
-        Direction.LEFT: "the highest empty square of the right column",
-        Direction.RIGHT: "the lowest empty square of the left column",
-    }
+def _move(id: str, direction: Direction) -> Task:
     return _task(
-        number,
-        f"The move {name}",
-        f"A click on the border slides all tiles {name} and merges equal ones, each once; a "
-        f"new 2 appears on {places[direction]}. If nothing can move, nothing happens.",
+        id,
         Check(
             "tiles slide and merge",
             run=partial(slides, direction=direction),
@@ -1013,25 +1004,16 @@ def _move(number: str, direction: Direction) -> Task:
 TASKS = (
     _task(
         "1",
-        "The window",
-        "5 x 5 squares, a score board, a button for a new game, and a button Quit that "
-        "closes the window.",
         Check("squares, score board, New game", run=has_all_components),
         Check("Quit", run=quits),
     ),
     _task(
         "2",
-        "Values and highlights",
-        "Every square shows a power of two or nothing; squares that moved in the last move "
-        "look different from the others.",
         Check("only legal values", run=shows_legal_values, seconds=GAMES_TIMEOUT_S),
         Check("what moved is highlighted", run=highlights_what_moved),
     ),
     _task(
         "3",
-        "Clicks on the border",
-        "The twelve squares on the border other than the corners take clicks; corners and the "
-        "squares inside do nothing.",
         Check("all squares of the border", run=border_squares_act),
         Check("no corners, no squares inside", run=other_squares_do_nothing),
     ),
@@ -1041,24 +1023,13 @@ TASKS = (
     _move("7", Direction.LEFT),
     _task(
         "8",
-        "The status panel",
-        "The status panel says that a move in a direction was successful, that it is not "
-        "possible, and at the end that the game is over, with the final score.",
         Check("successful moves", run=tells_success, seconds=GAMES_TIMEOUT_S),
         Check("impossible moves", run=tells_failure),
         Check("the end", run=tells_the_end),
     ),
-    _task(
-        "9",
-        "The score board",
-        "The score begins with 0; a successful move adds one, an impossible one takes one away.",
-        Check("the score after every click", run=counts, seconds=GAMES_TIMEOUT_S),
-    ),
+    _task("9", Check("the score after every click", run=counts, seconds=GAMES_TIMEOUT_S)),
     _task(
         "10",
-        "New game",
-        "At any time New game ends the game in progress and offers Human and Computer; the "
-        "computer plays by itself, with pauses, to the end or until it is stopped.",
         Check("a new game for a person", run=begins_a_human_s_game),
         Check("the computer plays", run=lets_the_computer_play, seconds=GAMES_TIMEOUT_S),
         Check("the computer stops", run=stops_the_computer),

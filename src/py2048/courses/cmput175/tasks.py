@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from py2048.board import Board, Slide, slide_line
@@ -21,6 +23,7 @@ from py2048.courses.grading import (
     SubmissionSession,
     Task,
     calling,
+    read_sheet,
     right_versions,
 )
 from py2048.courses.grading.boards import (
@@ -456,109 +459,81 @@ def all_but_points() -> tuple[str, ...]:
     return tuple(before + patch + "\n".join([*lines, ""]) for patch in all_but(*DIRECTIONS))
 
 
-MARKS = 10
+SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 OTHER_SIZES = "grids of other sizes than 4 x 4"
 
+
+def _task(id: str, *checks: Check, about: tuple[str, ...]) -> Task:
+    """A task of the sheet, patched with right versions of all but what it is `about`."""
+    return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
+
+
 TASKS = (
-    Task(
+    _task(
         "1",
-        "createGrid",
-        "createGrid(row, col) returns the grid: a list of `row` lists of `col` zeros each.",
-        MARKS,
-        (
-            Check("four rows of four zeros", CREATED),
-            Check("the rows are independent", APART),
-            Check("any number of rows and columns", CREATED_OTHERS),
-        ),
-        reference_patches=all_but("createGrid"),
+        Check("four rows of four zeros", CREATED),
+        Check("the rows are independent", APART),
+        Check("any number of rows and columns", CREATED_OTHERS),
+        about=("createGrid",),
     ),
-    Task(
+    _task(
         "2",
-        "setCell and getCell",
-        "Cells are numbered row by row from 0. setCell(cell, val) puts a value into a cell, "
-        "getCell(cell) returns it; then a new Grid fills its first cells with 2.",
-        MARKS,
-        (
-            Check("setCell puts the value into its cell", SET),
-            Check("getCell reads its cell", GOT),
-            Check("a new grid starts with tiles of 2", run=starts_with_twos),
-            Check(OTHER_SIZES, CELLS_OF_OTHERS),
-        ),
-        reference_patches=all_but("setCell", "getCell"),
+        Check("setCell puts the value into its cell", SET),
+        Check("getCell reads its cell", GOT),
+        Check("a new grid starts with tiles of 2", run=starts_with_twos),
+        Check(OTHER_SIZES, CELLS_OF_OTHERS),
+        about=("setCell", "getCell"),
     ),
-    Task(
+    _task(
         "3",
-        "collapsible",
-        "collapsible() returns True if the grid can be collapsed in some direction, else False.",
-        MARKS,
-        (
-            Check("True while a cell is empty", answers([SPARSE, *with_one_gap()])),
-            Check("True on a full grid with equal neighbours", answers(with_one_pair())),
-            Check("False on a full grid without", answers([checkered(), FULL])),
-            Check("asking changes nothing", UNCHANGED),
-            Check("it looks at the grid itself", OWN_EYES),
-            Check(OTHER_SIZES, OTHER_ANSWERS),
-        ),
-        reference_patches=all_but("collapsible"),
+        Check("True while a cell is empty", answers([SPARSE, *with_one_gap()])),
+        Check("True on a full grid with equal neighbours", answers(with_one_pair())),
+        Check("False on a full grid without", answers([checkered(), FULL])),
+        Check("asking changes nothing", UNCHANGED),
+        Check("it looks at the grid itself", OWN_EYES),
+        Check(OTHER_SIZES, OTHER_ANSWERS),
+        about=("collapsible",),
     ),
-    Task(
+    _task(
         "4",
-        "collapseRow",
-        "collapseRow(lst) returns the list collapsed to the left by the rules of 2048, and True "
-        "if that changed it, else False. Merges add their sum to the score.",
-        MARKS,
-        (
-            Check("the collapsed list", lines(first), weight=2),
-            Check("the flag says whether it changed", lines(second)),
-            Check("two values are returned", PAIR),
-            Check("the given list stays as it was", KEPT),
-            Check("merges add to the score", run=scores),
-            Check("lists of other lengths", of_any_length),
-        ),
-        reference_patches=all_but("collapseRow"),
+        Check("the collapsed list", lines(first), weight=2),
+        Check("the flag says whether it changed", lines(second)),
+        Check("two values are returned", PAIR),
+        Check("the given list stays as it was", KEPT),
+        Check("merges add to the score", run=scores),
+        Check("lists of other lengths", of_any_length),
+        about=("collapseRow",),
     ),
-    Task(
+    _task(
         "5",
-        "collapseLeft, collapseRight, collapseUp, collapseDown",
-        "Each collapses the whole grid in its direction with collapseRow and returns True if the "
-        "grid changed, else False.",
-        MARKS,
-        (
-            *(
-                Check(
-                    f"collapse{direction.name.capitalize()}",
-                    collapses(BOARDS, [direction], GRID, grid_after),
-                    weight=2,
-                    reference_patches=all_but(f"collapse{direction.name.capitalize()}"),
-                )
-                for direction in Direction
-            ),
+        *(
             Check(
-                "each says whether any line changed",
-                collapses(BOARDS, EVERY, "", lambda slide: slide.changed),
-            ),
-            Check(
-                "each adds its merges to the score, once",
-                collapses(BOARDS, EVERY, "\ngrid.score", lambda slide: 100 + slide.points),
-                reference_patches=(*all_but(*DIRECTIONS), *all_but_points()),
-            ),
-            Check(OTHER_SIZES, collapses(OTHER_BOARDS, EVERY, GRID, grid_after)),
+                f"collapse{direction.name.capitalize()}",
+                collapses(BOARDS, [direction], GRID, grid_after),
+                weight=2,
+                reference_patches=all_but(f"collapse{direction.name.capitalize()}"),
+            )
+            for direction in Direction
         ),
-        reference_patches=all_but(*DIRECTIONS),
+        Check(
+            "each says whether any line changed",
+            collapses(BOARDS, EVERY, "", lambda slide: slide.changed),
+        ),
+        Check(
+            "each adds its merges to the score, once",
+            collapses(BOARDS, EVERY, "\ngrid.score", lambda slide: 100 + slide.points),
+            reference_patches=(*all_but(*DIRECTIONS), *all_but_points()),
+        ),
+        Check(OTHER_SIZES, collapses(OTHER_BOARDS, EVERY, GRID, grid_after)),
+        about=tuple(DIRECTIONS),
     ),
-    Task(
+    _task(
         "6",
-        "updateEmptiesSet",
-        "updateEmptiesSet() makes emptiesSet the list of the numbers of all empty cells; the game "
-        "calls it after every collapse, before it places a tile.",
-        MARKS,
-        (
-            Check("the empty cells in order", lambda: emptied(HOLES)),
-            Check(OTHER_SIZES, lambda: emptied(OTHER_HOLES)),
-            Check("in play, new tiles go into empty cells", run=plays_on),
-            Check("in play, only a move that changed something brings a tile", run=stays_still),
-        ),
-        reference_patches=all_but("updateEmptiesSet"),
+        Check("the empty cells in order", lambda: emptied(HOLES)),
+        Check(OTHER_SIZES, lambda: emptied(OTHER_HOLES)),
+        Check("in play, new tiles go into empty cells", run=plays_on),
+        Check("in play, only a move that changed something brings a tile", run=stays_still),
+        about=("updateEmptiesSet",),
     ),
 )
 

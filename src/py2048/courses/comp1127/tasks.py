@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from py2048.courses.grading import (
     SubmissionSession,
     Task,
     calling,
+    read_sheet,
     right_versions,
 )
 from py2048.courses.grading.boards import (
@@ -33,6 +35,9 @@ from py2048.courses.grading.boards import (
 )
 from py2048.direction import Direction
 from py2048.rules import Merging
+
+HERE = Path(__file__).parent
+SHEET = read_sheet(HERE / "starter" / "TASKS.md")
 
 STUCK: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "RIGHT": (0, 1), "LEFT": (0, -1)}
@@ -363,6 +368,11 @@ def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
     return turn(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
 
 
+def bound_after(call: str, keys: list[str], *notes: str) -> list[Example]:
+    """What is bound after a call."""
+    return [Example(call, given=laid(EMPTY, *notes), then={"sorted(keys)": keys})]
+
+
 def key_plays(direction: str) -> Example:
     """A key that was bound plays a turn."""
     row, column = far(ONE, (1, 1), direction)[0]
@@ -484,12 +494,7 @@ WON_AT_LAST = [over(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in (
 
 # --- right versions of what other problems ask for ---
 
-FUNCTIONS = (
-    *("empty_slots", "random_position", "add_random_number", "find_identifier"),
-    *("update_grid", "animate_movement", "move", "move_all"),
-    *("move_all_down", "move_all_up", "move_all_right", "move_all_left"),
-    *("keyboard_callback", "bind", "unbind", "merge", "is_game_over"),
-)
+FUNCTIONS = [task.title.partition("(")[0] for task in SHEET.values() if "(" in task.title]
 VALUES = ("grid", "helper", "controls", "transition_value")
 ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
 
@@ -542,52 +547,27 @@ if hasattr(main, 'find_key') and not hasattr(main, 'find_identifier'):
 """The other names that the document's examples use, and what the checker's examples use."""
 
 
-def _problem(
-    number: int,
-    title: str,
-    marks: int,
-    asked: str,
-    *checks: Check,
-    about: str | None = None,
-) -> Task:
-    """A problem of the document, patched with right versions of all but what it is `about`."""
-    about = title if about is None else about
-    patches = (calling(set_grid_as_it_begins, "main"),) if about == "grid" else (all_but(about),)
-    return Task(str(number), title, asked, marks, checks, patches)
+def _problem(number: int, *checks: Check, about: str | None = None) -> Task:
+    """A problem of the sheet, patched with right versions of all but what it is `about`."""
+    task = SHEET[str(number)]
+    about = task.title.partition("(")[0] if about is None else about
+    patch = calling(set_grid_as_it_begins, "main") if about == "grid" else all_but(about)
+    return replace(task, checks=checks, reference_patches=(patch,))
 
 
 TASKS = (
     _problem(
         1,
-        "grid",
-        1,
-        "Let `grid` be the empty board: a list of four rows, each a list of four zeros.",
         Check("four rows of four zeros", [Example("main.grid", EMPTY)]),
         Check(
             "the rows are four different lists",
             [Example("len({id(row) for row in main.grid})", 4)],
         ),
     ),
-    _problem(
-        2,
-        "empty_slots",
-        2,
-        "Return the (row, column) of every empty slot of the grid, row by row.",
-        Check("all empty slots and no others", empty_slots),
-    ),
-    _problem(
-        3,
-        "random_position",
-        1,
-        "Return one of the empty slots, drawn at random.",
-        Check("any empty slot, and nothing else", run=draws_every_slot),
-    ),
+    _problem(2, Check("all empty slots and no others", empty_slots)),
+    _problem(3, Check("any empty slot, and nothing else", run=draws_every_slot)),
     _problem(
         4,
-        "add_random_number",
-        3,
-        "Put a random number on a random empty slot of board and grid, under a key "
-        '"Tile number x" of its own, and return the slot.',
         Check(
             "returns the slot",
             [
@@ -601,18 +581,11 @@ TASKS = (
     ),
     _problem(
         5,
-        "find_identifier",
-        2,
-        "Return the key of the tile on a slot.",
         Check("the key of every tile", IDENTIFIERS),
         Check("None for an empty slot", [IDENTIFIERS[0], *NO_IDENTIFIERS]),
     ),
     _problem(
         6,
-        "update_grid",
-        7,
-        "Move the number of one slot a single step in the grid: into an empty slot, or onto "
-        "an equal number, with which it adds up. Return where it is then.",
         *(Check(f"steps {direction.lower()}", steps(direction), weight=3) for direction in STEPS),
         Check(
             "an empty slot, too, goes where there is room",
@@ -635,10 +608,6 @@ TASKS = (
     ),
     _problem(
         7,
-        "animate_movement",
-        12,
-        "Move a tile by the distances in steps of `transition_value`, the rest at the end, "
-        "in the direction given; return True.",
         *(Check(f"the whole way {way.lower()}", whole_way(way), weight=2) for way in STEPS),
         Check(
             "in steps of 20 pixels and a rest",
@@ -653,9 +622,6 @@ TASKS = (
     ),
     _problem(
         8,
-        "move",
-        6,
-        "Move a tile slot by slot in a direction until it can go no further.",
         Check(
             "to the wall",
             [
@@ -685,33 +651,12 @@ TASKS = (
         ),
     ),
     *(
-        _problem(
-            number,
-            f"move_all_{direction.lower()}",
-            5,
-            f"Move all tiles {words}, {line} by {line} from the first, "
-            f"each time beginning with the {first} tile.",
-            *all_move(direction),
-        )
-        for number, direction, words, line, first in (
-            (9, "DOWN", "down", "column", "lowermost"),
-            (10, "UP", "up", "column", "uppermost"),
-            (11, "RIGHT", "to the right", "row", "rightmost"),
-            (12, "LEFT", "to the left", "row", "leftmost"),
-        )
+        _problem(number, *all_move(direction))
+        for number, direction in enumerate(("DOWN", "UP", "RIGHT", "LEFT"), 9)
     ),
-    _problem(
-        13,
-        "move_all",
-        3,
-        "Move all tiles in the direction of the arrow key that `event.keysym` names.",
-        *map(by_key, STEPS),
-    ),
+    _problem(13, *map(by_key, STEPS)),
     _problem(
         14,
-        "keyboard_callback",
-        7,
-        "Move all tiles; add a random number if at least one of them has moved.",
         Check(
             "tiles move and a number comes",
             [moved_and_added(with_tiles({(1, 1): 2, (2, 2): 4}), way) for way in STEPS],
@@ -741,42 +686,18 @@ TASKS = (
     ),
     _problem(
         15,
-        "bind",
-        6,
-        "Bind every key of `controls` to `keyboard_callback`, with map.",
-        Check(
-            "all four keys are bound",
-            [
-                Example(
-                    "bind(frame, board)",
-                    given=laid(EMPTY, KEYS_BOUND),
-                    then={"sorted(keys)": SEQUENCES},
-                )
-            ],
-        ),
+        Check("all four keys are bound", bound_after("bind(frame, board)", SEQUENCES, KEYS_BOUND)),
         Check("each key plays a turn", list(map(key_plays, STEPS))),
     ),
     _problem(
         16,
-        "unbind",
-        6,
-        "Unbind every key of `controls`, with map.",
         Check(
             "no key is bound any more",
-            [
-                Example(
-                    "unbind(frame)",
-                    given=laid(EMPTY, KEYS_BOUND, KEYS_DO_SOMETHING),
-                    then={"sorted(keys)": []},
-                )
-            ],
+            bound_after("unbind(frame)", [], KEYS_BOUND, KEYS_DO_SOMETHING),
         ),
     ),
     _problem(
         17,
-        "the main section",
-        2,
-        "Put two numbers on the board and bind the arrow keys, then start.",
         Check(
             "two numbers stand on the board",
             run=starts_with("len(gui_window.opened[0][1].numbers)", 2, "numbers on the board"),
@@ -789,10 +710,6 @@ TASKS = (
     ),
     _problem(
         18,
-        "merge",
-        9,
-        "If another tile stands on the same slot, make one of the two, with the sum of the "
-        "grid, add it to the score, show both and return True; else return False.",
         Check("True when two have merged", merged("", None, answer=True)),
         Check(
             "False for a tile alone",
@@ -821,9 +738,6 @@ TASKS = (
     ),
     _problem(
         19,
-        "animate_movement with merge",
-        5,
-        "When the tile has arrived, merge it; return False if it has merged.",
         Check(
             "the tile merges when it has arrived",
             [
@@ -842,10 +756,6 @@ TASKS = (
     ),
     _problem(
         20,
-        "is_game_over",
-        10,
-        "Show whether the game is won (2048 is on the board) or lost (nothing can move) and "
-        "return True; return False while it goes on.",
         Check("won when no move is left", WON_AT_LAST, weight=2),
         Check(
             "never lost with 2048 on the board",
@@ -866,13 +776,8 @@ TASKS = (
         ),
         Check(
             "goes on while a slot is empty",
-            [
-                over(rows, False, [])
-                for rows in (
-                    EMPTY,
-                    *(with_tiles({cell: 0}, STUCK) for cell in ((0, 0), (3, 3), (1, 2))),
-                )
-            ],
+            [over(EMPTY, False, [])]
+            + [over(with_tiles({cell: 0}, STUCK), False, []) for cell in ((0, 0), (3, 3), (1, 2))],
             weight=2,
         ),
         Check(
@@ -883,9 +788,6 @@ TASKS = (
     ),
     _problem(
         21,
-        "keyboard_callback and the keys",
-        4,
-        "Unbind the keys before anything moves; bind them again if the game is not over.",
         Check(
             "dead while tiles move, alive afterwards",
             [
@@ -921,7 +823,6 @@ TASKS = (
     ),
 )
 
-HERE = Path(__file__).parent
 GRADING = Grading(
     course="comp1127",
     module="main",

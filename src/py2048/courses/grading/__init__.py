@@ -23,6 +23,7 @@ from py2048.courses.grading.tasks import (
     Satisfies,
     SubmissionCrash,
     Task,
+    read_sheet,
 )
 
 __all__ = [
@@ -43,5 +44,6 @@ __all__ = [
     "SubmissionSession",
     "Task",
     "calling",
+    "read_sheet",
     "right_versions",
 ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import builtins
 import pprint
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -134,6 +135,21 @@ class Task:
         total = sum(check.weight for check in self.checks)
         share = sum(check.weight for check, good in zip(self.checks, passed, strict=True) if good)
         return Fraction(self.marks) * share / total
+
+
+_SHEET_TASK = re.compile(r"^## Task (\S+): (.+) \((\S+) marks?\)\n\n((?:.+\n)+)", re.MULTILINE)
+
+
+def read_sheet(path: Path) -> dict[str, Task]:
+    """Read the tasks of a course's sheet, by id; `dataclasses.replace` adds their checks.
+
+    A task begins with a heading such as ``## Task 4: collapseRow (10 marks)``. The paragraph
+    below it is what a report quotes as `asked`.
+    """
+    return {
+        id: Task(id, title, " ".join(asked.split()), Fraction(marks), ())
+        for id, title, marks, asked in _SHEET_TASK.findall(path.read_text(encoding="utf-8"))
+    }
 
 
 @dataclass(frozen=True, eq=False)

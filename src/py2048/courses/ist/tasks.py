@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from py2048.board import Board, Cell, Slide
@@ -19,14 +21,113 @@ from py2048.courses.grading import (
     SubmissionSession,
     Task,
     calling,
+    read_sheet,
     right_versions,
 )
 from py2048.courses.grading.boards import as_lists, checkered, with_one_gap, with_one_pair
 from py2048.courses.grading.python2 import places
 from py2048.courses.ist import adt
-from py2048.courses.ist.language import ENGLISH, PORTUGUESE, Language
 from py2048.direction import Direction
 from py2048.errors import BoardError
+
+SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
+
+# --- the two languages ---
+
+# The course is taught in Portuguese, and its document was translated into English. The checks are
+# written in English once; in Portuguese they are the same checks with other words.
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language: what stands in it for the names and texts of the English document."""
+
+    table: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, text: str) -> str:
+        """The text with the names and texts of this language."""
+        if not self.table:
+            return text
+        longest_first = sorted(map(re.escape, self.table), key=len, reverse=True)
+        pattern = rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)"
+        return re.sub(pattern, lambda found: self.table[found[0]], text)
+
+    def task(self, task: Task) -> Task:
+        """A task in this language."""
+        return replace(
+            task,
+            title=self(task.title),
+            asked=self(task.asked),
+            checks=tuple(map(self.check, task.checks)),
+            reference_patches=tuple(map(self, task.reference_patches)),
+        )
+
+    def check(self, check: Check) -> Check:
+        """A check in this language; a function that runs it is passed the language."""
+        patches = check.reference_patches
+        run: Any = check.run  # ist's functions take the words beside the session
+        return replace(
+            check,
+            title=self(check.title),
+            examples=[self.example(example) for example in check.listed()],
+            run=run and partial(run, words=self),
+            reference_patches=patches and tuple(map(self, patches)),
+        )
+
+    def example(self, example: Example) -> Example:
+        """An example in this language."""
+        return replace(
+            example,
+            code=self(example.code),
+            given=self(example.given),
+            expected=self.expectation(example.expected),
+            prints=self.expectation(example.prints),
+            then={self(code): value for code, value in example.then.items()},
+        )
+
+    def expectation(self, expected: object) -> object:
+        """What is expected, with its texts in this language."""
+        match expected:
+            case str():
+                return self(expected)
+            case Raises(type=kind, message=str(message)):
+                return Raises(kind, self(message))
+            case Lines(text=text):
+                return Lines(self(text))
+            case _:
+                return expected
+
+
+ENGLISH = Language()
+PORTUGUESE = Language(
+    {
+        "create_coordinate": "cria_coordenada",
+        "coordinate_row": "coordenada_linha",
+        "coordinate_col": "coordenada_coluna",
+        "is_coordinate": "e_coordenada",
+        "coordinates_equal": "coordenadas_iguais",
+        "create_board": "cria_tabuleiro",
+        "board_position": "tabuleiro_posicao",
+        "board_score": "tabuleiro_pontuacao",
+        "board_empty_positions": "tabuleiro_posicoes_vazias",
+        "board_fill_position": "tabuleiro_preenche_posicao",
+        "board_update_score": "tabuleiro_actualiza_pontuacao",
+        "board_reduce": "tabuleiro_reduz",
+        "is_board": "e_tabuleiro",
+        "board_finished": "tabuleiro_terminado",
+        "boards_equal": "tabuleiros_iguais",
+        "print_board": "escreve_tabuleiro",
+        "copy_board": "copia_tabuleiro",
+        "fill_random_position": "preenche_posicao_aleatoria",
+        "request_move": "pede_jogada",
+        "game_2048": "jogo_2048",
+        "invalid arguments": "argumentos invalidos",
+        "Score:": "Pontuacao:",
+        "Pick a move": "Introduza uma jogada",
+        "Invalid move.": "Jogada invalida.",
+    }
+)
+
 
 # --- right versions of the two data types ---
 
@@ -210,14 +311,8 @@ def _accessor(name: str, index: int) -> Check:
     )
 
 
-COORDINATES = Task(
-    id="1",
-    title="Coordinate ADT",
-    asked=(
-        "An immutable coordinate of a row and a column from 1 to 4: create_coordinate, "
-        "coordinate_row, coordinate_col, is_coordinate and coordinates_equal."
-    ),
-    marks=4,
+COORDINATES = replace(
+    SHEET["1"],
     checks=(
         Check(
             "create_coordinate makes what cannot change; it refuses numbers outside 1 to 4",
@@ -391,135 +486,84 @@ def _empty_cells(rows: Rows) -> list[tuple[int, int]]:
     return [(row + 1, column + 1) for row, column in Board.from_rows(rows).empty_cells()]
 
 
-_CREATE = Check(
-    "create_board makes an empty board with score 0, a new one each time",
-    [
-        Example(ROWS_OF_B, as_lists(EMPTY), given=build()),
-        Example("board_score(create_board())", 0),
-        Example(_FILL_ONE, given=_TWO_BOARDS, then={_OTHERS: 0}),
-        Example(_FILL_ONE, given=build(), then={ROWS_OF_B: as_lists(_row(2, 0, 0, 0))}),
-    ],
-    reference_patches=board_patches("create_board"),
-)
-_POSITION = Check(
-    "board_position reads a value and refuses what is not a coordinate",
-    [
-        Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
-        Example("board_position(create_board(), create_coordinate(2, 4))", 0),
-        *refused("board_position", [f"board_position(b, {c})" for c in _NO_COORDINATES]),
-    ],
-    reference_patches=board_patches("board_position"),
-)
-_SCORE = Check(
-    "board_score and board_update_score: points are a multiple of 4 that is not negative",
-    [
-        Example("board_score(board_update_score(b, 4))", 4, given=build()),
-        Example("board_score(board_update_score(b, 0))", 8, given=build(score=8)),
-        Example("board_score(board_update_score(b, 2048))", 2056, given=build(score=8)),
-        Example("board_update_score(b, 4)", given=build(), then={"board_score(b)": 4}),
-        Example("board_update_score(b, 4) is b", True, given=build()),
-        *refused("board_update_score", [f"board_update_score(b, {v})" for v in _NO_POINTS]),
-    ],
-    reference_patches=board_patches("board_score", "board_update_score"),
-)
-_EMPTY_POSITIONS = Check(
-    "board_empty_positions lists the empty positions row by row",
-    [
-        *(
-            Example(_EMPTIES, _empty_cells(rows), given=build(rows))
-            for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK)
-        ),
-        Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
-        Example("isinstance(board_empty_positions(b), list)", True, given=build()),
-    ],
-    reference_patches=board_patches(),
-)
-_FILL = Check(
-    "board_fill_position puts any integer at a coordinate and refuses other arguments",
-    [
-        Example("board_fill_position(b, create_coordinate(2, 3), 2)", given=build()),
-        *(
-            Example(
-                f"board_fill_position(b, create_coordinate(2, 3), {value})",
-                given=build(_MIXED),
-                then={_AT_2_3: value},
-            )
-            for value in (2, 0, 3, -2, 131072)
-        ),
-        Example("board_fill_position(b, create_coordinate(2, 3), 2) is b", True, given=build()),
-        *refused(
-            "board_fill_position",
-            [
-                *(f"board_fill_position(b, {c}, 2)" for c in _NO_COORDINATES),
-                *(f"board_fill_position(b, create_coordinate(1, 1), {v})" for v in _NO_VALUES),
-            ],
-        ),
-    ],
-    reference_patches=board_patches("board_fill_position"),
-)
-_IS_BOARD = Check(
-    "is_board is True for boards and False for anything else",
-    [
-        Example("is_board(b)", True, given=build()),
-        Example("is_board(b)", True, given=build(_MIXED, 8)),
-        Example("is_board(b)", True, given=f"{build(_MIXED)}\nboard_reduce(b, 'N')"),
-        Example("is_board(create_coordinate(1, 1))", False),
-        *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
-    ],
-    reference_patches=board_patches(),
-)
-
-
 def _as_other(lines: str) -> str:
     return lines.replace("b = ", "other = ").replace("(b,", "(other,")
 
 
-_EQUAL = Check(
-    "boards_equal compares the values and the score",
-    [
-        Example("boards_equal(b, other)", equal, given=f"{build(*one)}\n{_as_other(build(*two))}")
-        for one, two, equal in (
-            ((EMPTY, 0), (EMPTY, 0), True),
-            ((EMPTY, 0), (EMPTY, 4), False),
-            ((_row(2, 0, 0, 0), 0), (EMPTY, 0), False),
-            ((_row(2, 0, 0, 0), 4), (_row(2, 0, 0, 0), 4), True),
-            ((_row(2, 0, 0, 0), 0), (_row(0, 2, 0, 0), 0), False),
-            ((_row(2, 0, 0, 0), 0), (_row(4, 0, 0, 0), 0), False),
-            ((_MIXED, 4), (_MIXED, 4), True),
-            ((_MIXED, 4), (_MIXED[::-1], 4), False),
-        )
-    ],
-    reference_patches=board_patches(),
-)
-_PRINT = Check(
-    "print_board prints the values and the score, and refuses what is not a board",
-    [
-        *(
-            Example("print_board(b)", None, given=build(rows, score), prints=shown(rows, score))
-            for rows, score in ((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4))
-        ),
-        *refused("print_board", [f"print_board({thing})" for thing in ("'a'", "0", "None", "[]")]),
-    ],
-    reference_patches=board_patches(),
-)
-
-
-BOARDS = Task(
-    id="2",
-    title="Board ADT",
-    asked=(
-        "A board of 4x4 values with a score: create_board, board_position, board_score, "
-        "board_empty_positions, board_fill_position, board_update_score, board_reduce, is_board, "
-        "board_finished, boards_equal and print_board. The modifiers change their board and "
-        "return it; wrong arguments raise a ValueError that names the function."
-    ),
-    marks=6,
+BOARDS = replace(
+    SHEET["2"],
     checks=(
-        _CREATE,
-        _POSITION,
-        _SCORE,
-        _EMPTY_POSITIONS,
-        _FILL,
+        Check(
+            "create_board makes an empty board with score 0, a new one each time",
+            [
+                Example(ROWS_OF_B, as_lists(EMPTY), given=build()),
+                Example("board_score(create_board())", 0),
+                Example(_FILL_ONE, given=_TWO_BOARDS, then={_OTHERS: 0}),
+                Example(_FILL_ONE, given=build(), then={ROWS_OF_B: as_lists(_row(2, 0, 0, 0))}),
+            ],
+            reference_patches=board_patches("create_board"),
+        ),
+        Check(
+            "board_position reads a value and refuses what is not a coordinate",
+            [
+                Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
+                Example("board_position(create_board(), create_coordinate(2, 4))", 0),
+                *refused("board_position", [f"board_position(b, {c})" for c in _NO_COORDINATES]),
+            ],
+            reference_patches=board_patches("board_position"),
+        ),
+        Check(
+            "board_score and board_update_score: points are a multiple of 4 that is not negative",
+            [
+                Example("board_score(board_update_score(b, 4))", 4, given=build()),
+                Example("board_score(board_update_score(b, 0))", 8, given=build(score=8)),
+                Example("board_score(board_update_score(b, 2048))", 2056, given=build(score=8)),
+                Example("board_update_score(b, 4)", given=build(), then={"board_score(b)": 4}),
+                Example("board_update_score(b, 4) is b", True, given=build()),
+                *refused("board_update_score", [f"board_update_score(b, {v})" for v in _NO_POINTS]),
+            ],
+            reference_patches=board_patches("board_score", "board_update_score"),
+        ),
+        Check(
+            "board_empty_positions lists the empty positions row by row",
+            [
+                *(
+                    Example(_EMPTIES, _empty_cells(rows), given=build(rows))
+                    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK)
+                ),
+                Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
+                Example("isinstance(board_empty_positions(b), list)", True, given=build()),
+            ],
+            reference_patches=board_patches(),
+        ),
+        Check(
+            "board_fill_position puts any integer at a coordinate and refuses other arguments",
+            [
+                Example("board_fill_position(b, create_coordinate(2, 3), 2)", given=build()),
+                *(
+                    Example(
+                        f"board_fill_position(b, create_coordinate(2, 3), {value})",
+                        given=build(_MIXED),
+                        then={_AT_2_3: value},
+                    )
+                    for value in (2, 0, 3, -2, 131072)
+                ),
+                Example(
+                    "board_fill_position(b, create_coordinate(2, 3), 2) is b", True, given=build()
+                ),
+                *refused(
+                    "board_fill_position",
+                    [
+                        *(f"board_fill_position(b, {c}, 2)" for c in _NO_COORDINATES),
+                        *(
+                            f"board_fill_position(b, create_coordinate(1, 1), {v})"
+                            for v in _NO_VALUES
+                        ),
+                    ],
+                ),
+            ],
+            reference_patches=board_patches("board_fill_position"),
+        ),
         Check(
             "board_reduce moves the tiles and merges each once",
             _reduced_values,
@@ -530,14 +574,63 @@ BOARDS = Task(
             _reduced_results,
             reference_patches=board_patches("board_reduce"),
         ),
-        _IS_BOARD,
+        Check(
+            "is_board is True for boards and False for anything else",
+            [
+                Example("is_board(b)", True, given=build()),
+                Example("is_board(b)", True, given=build(_MIXED, 8)),
+                Example("is_board(b)", True, given=f"{build(_MIXED)}\nboard_reduce(b, 'N')"),
+                Example("is_board(create_coordinate(1, 1))", False),
+                *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
+            ],
+            reference_patches=board_patches(),
+        ),
         Check(
             "board_finished is for full boards without a move, and only looks",
             _finished,
             reference_patches=board_patches(),
         ),
-        _EQUAL,
-        _PRINT,
+        Check(
+            "boards_equal compares the values and the score",
+            [
+                Example(
+                    "boards_equal(b, other)",
+                    equal,
+                    given=f"{build(*one)}\n{_as_other(build(*two))}",
+                )
+                for one, two, equal in (
+                    ((EMPTY, 0), (EMPTY, 0), True),
+                    ((EMPTY, 0), (EMPTY, 4), False),
+                    ((_row(2, 0, 0, 0), 0), (EMPTY, 0), False),
+                    ((_row(2, 0, 0, 0), 4), (_row(2, 0, 0, 0), 4), True),
+                    ((_row(2, 0, 0, 0), 0), (_row(0, 2, 0, 0), 0), False),
+                    ((_row(2, 0, 0, 0), 0), (_row(4, 0, 0, 0), 0), False),
+                    ((_MIXED, 4), (_MIXED, 4), True),
+                    ((_MIXED, 4), (_MIXED[::-1], 4), False),
+                )
+            ],
+            reference_patches=board_patches(),
+        ),
+        Check(
+            "print_board prints the values and the score, and refuses what is not a board",
+            [
+                *(
+                    Example(
+                        "print_board(b)", None, given=build(rows, score), prints=shown(rows, score)
+                    )
+                    for rows, score in (
+                        (EMPTY, 0),
+                        (_MIXED, 0),
+                        (_MIXED, 2096),
+                        (_row(2048, 0, 0, 0), 4),
+                    )
+                ),
+                *refused(
+                    "print_board", [f"print_board({thing})" for thing in ("'a'", "0", "None", "[]")]
+                ),
+            ],
+            reference_patches=board_patches(),
+        ),
         Check(
             "the board uses coordinates through their operations",
             run=_knows_coordinates_by_their_operations,
@@ -562,14 +655,8 @@ def _asks_again(wrong: Sequence[str], letter: str) -> Example:
     return Example("request_move()", letter, typed=[*wrong, letter], prints=refusals + PROMPT)
 
 
-REQUEST = Task(
-    id="3",
-    title="request_move",
-    asked=(
-        "Ask for a move until one of N, S, E and W is typed, exactly so, and return it; "
-        "say so each time when it is none."
-    ),
-    marks=1,
+REQUEST = replace(
+    SHEET["3"],
     checks=(
         Check("asks and returns the letter", [_asks_again((), letter) for letter in "NSEW"]),
         Check(
@@ -828,15 +915,8 @@ def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLI
     check_moves(session, played, words)
 
 
-GAME = Task(
-    id="4",
-    title="game_2048",
-    asked=(
-        "Play a whole game: two tiles at the start, the board before each question, a new tile "
-        "after each move that changed the board (2 with 0.8, 4 with 0.2), on past 2048, until "
-        "no move is left; then the final board."
-    ),
-    marks=3,
+GAME = replace(
+    SHEET["4"],
     checks=(
         Check(
             "two tiles at the start; new ones on random cells, a 4 one time in five", run=_spawns

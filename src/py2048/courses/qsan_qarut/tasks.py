@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from py2048.courses.grading import (
@@ -16,6 +18,7 @@ from py2048.courses.grading import (
     SubmissionSession,
     Task,
     calling,
+    read_sheet,
     right_versions,
 )
 from py2048.courses.grading.boards import (
@@ -653,35 +656,21 @@ def all_but(*about: str) -> tuple[str, ...]:
     return (start + right_versions(model, names, "model", place="model.Game"),)
 
 
-MARKS = 10
+SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
-def _task(id: str, title: str, asked: str, *checks: Check, about: tuple[str, ...] = ()) -> Task:
-    """A task, patched with right versions of all but what it is `about`."""
-    return Task(id, title, asked, MARKS, checks, all_but(*about))
+def _task(id: str, *checks: Check, about: tuple[str, ...] = ()) -> Task:
+    """A task of the sheet, patched with right versions of all but what it is `about`."""
+    return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
 
 
-def _stack(number: str, title: str, moves: str) -> Task:
-    words = [ARROWS[move] for move in moves]
-    return _task(
-        number,
-        title,
-        f"`stack` shifts all numbers {' or '.join(words)} as far as they go; equal "
-        "neighbours merge, those at the wall first, each number once a move.",
-        *tuple(
-            Check(f"everything goes {word}", stacked(move))
-            for move, word in zip(moves, words, strict=True)
-        ),
-        about=("stack",),
-    )
+def _stack(moves: str) -> list[Check]:
+    return [Check(f"everything goes {ARROWS[move]}", stacked(move)) for move in moves]
 
 
 TASKS = (
     _task(
         "1",
-        "Model, Game and set_board",
-        "`Model(N).game` is a `Game(N)` with `grid`, `score` 0, `is_finished` and `is_won` "
-        "False; `set_board` makes an empty board of N by N and adds one number.",
         Check(
             "a fresh game",
             (
@@ -699,29 +688,21 @@ TASKS = (
     ),
     _task(
         "2",
-        "add_num and get_random_position",
-        "`get_random_position` returns row and column of a random empty cell; `add_num` puts "
-        "2 or 4 there, half of the time each, and does nothing on a full board.",
         Check("any empty cell, and no other", run=draws_every_free_cell),
         Check("2 or 4, equally often", run=adds_2_or_4),
         Check("a full board stays as it is", FULL_STAYS),
         about=("number",),
     ),
-    _stack("3", "stack, left and right", "lr"),
-    _stack("4", "stack, up and down", "ub"),
+    _task("3", *_stack("lr"), about=("stack",)),
+    _task("4", *_stack("ub"), about=("stack",)),
     _task(
         "5",
-        "stack adds a number",
-        "A move that changed the board is followed by one new number; one that did not, by none.",
         Check("one number after a move", run=adds_after_each_move),
         Check("none after a move that moved nothing", run=adds_nothing_else),
         about=("stack",),
     ),
     _task(
         "6",
-        "make_move and update_score",
-        "`make_move` stacks and then lets `update_score` make the score the sum of all numbers "
-        "on the board, the new one included.",
         Check(
             "update_score sums the board",
             (
@@ -741,10 +722,6 @@ TASKS = (
     ),
     _task(
         "7",
-        "The end and the win",
-        "After each arrow `is_finished` says whether the board is full and nothing can merge, "
-        "and `is_won` whether 2048 has been reached; both are announced on the command line, the "
-        "win once, and play goes on after it.",
         Check("finished when full and stuck", FINISHED),
         Check("the new number counts", FILLED_BY_THE_LAST_NUMBER),
         Check("not finished while a move is left", goes_on),
@@ -755,9 +732,6 @@ TASKS = (
     ),
     _task(
         "8",
-        "The arrows and the command line",
-        "`left_arrow(event)` and the other three make their move and write the score and the "
-        "board to the command line.",
         Check(
             "each arrow makes its move",
             [
@@ -771,9 +745,6 @@ TASKS = (
     ),
     _task(
         "9",
-        "The window",
-        'The window "Qsan Qarut" of 600 by 665 pixels shows the score and the board: for each '
-        "cell a frame and a label in `controller.cells`, in a colour for every number, for any N.",
         Check("title, size, score", run=has_the_documents_window),
         Check("the cells show the board", run=shows_the_board),
         Check("colours for numbers beyond 2048", run=has_every_colour),
@@ -782,9 +753,6 @@ TASKS = (
     ),
     _task(
         "10",
-        "Keys, the end, a new game",
-        "The arrow keys move and the view follows; at the end the window says Game Over, the "
-        "keys do nothing, and a button starts a new game. A win is shown and play goes on.",
         Check("the arrow keys move", run=keys_move),
         Check("the end stops the keys", run=stops_at_the_end),
         Check("the button begins anew", run=begins_anew),
