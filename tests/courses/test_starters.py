@@ -2,61 +2,76 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from py2048.courses import COURSES, copy_starter, starter_files
+from py2048.courses import COURSES, get_course
+from py2048.courses.ist import adt
 from py2048.errors import CourseError
 
-STARTED = [name for name, course in COURSES.items() if course.starter.is_dir()]
+HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("course", STARTED)
+@pytest.mark.parametrize("course", COURSES)
 def test_a_starter_is_written_as_it_is(course, tmp_path):
-    """Same names, same bytes, in a folder that is made if needed."""
-    source = COURSES[course].starter
+    """Same names and bytes, without tools' leftovers, in a folder that is made if needed."""
+    files = COURSES[course].handed_out
     written = COURSES[course].hand_out(tmp_path / "new" / "folder")
-    assert [path.name for path in written] == [path.name for path in starter_files(source)]
-    for path in starter_files(source):
-        copy = tmp_path / "new" / "folder" / path.name
-        assert copy.read_bytes() == path.read_bytes()
-
-
-@pytest.mark.parametrize("course", STARTED)
-def test_a_starter_has_tasks_and_a_readme(course):
-    """A student finds what to do and how to run it."""
-    names = {path.name for path in starter_files(COURSES[course].starter)}
+    assert [path.read_bytes() for path in written] == [path.read_bytes() for path in files]
+    names = {path.name for path in written}
     assert {"README.md", "TASKS.md"} < names
-    assert any(name.endswith(".py") for name in names)
+    assert names & {"examples.txt", "tests.py"}
+    assert all(path.suffix in {".md", ".py", ".txt"} for path in written)
 
 
-def _source(tmp_path):
-    source = tmp_path / "source"
-    for name in ("a.py", "z.md", "__pycache__/a.pyc"):
-        path = source / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(name)
-    return source
-
-
-def test_tools_leftovers_are_not_handed_out(tmp_path):
-    """Only what was written for students."""
-    assert [path.name for path in starter_files(_source(tmp_path))] == ["a.py", "z.md"]
-
-
-@pytest.mark.parametrize("name", ["a.py", "z.md"])
+@pytest.mark.parametrize("name", ["TASKS.md", "examples.txt"])
 def test_one_file_in_the_way_stops_all(name, tmp_path):
     """The file is named and untouched, and nothing else is written."""
-    target = tmp_path / "target"
-    (target / name).parent.mkdir(parents=True)
-    (target / name).write_text("mine")
+    (tmp_path / name).write_text("mine")
     with pytest.raises(CourseError, match=f"{name}' is there already and is not overwritten"):
-        copy_starter(_source(tmp_path), target)
-    assert [path for path in target.rglob("*") if path.is_file()] == [target / name]
-    assert (target / name).read_text() == "mine"
+        get_course("ist").hand_out(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
 
 
 def test_a_file_for_a_folder_is_refused(tmp_path):
     """The starter needs a folder to go to."""
     (tmp_path / "file").write_text("mine")
     with pytest.raises(CourseError, match="is a file: name a folder"):
-        copy_starter(_source(tmp_path), tmp_path / "file")
+        get_course("ist").hand_out(tmp_path / "file")
+
+
+MOVES = """
+from py2048 import Board, Direction
+def slide_line(line):
+    return move([line], 'left')[0]
+def move(board, direction):
+    slide = Board.from_rows(board).slide(Direction.parse(direction))
+    return [list(row) for row in slide.board.rows]
+"""
+SOLUTIONS = {
+    "cits1401": {"app.py": MOVES},
+    "comp1127": {"main.py": (HERE / "comp1127/right/rows_and_columns.py").read_text()},
+    "ist": {"project.py": Path(adt.__file__).read_text()},
+    "qsan_qarut": {"model.py": (HERE / "qsan_qarut/right/turned_boards/model.py").read_text()},
+}
+
+
+@pytest.mark.parametrize("course", SOLUTIONS)
+def test_the_examples_come_out_with_a_solution_and_not_with_the_skeleton(course, tmp_path):
+    """By the command of the README, which says nothing if all is well."""
+    readme = (get_course(course).starter / "README.md").read_text()
+    (command,) = (line for line in readme.splitlines() if line.startswith("python -m doctest"))
+    get_course(course).hand_out(tmp_path)
+    for solved in (False, True):
+        if solved:
+            for name, source in SOLUTIONS[course].items():
+                (tmp_path / name).write_text(source)
+            shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        arguments = [sys.executable, *command.split()[1:]]
+        done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0, not done.stdout) == (solved, solved), done.stdout

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Course:
-    """A course: its `name` here, its `title`, what it asks for, and its kind of `screen`."""
+    """A course: its `name` here, its `title`, what it asks for, and its kind of `screen`.
+
+    Students receive the starter and the files of the package that are `given`.
+    """
 
     name: str
     title: str
     asks: str
     screen: str
+    given: tuple[str, ...] = ()
 
     @property
     def package(self) -> str:
@@ -39,13 +43,38 @@ class Course:
         """The folder of files that a student receives."""
         return Path(__file__).parent / self.name / "starter"
 
+    @property
+    def handed_out(self) -> list[Path]:
+        """The files that a student receives."""
+        files = [path for path in self.starter.iterdir() if path.is_file()]
+        return sorted(
+            [*files, *map(self.starter.with_name, self.given)], key=lambda path: path.name
+        )
+
     def hand_out(self, folder: Path) -> list[Path]:
-        """Copy the starter into `folder`, made if needed; return the files written.
+        """Copy what a student receives into `folder`, made if needed; return the files written.
 
         Raises:
             CourseError: if any of the files is there already; nothing at all is written then.
         """
-        return copy_starter(self.starter, folder)
+        if folder.exists() and not folder.is_dir():
+            raise CourseError(f"{str(folder)!r} is a file: name a folder for the starter")
+        copies = {folder / path.name: path.read_bytes() for path in self.handed_out}
+        for target in copies:
+            if target.exists() or target.is_symlink():
+                raise CourseError(
+                    f"{str(target)!r} is there already and is not overwritten: name another folder"
+                )
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for target, data in copies.items():
+                with target.open("xb") as file:
+                    file.write(data)
+        except OSError as error:
+            raise CourseError(
+                f"the starter cannot be written to {str(folder)!r}: {error.strerror}"
+            ) from None
+        return list(copies)
 
     def grading(self) -> Grading:
         """The tasks with their marks and checks."""
@@ -81,6 +110,7 @@ COURSES: dict[str, Course] = {
             "CMPUT 175 assignment: 2048",
             "the classes Grid and Game, in six tasks",
             "terminal",
+            given=("tests.py",),
         ),
         Course(
             "comp1127",
@@ -110,33 +140,6 @@ def get_course(name: str) -> Course:
         return COURSES[name]
     except KeyError:
         raise CourseError(f"no course is called {name!r}{did_you_mean(name, COURSES)}") from None
-
-
-def starter_files(source: Path) -> list[Path]:
-    """The files of the starter in the folder `source`, in order of name."""
-    return sorted(path for path in source.iterdir() if path.is_file())
-
-
-def copy_starter(source: Path, folder: Path) -> list[Path]:
-    """Copy the starter in `source` into `folder`; see `Course.hand_out`."""
-    if folder.exists() and not folder.is_dir():
-        raise CourseError(f"{str(folder)!r} is a file: name a folder for the starter")
-    copies = {folder / path.name: path.read_bytes() for path in starter_files(source)}
-    for target in copies:
-        if target.exists() or target.is_symlink():
-            raise CourseError(
-                f"{str(target)!r} is there already and is not overwritten: name another folder"
-            )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for target, data in copies.items():
-            with target.open("xb") as file:
-                file.write(data)
-    except OSError as error:
-        raise CourseError(
-            f"the starter cannot be written to {str(folder)!r}: {error.strerror}"
-        ) from None
-    return list(copies)
 
 
 class OneLineParser(argparse.ArgumentParser):

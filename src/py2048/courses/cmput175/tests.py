@@ -1,7 +1,7 @@
-"""The checks that come with the CMPUT 175 assignment; running this file runs all five.
+"""The tests that come with the CMPUT 175 assignment; running this file runs all five.
 
-They print one line per check and, as the document's do, test the `game` module beside
-this file, in the package as in a folder of its own.
+They print a line for each test of the `game` module beside this file, in the package as in a folder
+of its own. Students receive this file.
 """
 
 from __future__ import annotations
