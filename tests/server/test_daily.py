@@ -16,7 +16,7 @@ from inside import Visitor, create_game, record_of, running
 from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import RecordError
 from py2048.game.turn import start_from
-from py2048.server.play.fairness import check_fair, commitment_of, daily_seed, draws_of
+from py2048.server.play.fairness import check_fair, commitment_of, draws_of
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import ActionRejected
 from py2048.storage import Account, NewOnlineGame, OnlineGameInfo, SavedGame, open_store
@@ -86,7 +86,6 @@ def test_the_date_tells_nothing(games: GameService) -> None:
     for secret in (game.info.secret, other.info.secret):
         assert secret == games.store.online.find_day_secret(today.isoformat())
         assert not secret.endswith(commitment_of(secret))
-    assert game.session.game.seed != daily_seed(today)
     starts = {start_from(CLASSIC, draws_of(f"daily-{n:064x}")) for n in range(40)}
     assert len(starts) > 20
 
@@ -131,26 +130,6 @@ def test_a_game_that_goes_on_after_the_secret_is_known_counts_as_assisted(
     day = (datetime.now(UTC).date() - timedelta(days=2)).isoformat()
     game = played(games, day, secret=f"daily-{4:064x}")
     assert games.finish(game.id) == "assisted"
-
-
-@pytest.mark.parametrize(("shift", "counts"), [(0, True), (1, False)])
-def test_games_from_before_days_had_secrets_count_by_their_seed(
-    games: GameService, shift: int, counts: bool
-) -> None:
-    """A game that was begun with the date as its seed is verified against it, and no other."""
-    day = date(2026, 11, 20)
-    game = played(games, day.isoformat(), secret="", seed=daily_seed(day) + shift)
-    assert game.commitment is None
-    if not counts:
-        with pytest.raises(RecordError, match="seed"):
-            games.finish(game.id)
-        return
-    assert games.finish(game.id) == "daily"
-    found = record_of(games, game.id)
-    assert found is not None
-    assert found[1].seed == daily_seed(day)
-    found[1].verify()
-    assert games.challenge(day.isoformat()) == (None, None)
 
 
 async def test_guests_of_an_address_begin_few_games_of_a_day(tmp_path: Path) -> None:

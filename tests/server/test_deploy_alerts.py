@@ -8,6 +8,7 @@ import subprocess
 from datetime import timedelta
 from inspect import signature
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from web_server import Browser, WebServer
@@ -49,7 +50,8 @@ def test_every_limit_that_can_be_set_is_on_the_page() -> None:
 
 def test_every_fixed_limit_is_what_the_page_says() -> None:
     """The numbers of each row, in its order, are those of the code."""
-    rate, queue = limits.RateLimits(SETTINGS), Passwords().strangers.slots
+    limited, queue = limits.RateLimits(SETTINGS), Passwords().strangers.slots
+    rate = SimpleNamespace(**limited.buckets)
     minutes = 60
     expected: dict[str, tuple[float, ...]] = {
         "the head of a request": (middleware.MAX_HEAD / 1024, SETTINGS.head_timeout_s),
@@ -83,17 +85,17 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         ),
         "records to verify": (
             1 / rate.verifications.rate, rate.verifications.burst, limits.VERIFICATION_PRICE,
-            api.MAX_TURNS, rate.verifying.slots.most, rate.verifying.slots.most_in_all,
+            api.MAX_TURNS, limited.verifying.slots.most, limited.verifying.slots.most_in_all,
         ),
         "turns of finished games": (
             rate.replays.rate, rate.replays.burst,
-            rate.replaying.slots.most, rate.replaying.slots.most_in_all,
+            limited.replaying.slots.most, limited.replaying.slots.most_in_all,
         ),
         "wrong passwords and recovery codes": (
-            rate.logins.free, rate.logins.first, rate.logins.longest / minutes,
+            limited.logins.free, limited.logins.first, limited.logins.longest / minutes,
         ),
         "forms with a password": (
-            rate.password_addresses.burst, queue.most, queue.most_in_all,
+            rate.passwords.burst, queue.most, queue.most_in_all,
         ),
         "names": (2, accounts.MAX_NAME),
         "passwords": (accounts.MIN_PASSWORD, accounts.MAX_PASSWORD, accounts.MIN_GUESSES),
@@ -104,7 +106,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
             MIN_TURNS, games.UNTOUCHED / timedelta(days=1), games.LOST / timedelta(days=1),
         ),
         "turns made offline": (rate.offline.rate, rate.offline.burst),
-        "daily games": (rate.dailies[False].burst, rate.dailies[True].burst),
+        "daily games": (rate.new_dailies.burst, rate.known_dailies.burst),
     }  # fmt: skip
     told = {what: tuple(numbers_in(row[0])) for what, row in rows("Limits that are fixed").items()}
     assert told == expected

@@ -12,7 +12,7 @@ import pytest
 from inside import Json, Visitor, running
 
 from py2048.game.turn import Draws
-from py2048.server.play.notices import Notices
+from py2048.server.play.changes import Notices
 from py2048.server.play.rooms import Client
 from py2048.server.services import Services
 from py2048.session.tracked_game import TrackedGame

@@ -81,7 +81,7 @@ class Fight:
 
     def settle(self) -> list[tuple[int, int, int]]:
         """Settle; return seats, places and scores."""
-        found = battles.players_of(self.games, battles.settle(self.games, self.battle))
+        found = battles.players_of(self.games, battles.settle(self.games, self.id))
         return [(each.seat, each.place, each.score) for each in found]
 
 

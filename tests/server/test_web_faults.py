@@ -20,9 +20,8 @@ from inside import Json, Visitor, running
 from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.errors import StorageError
-from py2048.server.app import Health
 from py2048.server.play.games import GameService
-from py2048.server.play.group_commit import Change
+from py2048.server.play.changes import Change
 from py2048.storage import open_store
 from py2048.storage.accounts import Sessions
 
@@ -78,13 +77,13 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: P
         with closing(sqlite3.connect(file, isolation_level=None)) as rival:
             rival.execute("BEGIN EXCLUSIVE")
             refused = await player.move()
-            ready = await Health(services).ready(None)  # type: ignore[arg-type]
+            with pytest.raises(StorageError) as fault:
+                await services.check_store()
         assert (refused["type"], refused["reason"]) == ("refused", "storage")
         assert refused["message"].startswith("Another program holds the server's store")
         assert refused["state"]["board"] == before["board"]
         assert refused["retry_ms"] > 0
-        assert ready.status_code == 503
-        assert b'"reason":"locked"' in ready.body
+        assert fault.value.kind == "locked"
         assert (await player.move())["version"] == 1
         player.leave()
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pytest
 from web_server import GENEROUS, Browser, Json, WebServer, serving
 
-from py2048.server.http.logs import JsonFormatter, begin_request, shown_path
+from py2048.server.http.monitoring import JsonFormatter, begin_request, shown_path
 from py2048.server.settings import find_key
 from py2048.storage import StorageError, open_store
 

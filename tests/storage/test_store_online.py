@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from store_games import load, new_game, new_online_game
 
-from py2048.server.play.rooms import CommitResult, GroupCommit
+from py2048.server.play.changes import CommitResult, GroupCommit
 from py2048.server.schema import PERIODS
 from py2048.storage import (
     GameChange,

@@ -7,7 +7,6 @@ import logging
 import multiprocessing
 import os
 import signal
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -21,20 +20,16 @@ from starlette.types import ASGIApp
 from py2048.errors import GameOverError, Py2048Error, StorageError
 from py2048.server import schema
 from py2048.server.api import api
-from py2048.server.http.logs import shown_path
 from py2048.server.http.middleware import SecurityMiddleware
+from py2048.server.http.monitoring import shown_path
 from py2048.server.play.messages import trouble_of
 from py2048.server.services import Services
 from py2048.server.settings import Settings
 from py2048.server.site import accounts, battles, cards, daily, games, leaderboards, pages, profiles
-from py2048.server.site.auth import remember, user_of
-from py2048.server.websocket import WebSocketEndpoint
+from py2048.server.site.auth import remember, services_of, user_of
+from py2048.server.websocket import talk
 
 _log = logging.getLogger("py2048.web")
-_CHECK_S = 1.0
-"""Between two writes to the store that only show whether it can be written."""
-_CHECK_TIMEOUT_S = 1.5
-"""For the store to answer: proxies wait 2 or 3 seconds (see deploy/)."""
 
 
 def make_app(settings: Settings) -> ASGIApp:
@@ -47,13 +42,11 @@ def make_app(settings: Settings) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        counting = asyncio.create_task(services.metrics.keep_current())
         if parent := multiprocessing.parent_process():  # no worker serves on without it
             loop = asyncio.get_running_loop()
             loop.add_reader(parent.sentinel, os.kill, os.getpid(), signal.SIGTERM)
         async with services.running():
             yield
-        counting.cancel()
 
     app = Starlette(
         routes=[
@@ -66,8 +59,10 @@ def make_app(settings: Settings) -> ASGIApp:
             *cards.ROUTES,
             *battles.ROUTES,
             *api.ROUTES,
-            *Health(services).routes(),
-            WebSocketRoute("/ws", WebSocketEndpoint(services)),
+            Route("/healthz", alive),
+            Route("/readyz", ready),
+            Route("/metrics", metrics),
+            WebSocketRoute("/ws", talk),
         ],
         exception_handlers={HTTPException: _explain, Py2048Error: _explain, Exception: _explain},
         lifespan=lifespan,
@@ -112,62 +107,30 @@ async def _explain(request: Request, error: Exception) -> Response:
     return response
 
 
-class Health:
-    """For those who run the server: health, readiness and metrics.
+# For those who run the server
 
-    Args:
-        services: the server's parts.
-    """
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._checking: asyncio.Future[None] | None = None
-        self._checked = 0.0
+async def alive(_request: Request) -> Response:
+    """The process answers."""
+    return JSONResponse({"status": "alive"})
 
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            Route("/healthz", self.alive),
-            Route("/readyz", self.ready),
-            Route("/metrics", self.metrics),
-        ]
 
-    async def alive(self, _request: Request) -> Response:
-        """The process answers."""
-        return JSONResponse({"status": "alive"})
+async def ready(request: Request) -> Response:
+    """Whether the store can be written; otherwise a proxy should send nobody here."""
+    services = services_of(request)
+    try:
+        await services.check_store()
+    except StorageError as error:
+        reason = {"reason": error.kind or "other", "message": trouble_of(error)}
+        return JSONResponse({"status": "not ready", **reason}, 503)
+    if not services.is_deaf:
+        return JSONResponse({"status": "ready"})
+    # Play continues, and every other process has the same fault: nobody is sent elsewhere.
+    fault = "PostgreSQL's notices"
+    late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
+    return JSONResponse({"status": "ready", "degraded": fault, "message": late})
 
-    async def ready(self, _request: Request) -> Response:
-        """Whether the store can be written; otherwise a proxy should send nobody here."""
-        try:
-            await self._check()
-        except StorageError as error:
-            reason = {"reason": error.kind or "other", "message": trouble_of(error)}
-            return JSONResponse({"status": "not ready", **reason}, 503)
-        fault = self._services.bus_fault
-        if fault is None:
-            return JSONResponse({"status": "ready"})
-        # Play goes on, and every other process has the same fault: nobody is sent elsewhere.
-        late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
-        return JSONResponse({"status": "ready", "degraded": fault, "message": late})
 
-    async def _check(self) -> None:
-        """Write to the store, at most once a second however many ask.
-
-        Raises:
-            StorageError: if that fails, or a move could not be written a moment ago.
-        """
-        rooms = self._services.rooms
-        rooms.check_faults()
-        now = time.monotonic()
-        if self._checking is None or (self._checking.done() and now - self._checked > _CHECK_S):
-            check = rooms.games.store.settings.check_writable
-            self._checking = asyncio.ensure_future(rooms.in_thread(check))
-            self._checked = now
-        done, _ = await asyncio.wait((self._checking,), timeout=_CHECK_TIMEOUT_S)
-        if not done:
-            raise StorageError("the store does not answer", "slow")
-        self._checking.result()
-
-    async def metrics(self, _request: Request) -> Response:
-        """Counters and gauges in the text format of Prometheus, of all workers."""
-        return Response(self._services.metrics.text(), media_type="text/plain; version=0.0.4")
+async def metrics(request: Request) -> Response:
+    """Counters and gauges in the text format of Prometheus, of all workers."""
+    return Response(services_of(request).metrics.text(), media_type="text/plain; version=0.0.4")

@@ -21,8 +21,7 @@ from uvicorn.supervisors import Multiprocess
 from py2048.server.app import make_app
 from py2048.server.http.connections import Connections, HttpConnection
 from py2048.server.http.limits import Buckets
-from py2048.server.http.logs import log_config
-from py2048.server.http.metrics import WORKERS_FOLDER
+from py2048.server.http.monitoring import WORKERS_FOLDER, log_config
 from py2048.server.schema import MAX_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
 from py2048.storage import load_store, names_store

@@ -7,6 +7,7 @@ import fcntl
 import logging
 import math
 import os
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -20,16 +21,16 @@ from py2048.errors import StorageError
 from py2048.server.api.bots import BotService
 from py2048.server.api.hints import HintService
 from py2048.server.http.limits import RateLimits
-from py2048.server.http.metrics import WORKERS_FOLDER, Metrics
+from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics
 from py2048.server.play import battles
 from py2048.server.play.battles import BattleHub
+from py2048.server.play.changes import Notices
 from py2048.server.play.games import GameService
-from py2048.server.play.notices import NAME, Notices
 from py2048.server.play.rooms import Rooms
 from py2048.server.schema import CASUAL
 from py2048.server.settings import Settings
 from py2048.server.site.accounts import Passwords
-from py2048.server.site.auth import Cookies, KnownTokens
+from py2048.server.site.auth import Cookies, KnownTokens, disconnect_signed_out
 from py2048.server.site.games import Replays
 from py2048.server.site.leaderboards import HELD_S, RecentAnswers
 from py2048.server.site.reviews import MAX_KEPT, ReviewQueue
@@ -43,8 +44,18 @@ _ORPHANED = timedelta(minutes=10)
 UNUSED = timedelta(days=400)
 _HEAD_START_S = 0.3
 """For the first page, before the store opens unasked."""
+
 _FIRST_RETRY_S, _MAX_RETRY_S = 0.5, 10.0
 """Between two tries to open the store."""
+
+_WATCH_S = 15.0
+"""After this time a session that ended in another process has no connection left."""
+
+_CHECK_S = 1.0
+"""Between two writes to the store that only show whether it can be written."""
+
+_CHECK_TIMEOUT_S = 1.5
+"""For the store to answer: proxies wait 2 or 3 seconds (see deploy/)."""
 
 
 class Services:
@@ -67,11 +78,13 @@ class Services:
         self.replays = Replays()
         self.hints = HintService(settings.players, settings.autoplays)
         self.reviews = ReviewQueue(settings.reviews if _may_review() else 0, self.metrics)
-        self.fault: StorageError | None = None
+        self.battles = BattleHub(self)
+        self._fault = StorageError("the store is not open yet", "starting")
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
         self._rooms: Rooms | None = None
-        self._battles: BattleHub | None = None
+        self._checking: asyncio.Future[None] | None = None
+        self._checked = 0.0
         gauge = self.metrics.gauge
         gauge("py2048_sockets", "Connected players", lambda: self.limits.sockets.taken)
         gauge("py2048_sockets_limit", "Most connected players", lambda: settings.sockets)
@@ -85,7 +98,7 @@ class Services:
         gauge(
             "py2048_bus_up",
             "1 while other processes can be heard, or there are none",
-            lambda: 0 if self.bus_fault else 1,
+            lambda: 0 if self.is_deaf else 1,
         )
 
     @property
@@ -96,14 +109,8 @@ class Services:
             StorageError: if the store is not open.
         """
         if self._rooms is None:
-            raise self.fault or StorageError("the store is not open yet", "starting")
+            raise self._fault
         return self._rooms
-
-    @property
-    def battles(self) -> BattleHub:
-        """The battles, likewise."""
-        assert self._battles is not None  # asked for by those who have waited for the store
-        return self._battles
 
     @property
     def is_ready(self) -> bool:
@@ -111,10 +118,10 @@ class Services:
         return self._rooms is not None
 
     @property
-    def bus_fault(self) -> str | None:
-        """What other processes are heard by, if it fails; None where all is well."""
+    def is_deaf(self) -> bool:
+        """Whether there may be other processes, which cannot be heard."""
         notices = self._rooms.notices if self._rooms else None
-        return NAME if notices and notices.fault else None
+        return bool(notices and notices.fault)
 
     async def ready(self) -> Rooms:
         """Wait until the store is open, or cannot be opened.
@@ -137,10 +144,26 @@ class Services:
         rooms = await self.ready()
         return await rooms.in_thread(call, rooms.games, *args, **kwargs)
 
+    async def check_store(self) -> None:
+        """Write to the store, at most once a second however many ask.
+
+        Raises:
+            StorageError: if that fails.
+        """
+        rooms, now = self.rooms, time.monotonic()
+        if self._checking is None or (self._checking.done() and now - self._checked > _CHECK_S):
+            check = rooms.games.store.settings.check_writable
+            self._checking = asyncio.ensure_future(rooms.in_thread(check))
+            self._checked = now
+        done, _ = await asyncio.wait((self._checking,), timeout=_CHECK_TIMEOUT_S)
+        if not done:
+            raise StorageError("the store does not answer", "slow")
+        self._checking.result()
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Services]:
         """Start everything, and stop it in the right order."""
-        tasks = [asyncio.create_task(self._open()), asyncio.create_task(self._maintain())]
+        tasks = [asyncio.create_task(self._run()), asyncio.create_task(self.metrics.keep_current())]
         try:
             yield self
         finally:
@@ -152,19 +175,20 @@ class Services:
             if self._rooms is not None:
                 await self._rooms.close()
 
-    async def _open(self) -> None:
-        """Open the store; where it cannot be opened, say so and try again."""
+    async def _run(self) -> None:
+        """Open the store, where that fails again and again; then look after it."""
         with suppress(TimeoutError):  # loading the database's libraries would delay the first page
             await asyncio.wait_for(self._wanted.wait(), _HEAD_START_S)
-        wait = _FIRST_RETRY_S
+        wait, settings = _FIRST_RETRY_S, self.settings
+        opening = partial(
+            open_store, settings.database,
+            durability=settings.durability, timeout_s=settings.store_timeout_s,
+        )  # fmt: skip
         while self._rooms is None:
             try:
-                store = await asyncio.to_thread(
-                    open_store, self.settings.database,
-                    durability=self.settings.durability, timeout_s=self.settings.store_timeout_s,
-                )  # fmt: skip
+                store = await asyncio.to_thread(opening)
             except StorageError as error:
-                self.fault = error
+                self._fault = error
                 _log.error("the store cannot be opened", extra={"fault": str(error)})
                 self._ready.set()
                 await asyncio.sleep(wait)
@@ -172,19 +196,24 @@ class Services:
                 continue
             notices = Notices(store) if store.notices.can_listen else None
             self._rooms = Rooms(store, self.metrics, notices)
-            self._battles = BattleHub(self._rooms)
-            self._ready.set()
-            self.reviews.start(store)
-        await self._rooms.follow_others()
+        self._ready.set()
+        self.reviews.start(store)
+        await asyncio.gather(
+            self._rooms.follow_others(), self._maintain(self._rooms), self._watch_sessions()
+        )
 
-    async def _maintain(self) -> None:
+    async def _maintain(self, rooms: Rooms) -> None:
         """Every minute finish games that were over when their process ended, and sweep."""
-        while self._rooms is None:
-            await self._ready.wait()
-            await asyncio.sleep(0.1)  # it may be set because the store cannot be opened
-        rooms, age, but = self._rooms, timedelta(0), CASUAL  # whose players may sit elsewhere
+        games, store = rooms.games, rooms.games.store
+        age, but = timedelta(0), CASUAL  # whose players may sit elsewhere
         while True:
-            for step in _maintenance(rooms, age, but):
+            for step in (
+                partial(_finish_orphans, games, age, but),
+                partial(games.sweep, frozenset(rooms.open)),
+                partial(battles.maintain, games),
+                partial(store.sessions.forget, utc_text(datetime.now(UTC) - UNUSED)),
+                partial(store.reviews.forget, MAX_KEPT),
+            ):
                 try:
                     await rooms.in_thread(step)
                 except StorageError as error:
@@ -194,17 +223,14 @@ class Services:
             await asyncio.sleep(self.settings.sweep_s)
             age, but = _ORPHANED, ""
 
-
-def _maintenance(rooms: Rooms, age: timedelta, but: str) -> tuple[Callable[[], object], ...]:
-    """Return what is to be done every minute, each in a thread."""
-    games, store = rooms.games, rooms.games.store
-    return (
-        partial(_finish_orphans, games, age, but),
-        lambda: games.sweep(frozenset(tuple(rooms.open))),
-        partial(battles.maintain, games),
-        partial(store.sessions.forget, utc_text(datetime.now(UTC) - UNUSED)),
-        partial(store.reviews.forget, MAX_KEPT),
-    )
+    async def _watch_sessions(self) -> None:
+        """Close connections whose sessions ended in another process."""
+        while True:
+            await asyncio.sleep(_WATCH_S)
+            try:
+                await disconnect_signed_out(self)
+            except StorageError as error:
+                _log.warning("sessions cannot be read", extra={"fault": str(error)})
 
 
 def _finish_orphans(games: GameService, age: timedelta, but: str) -> None:

@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
-from starlette.datastructures import Headers
-from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
@@ -18,11 +17,11 @@ from py2048.server import schema
 from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
-from py2048.server.play.games import check_offline, guest_name, is_known
-from py2048.server.play.rooms import SIGN_IN, Client, Room, RoomState
+from py2048.server.play.games import guest_name, is_known, offline_steps
+from py2048.server.play.rooms import SIGN_IN, TOO_SLOW, Client, Room, RoomState
 from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
 from py2048.server.services import Services
-from py2048.server.site.auth import connecting, disconnect_signed_out
+from py2048.server.site.auth import connecting, services_of
 from py2048.session import Hint
 from py2048.storage import Account
 
@@ -33,96 +32,67 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("py2048.web")
 RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # the last as HTTP has it: 429
-_WATCH = 15.0
-"""After so many seconds a session that ended in another process has no connection left."""
-
+_GONE = OSError, WebSocketDisconnect
 _MAX_OFFENCES = 50
 """After more malformed or hasty messages than this the connection is closed."""
 
 
-class WebSocketEndpoint:
-    """The ASGI application at ``/ws``.
-
-    Args:
-        services: the server's parts.
-    """
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._watch: asyncio.Task[None] | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Talk with one browser until it goes."""
-        await receive()  # websocket.connect
-        address = address_of(scope)
-        socket: SocketConnection | None = scope.get("extensions", {}).get(SOCKET)
-        if socket is not None:
-            socket.count_for(address)
-        with self._services.limits.sockets.held(address) as is_free:
-            if not is_free:
-                await _refuse(send, CROWDED, "full")
-                return
-            try:
-                rooms = await self._services.ready()
-                user = await connecting(self._services, Headers(scope=scope))
-                if user is None:
-                    await _refuse(send, SIGN_IN, "sign in again")
-                    return
-                account, current = await rooms.in_thread(rooms.games.sign_in_state, user.account)
-            except StorageError:
-                await _refuse(send, RESTART, "no store")
-                return
-            cookies = [(b"set-cookie", cookie.encode()) for cookie in user.cookies]
-            await send({"type": "websocket.accept", "headers": cookies})
-            write_now = socket.write_now if socket else None
-            connection = ClientConnection(self._services, account, address, user.session, write_now)
-            connection.begin(current)
-            if self._watch is None:
-                self._watch = rooms.start(self._disconnect_signed_out())
-            await self._talk(connection, receive, send)
-
-    async def _disconnect_signed_out(self) -> None:
-        """Close connections whose sessions ended in another process, for ever."""
-        while True:
-            await asyncio.sleep(_WATCH)
-            try:
-                await disconnect_signed_out(self._services)
-            except StorageError as error:
-                _log.warning("sessions cannot be read", extra={"fault": str(error)})
-
-    async def _talk(self, connection: ClientConnection, receive: Receive, send: Send) -> None:
-        async def forward(frame: bytes) -> None:
-            await send({"type": "websocket.send", "text": frame.decode()})
-
-        reading = asyncio.create_task(_read(connection, receive))
-        sending = asyncio.create_task(connection.run(forward))
-        overflow = asyncio.create_task(connection.overflowed.wait())
-        tasks = (reading, sending, overflow)
+async def talk(websocket: WebSocket) -> None:
+    """Talk with one browser until it goes."""
+    services, scope = services_of(websocket), websocket.scope
+    address = address_of(scope)
+    socket: SocketConnection | None = scope.get("extensions", {}).get(SOCKET)
+    if socket is not None:
+        socket.count_for(address)
+    with services.limits.sockets.held(address) as is_free:
+        if not is_free:
+            await _refuse(websocket, CROWDED, "full")
+            return
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            is_open = not (reading.done() or connection.overflowed.is_set())
-            if sending.done() and is_open and sending.exception() is None:
-                await send({"type": "websocket.close", "code": sending.result()})
-        finally:
-            connection.end()
-            if connection.overflowed.is_set():
-                self._services.metrics.slow_readers.inc()
-            for task in tasks:
-                task.cancel()
-            for result in await asyncio.gather(*tasks, return_exceptions=True):
-                if isinstance(result, Exception) and not isinstance(result, OSError):
-                    _log.error("a connection failed", exc_info=result)
+            rooms = await services.ready()
+            user = await connecting(services, websocket.headers)
+            if user is None:
+                await _refuse(websocket, SIGN_IN, "sign in again")
+                return
+            account, current = await rooms.in_thread(rooms.games.sign_in_state, user.account)
+        except StorageError:
+            await _refuse(websocket, RESTART, "no store")
+            return
+        await websocket.accept(headers=[(b"set-cookie", each.encode()) for each in user.cookies])
+        write_now = socket.write_now if socket else None
+        connection = ClientConnection(services, account, address, user.session, write_now)
+        connection.begin(current)
+        await _converse(connection, websocket)
 
 
-async def _refuse(send: Send, code: int, reason: str) -> None:
+async def _refuse(websocket: WebSocket, code: int, reason: str) -> None:
     """Accept a connection only to say why it is refused: browsers tell nothing else."""
-    await send({"type": "websocket.accept"})
-    await send({"type": "websocket.close", "code": code, "reason": reason})
+    await websocket.accept()
+    await websocket.close(code, reason)
 
 
-async def _read(connection: ClientConnection, receive: Receive) -> None:
-    while (message := await receive())["type"] == "websocket.receive":
-        await connection.on_message(message.get("text"))
+async def _converse(connection: ClientConnection, websocket: WebSocket) -> None:
+    """Read and send until either ends."""
+
+    async def read() -> None:
+        while (message := await websocket.receive())["type"] == "websocket.receive":
+            await connection.on_message(message.get("text"))
+
+    async def send(frame: bytes) -> None:
+        await websocket.send_text(frame.decode())
+
+    reading, sending = asyncio.create_task(read()), asyncio.create_task(connection.run(send))
+    try:
+        await asyncio.wait((reading, sending), return_when=asyncio.FIRST_COMPLETED)
+        if not reading.done() and connection.closed not in (None, TOO_SLOW):
+            await websocket.close(await sending)
+    finally:
+        connection.end()
+        for task in (reading, sending):
+            task.cancel()
+        for result in await asyncio.gather(reading, sending, return_exceptions=True):
+            if isinstance(result, Exception) and not isinstance(result, _GONE):
+                _log.error("a connection failed", exc_info=result)
 
 
 class ClientConnection(Client):
@@ -173,6 +143,8 @@ class ClientConnection(Client):
         """Leave."""
         if self._later_hint:
             self._later_hint.cancel()
+        if self.closed == TOO_SLOW:
+            self._services.metrics.slow_readers.inc()
         self._services.battles.leave(self)
         self._rooms.clients.discard(self)
         self._rooms.leave(self)
@@ -204,19 +176,22 @@ class ClientConnection(Client):
             ActionRejected, PlayerError, StorageError: if it cannot be done.
         """
         match message:
-            case (
-                schema.MoveRequest()
-                | schema.UndoRequest()
-                | schema.RedoRequest()
-                | schema.OfflineRequest()
-            ):
+            case schema.MoveRequest() | schema.UndoRequest() | schema.RedoRequest():
                 await self._play(message, arrived)
+            case schema.OfflineRequest():
+                await self._take_offline(message)
             case schema.HintRequest():
                 await self._hint(message)
             case schema.AutoplayRequest():
                 await self._autoplay(message)
             case schema.NewGame():
                 await self._new(message)
+            case _:
+                await self._visit(message)
+
+    async def _visit(self, message: schema.PageMessage) -> None:
+        """Do what a message asks for that is no action in a game."""
+        match message:
             case schema.OpenRequest():
                 game = schema.checked_game_id(message.game)
                 await self._enter(await self._rooms.find_own(game, self.account))
@@ -224,13 +199,6 @@ class ClientConnection(Client):
                 await self._watch(schema.checked_game_id(message.game))
             case schema.LeaveRequest():
                 self._rooms.leave(self, by_choice=True)
-            case schema.GamesRequest() | schema.BattleRequest() | schema.PingRequest():
-                await self._inform(message)
-
-    async def _inform(
-        self, message: schema.GamesRequest | schema.BattleRequest | schema.PingRequest
-    ) -> None:
-        match message:
             case schema.BattleRequest():
                 await self._services.battles.enter(self, message.battle, message.game)
             case schema.GamesRequest():
@@ -238,30 +206,31 @@ class ClientConnection(Client):
             case schema.PingRequest():
                 self._reply(schema.PongMessage())
 
-    async def _play(self, message: schema.PlayRequest, arrived: float) -> None:
+    async def _play(
+        self,
+        message: schema.MoveRequest | schema.UndoRequest | schema.RedoRequest,
+        arrived: float,
+    ) -> None:
         room = await self._my_room()
         room.end_autoplay()
-        if isinstance(message, schema.OfflineRequest):
-            await self._take_offline(room, message)
-            return
-        number = self._number(message, room.game)
-        if isinstance(message, schema.MoveRequest):
-            direction = Direction.parse(message.direction)
-            if self._owner.bot_of:
-                self._services.bots.sit(self._rooms, room)
-            events = room.game.move(number, direction, arrived)
-        elif isinstance(message, schema.UndoRequest):
-            events = room.game.undo(number)
-        else:
-            events = room.game.redo(number)
-        self._note_done(message, room.game)
+        game, number = room.game, self._number(message, room.game)
+        match message:
+            case schema.MoveRequest():
+                if self._owner.bot_of:
+                    self._services.bots.sit(self._rooms, room)
+                events = game.move(number, Direction.parse(message.direction), arrived)
+            case schema.UndoRequest():
+                events = game.undo(number)
+            case schema.RedoRequest():
+                events = game.redo(number)
+        self._note_done(message, game)
         room.broadcast(events, self)
 
     async def _check_pace(self) -> None:
         if self._owner.bot_of:
             await self._services.bots.wait_turn(self.account)
             return
-        if wait := self._services.limits.moves.take(self.account):
+        if wait := self._services.limits.take("moves", self.account):
             self._services.metrics.limited.inc()
             raise ActionRejected("rate", "too fast: wait a moment", wait)
 
@@ -328,9 +297,11 @@ class ClientConnection(Client):
         mode = message.mode
         if mode is UNSET:
             mode = BOT if self._owner.bot_of else RANKED
-        self._services.limits.check_new_game(self.account, self._address)
+        limits = self._services.limits
+        limits.check(new_games=self.account, new_games_from=self._address)
         if mode == DAILY and not await self._rooms.in_thread(self._rooms.games.daily, self.account):
-            self._services.limits.check_daily(self._address, is_known=is_known(self._owner))
+            kind = "known_dailies" if is_known(self._owner) else "new_dailies"
+            limits.check(**{kind: self._address})
         room = await self._rooms.create(self, message.rules, mode)
         room.send_state(self)
 
@@ -354,7 +325,7 @@ class ClientConnection(Client):
         if number <= room.game.version:
             room.send_state(self)
             return
-        self._services.limits.check_hint(self.account)
+        self._services.limits.check(hints=self.account)
         answers = self._services.hints.advise(spec, session.snapshot())
         hint = await anext(answers)
         assert isinstance(hint, Hint)  # the first answer always is
@@ -394,12 +365,17 @@ class ClientConnection(Client):
             delay = message.delay / 1000
             hints.start_autoplay(self._rooms, room, spec, delay, self._address)
 
-    async def _take_offline(self, room: Room, message: schema.OfflineRequest) -> None:
+    async def _take_offline(self, message: schema.OfflineRequest) -> None:
         """Take over turns, after a thread has verified them: that would hold up all others."""
-        game, limits = room.game.session.game, self._services.limits
-        steps = room.game.read_offline(message.number, message.turns)
-        limits.check_offline(self._address, len(steps) * game.rules.cells)
-        await limits.replaying.do(self._address, check_offline, game.rules, game.board, steps)
+        room = await self._my_room()
+        room.end_autoplay()
+        room.game.check_offline(message.number)
+        limits, game = self._services.limits, room.game.session.game
+        limits.check(offline=self._address)
+        steps = await limits.replaying.do(
+            self._address, offline_steps, game.rules, game.board, message.turns
+        )
+        limits.buckets["offline"].owe(self._address, len(steps) * game.rules.cells)
         room = await self._my_room()
         room.game.take_offline(message.number, steps)
         for client in room.clients:

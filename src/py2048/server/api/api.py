@@ -78,7 +78,7 @@ async def hint(request: Request) -> Response:
     spec = services.hints.checked(message.player, rules, board)
     if not board.can_move():
         raise GameOverError("no move changes this board: the game is over")
-    services.limits.check_hint(address_of(request.scope))
+    services.limits.check(hints=address_of(request.scope))
     found = await anext(services.hints.advise(spec, PositionSnapshot(rules, board, 0)))
     assert isinstance(found, Hint)  # the first answer always is
     return _answer(messages.hint_answer(found))
@@ -112,7 +112,7 @@ async def create_game(request: Request) -> Response:
     """Begin a game: with a token a bot game, with a cookie a casual one."""
     user, message = await player_of(request), await _body(request, schema.GameRequest)
     services = services_of(request)
-    services.limits.check_new_game(user.account, address_of(request.scope))
+    services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
     mode = message.mode
     if mode is UNSET:
         mode = BOT if user.bot_of else CASUAL
@@ -145,7 +145,7 @@ async def turns(request: Request) -> Response:
         record = Record.from_json(games.record_text(game))
         return services.replays.turns(game, record, query.first, query.limit)
 
-    limits.check_replay(address)
+    limits.check(replays=address)
     return _answer(await limits.replaying.do(address, found))
 
 
@@ -211,7 +211,7 @@ async def _check_pace(request: Request, user: User) -> None:
     try:
         if user.bot_of:
             await services.bots.wait_turn(user.account)
-        elif wait := services.limits.moves.take(user.account):
+        elif wait := services.limits.take("moves", user.account):
             raise ActionRejected("rate", "too fast: wait a moment", wait)
     except ActionRejected:
         services.metrics.limited.inc()

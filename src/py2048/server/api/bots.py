@@ -266,7 +266,6 @@ class GameStream(Response):
             asyncio.create_task(each)
             for each in (
                 self._reader.run(lambda frame: self._forward(frame, send)),
-                self._reader.overflowed.wait(),
                 scope[END].wait(),
                 _gone(receive),
                 _keep_alive(self._reader),

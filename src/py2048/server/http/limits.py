@@ -176,89 +176,72 @@ class Queue:
                 return await asyncio.to_thread(call, *args)
 
 
+TOO_MANY = {
+    "new_games": "new games: wait a moment",
+    "new_games_from": "new games: wait a moment",
+    "new_dailies": "new daily games from here: log in with a name from before today",
+    "known_dailies": "new daily games from here: try again tomorrow",
+    "hints": "hints: wait a moment",
+    "offline": "moves at once: wait a moment",
+    "reviews": "reviews: wait a minute",
+    "reviews_from": "reviews: wait a minute",
+    "verifications": "records to verify: wait a moment",
+    "replays": "turns: wait a moment",
+    "cards": "pictures: wait a moment",
+    "battles": "changes of battles: wait a moment",
+}
+"""What is said where there are too many."""
+
+
 class RateLimits:
     """All that is limited by rate.
 
     Args:
         settings: how the server is run.
+
+    Attributes:
+        buckets: for each limit by its name.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.moves = Buckets(settings.moves_rate, settings.moves_rate * 3)
-        self.requests = Buckets(settings.requests_rate, settings.requests_rate * 5)
-        self.files = Buckets(settings.requests_rate * 20, settings.requests_rate * 200)
+        moves, requests = settings.moves_rate, settings.requests_rate
+        self.buckets = {
+            "moves": Buckets(moves, moves * 3),
+            "requests": Buckets(requests, requests * 5),
+            "files": Buckets(requests * 20, requests * 200),
+            "passwords": Buckets(1.0, 60),  # a class signs in together
+            "new_games": Buckets(0.5, 20),
+            "new_games_from": Buckets(20.0, max(200.0, settings.sockets_per_address)),
+            "new_dailies": Buckets(10 / 86_400, 10),
+            "known_dailies": Buckets(60 / 86_400, 60),
+            "hints": Buckets(2.0, 10),
+            "cards": Buckets(2.0, 40),
+            "battles": Buckets(1.0, 20),
+            "offline": Buckets(10_000, 200_000),  # turns made offline, times cells
+            "reviews": Buckets(1 / 30, 5),
+            "reviews_from": Buckets(0.5, 60),
+            "verifications": Buckets(0.5, 20),
+            "replays": Buckets(4.0, 120),
+        }
         self.logins = Backoff()
-        self.password_addresses = Buckets(1.0, 60)  # a class signs in together
-        self.new_games = Buckets(0.5, 20)
-        self.new_games_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
-        self.hints = Buckets(2.0, 10)
-        self.cards = Buckets(2.0, 40)
-        self.battles = Buckets(1.0, 20)
-        self.offline = Buckets(10_000, 200_000)  # turns played offline, times cells
-        self.dailies = {False: Buckets(10 / 86_400, 10), True: Buckets(60 / 86_400, 60)}
-        self.reviews = Buckets(1 / 30, 5)
-        self.reviews_from = Buckets(0.5, 60)
-        self.verifications = Buckets(0.5, 20)
-        self.replays = Buckets(4.0, 120)
         # One at a time each, and not where games are opened: players feel little of either.
         self.verifying, self.replaying = Queue(1, 4, 8), Queue(1, 20, 60)
         self.plotting = Queue(1, 4, 60)
         self.sockets = Slots(settings.sockets_per_address, settings.sockets)
 
-    def check_new_game(self, account: str, address: str) -> None:
-        """Reject new games that come too fast.
+    def take(self, limit: str, key: str) -> float:
+        """Count one for a key; return 0.0, or the seconds to wait if it is not granted."""
+        return self.buckets[limit].take(key)
+
+    def check(self, **keys: str) -> None:
+        """Count one for a key of each limit that is named.
 
         Raises:
-            ActionRejected: reason ``busy``.
+            ActionRejected: reason ``busy``, if there are too many.
         """
-        if wait := self.new_games.take(account) or self.new_games_from.take(address):
-            raise ActionRejected("busy", "too many new games: wait a moment", wait)
-
-    def check_hint(self, account: str) -> None:
-        """Reject hints that come too fast.
-
-        Raises:
-            ActionRejected: reason ``busy``.
-        """
-        if self.hints.take(account):
-            raise ActionRejected("busy", "too many hints: wait a moment")
-
-    def check_offline(self, address: str, cost: int) -> None:
-        """Reject turns played offline that come too fast: each is played again here.
-
-        Args:
-            address: where they come from.
-            cost: how many turns there are, times the cells of the board.
-
-        Raises:
-            ActionRejected: reason ``busy``.
-        """
-        if wait := self.offline.take(address):
-            raise ActionRejected("busy", "too many moves at once: wait a moment", wait)
-        self.offline.owe(address, cost)
-
-    def check_daily(self, address: str, *, is_known: bool) -> None:
-        """Reject daily games that begin too often: who plays many knows the tiles to come.
-
-        Args:
-            address: where the player comes from.
-            is_known: whether the player has a name and an account from before today.
-
-        Raises:
-            ActionRejected: reason ``busy``.
-        """
-        if wait := self.dailies[is_known].take(address):
-            advice = "try again tomorrow" if is_known else "log in with a name from before today"
-            raise ActionRejected("busy", f"too many new daily games from here: {advice}", wait)
-
-    def check_review(self, account: str, address: str) -> None:
-        """Reject requests for reviews that come too fast.
-
-        Raises:
-            ActionRejected: reason ``busy``.
-        """
-        if self.reviews.take(account) or self.reviews_from.take(address):
-            raise ActionRejected("busy", "too many reviews: wait a minute")
+        for limit, key in keys.items():
+            if wait := self.take(limit, key):
+                raise ActionRejected("busy", f"too many {TOO_MANY[limit]}", wait)
 
     async def verify(self, address: str, call: Callable[..., _T], *args: object) -> _T:
         """Verify a record in turn; who sends long ones may send fewer.
@@ -266,20 +249,10 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``, if they come too fast, or too many wait.
         """
-        if wait := self.verifications.take(address):
-            raise ActionRejected("busy", "too many records to verify: wait a moment", wait)
+        self.check(verifications=address)
         answer, seconds = await self.verifying.do(address, lambda: _timed(call, *args))
-        self.verifications.owe(address, VERIFICATION_PRICE * seconds)
+        self.buckets["verifications"].owe(address, VERIFICATION_PRICE * seconds)
         return answer
-
-    def check_replay(self, address: str) -> None:
-        """Reject requests for turns that come too fast: each replays a game up to there.
-
-        Raises:
-            ActionRejected: reason ``busy``.
-        """
-        if wait := self.replays.take(address):
-            raise ActionRejected("busy", "too many turns: wait a moment", wait)
 
 
 def _timed(call: Callable[..., _T], *args: object) -> tuple[_T, float]:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from py2048.server.http.assets import WORKER
-from py2048.server.http.logs import begin_request, shown_path
+from py2048.server.http.monitoring import begin_request, shown_path
 from py2048.server.schema import error_answer
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class SecurityMiddleware:
         """Refuse a handshake of another site: its cookies would speak for the player."""
         begin_request()
         fault = self._foreign(Headers(scope=scope))
-        if fault is None and self._services.limits.requests.take(address_of(scope)):
+        if fault is None and self._services.limits.take("requests", address_of(scope)):
             fault = "too many connections"
         if _head_of(scope) > MAX_HEAD:
             fault = f"the head of the request is too large: at most {MAX_HEAD} bytes"
@@ -150,7 +150,7 @@ class SecurityMiddleware:
         if not self._is_bot_move(scope):
             limits = self._services.limits
             is_cheap = scope["path"].startswith(_CHEAP)
-            wait = (limits.files if is_cheap else limits.requests).take(address_of(scope))
+            wait = limits.take("files" if is_cheap else "requests", address_of(scope))
             if wait:
                 self._services.metrics.limited.inc()
                 return _refusal(429, "too many requests: wait a moment", wait, "rate")

@@ -8,12 +8,12 @@ time is up, each game becomes a record as it stands.
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -36,7 +36,9 @@ from py2048.storage import (
 )
 from py2048.storage.values import utc_now, utc_text
 
-_log = logging.getLogger("py2048.web")
+if TYPE_CHECKING:
+    from py2048.server.services import Services
+
 _LOOK_S = 0.5
 """Between two looks at the boards of a battle."""
 
@@ -48,7 +50,7 @@ GRACE = timedelta(seconds=1)
 
 _TRIES = 5
 _OFFERED = timedelta(days=1)
-"""A battle that does not start is offered for so long."""
+"""A battle that does not start is offered for this long."""
 
 GATHERING, RUNNING, OVER = "gathering", "running", "over"
 
@@ -92,7 +94,7 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
     if minutes not in map(str, MINUTES):
         some = ", ".join(map(str, MINUTES))
         raise ActionRejected("rules", f"a battle lasts {some} minutes, not {minutes[:20]!r}")
-    battle_id, secret = secrets.token_hex(8), fairness.new_battle_secret()
+    battle_id, secret = secrets.token_hex(8), fairness.new_secret(fairness.BATTLE)
     wanted = checked_rules(rules)
     dealt(wanted, secret)  # whether it can be played
     games.store.battles.create(battle_id, account, str(wanted), int(minutes), secret)
@@ -174,8 +176,13 @@ def leave(games: GameService, battle_id: str, account: str) -> str:
     return address_of(battle_id)
 
 
-def settle(games: GameService, battle: Battle) -> Battle:
-    """Note the final scores, if time is up or all games are over; return the battle after that."""
+def settle(games: GameService, battle_id: str) -> Battle:
+    """Note the final scores, if time is up or all games are over; return the battle after that.
+
+    Raises:
+        ActionRejected: if there is none (``unknown_game``).
+    """
+    battle = find(games, battle_id)
     if battle.ends is None or battle.is_settled:
         return battle
     is_up = utc_now() >= utc_text(datetime.fromisoformat(battle.ends) + GRACE)
@@ -209,7 +216,7 @@ def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left:
 def maintain(games: GameService) -> None:
     """Settle battles at which nobody is any more, and forget those that never started."""
     for battle_id in games.store.battles.overdue(utc_text(datetime.now(UTC) - 5 * GRACE)):
-        settle(games, find(games, battle_id))
+        settle(games, battle_id)
     games.store.battles.forget(utc_text(datetime.now(UTC) - _OFFERED))
 
 
@@ -222,7 +229,7 @@ def rematch(games: GameService, battle_id: str, account: str) -> str:
     battle = find(games, battle_id)
     if not battle.is_settled:
         raise AccountError("this battle is not over yet")
-    fresh, secret = secrets.token_hex(8), fairness.new_battle_secret()
+    fresh, secret = secrets.token_hex(8), fairness.new_secret(fairness.BATTLE)
     return join(games, games.store.battles.rematch(battle, fresh, secret), account)
 
 
@@ -287,7 +294,7 @@ def _until(time: str | None) -> int | None:
 
 def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, Any]:
     """Return what the page of a battle shows to an account."""
-    battle = settle(games, find(games, battle_id))
+    battle = settle(games, battle_id)
     message = battle_message(games, battle)
     mine = battle.seat_of(account)
     first = battle.players[0] if battle.players else None
@@ -304,18 +311,29 @@ def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, A
     }
 
 
+@dataclass
+class _Audience:
+    """Those who hear how a battle goes, with what each has heard, and whether something changed."""
+
+    heard: dict[Client, _Told | None] = field(default_factory=dict)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 class BattleHub:
     """Those who are at battles in this process.
 
     Args:
-        rooms: the rooms.
+        services: the server's parts.
     """
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
-        self._at: dict[Client, str] = {}
-        self._heard: dict[str, dict[Client, _Told | None]] = {}
-        self._changed: dict[str, asyncio.Event] = {}
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._audiences: dict[str, _Audience] = {}
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether somebody hears how a battle goes."""
+        return bool(self._audiences)
 
     async def enter(self, client: Client, battle: str | None, game: str | None) -> None:
         """Let a client hear how a battle goes, named by itself or by a game; None: no longer.
@@ -324,87 +342,67 @@ class BattleHub:
             ActionRejected: if there is no such battle.
         """
         self.leave(client)
-        rooms = self._rooms
+        rooms = self._services.rooms
         if game is not None:
             battle = await rooms.in_thread(rooms.games.store.battles.of_game, game)
         if battle is None:
             return
-        battle = (await rooms.in_thread(find, rooms.games, battle)).id
-        self._at[client] = battle
-        is_new = battle not in self._heard
-        self._heard.setdefault(battle, {})[client] = None
-        if is_new:
-            self._changed[battle] = asyncio.Event()
-            rooms.start(self._tell(battle))
+        await rooms.in_thread(find, rooms.games, battle)
+        if battle not in self._audiences:
+            self._audiences[battle] = _Audience()
+            rooms.start(self._tell(rooms, battle, self._audiences[battle]))
+        self._audiences[battle].heard[client] = None
         self.wake(battle)
-
-    @property
-    def is_attended(self) -> bool:
-        """Whether somebody hears how a battle goes."""
-        return bool(self._heard or self._at)
 
     def leave(self, client: Client) -> None:
         """Let a client hear no more."""
-        battle = self._at.pop(client, None)
-        if battle is not None:
-            self._heard[battle].pop(client, None)
-            self.wake(battle)
+        for audience in self._audiences.values():
+            if client in audience.heard:
+                del audience.heard[client]
+                audience.changed.set()
 
     def wake(self, battle: str) -> None:
         """Look at a battle now: something has changed."""
-        if battle in self._changed:
-            self._changed[battle].set()
+        if battle in self._audiences:
+            self._audiences[battle].changed.set()
 
-    async def _tell(self, battle: str) -> None:
+    async def _tell(self, rooms: Rooms, battle: str, audience: _Audience) -> None:
         """Tell how a battle goes for as long as somebody hears it."""
         opened: set[str] = set()
         try:
-            while self._heard[battle]:
-                self._changed[battle].clear()
+            while audience.heard:
+                audience.changed.clear()
                 with suppress(StorageError):
-                    await self._look(battle, opened)
+                    await _look(rooms, battle, audience, opened)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed[battle].wait(), _LOOK_S)
+                    await asyncio.wait_for(audience.changed.wait(), _LOOK_S)
         except ActionRejected as error:  # the last player has gone before the start
-            _log.info("a battle is gone", extra={"fault": str(error)})
-            for client in self._heard[battle]:
+            for client in audience.heard:
                 client.send(schema.encode(rejection(error, "battle", None)))
         finally:
-            del self._changed[battle]
-            for client in self._heard.pop(battle):
-                self._at.pop(client, None)
-            for game in opened.intersection(self._rooms.open):
-                self._rooms.release(self._rooms.open[game])
+            del self._audiences[battle]
+            for game in opened.intersection(rooms.open):
+                rooms.release(rooms.open[game])
 
-    async def _look(self, battle_id: str, opened: set[str]) -> None:
-        """Tell everybody at a battle what they have not heard."""
-        rooms = self._rooms
-        battle = await rooms.in_thread(_settled, rooms.games, battle_id)
-        for player in battle.players:
-            room = rooms.open.get(player.game_id or "")
-            if room and player.score is not None and not room.game.is_finished:
-                rooms.reload(room, None)  # it was made a record
-        live = {} if battle.is_settled else await self._live(rooms, battle)
-        opened.update(live)
-        message = await rooms.in_thread(battle_message, rooms.games, battle, live)
-        facts = message.stage, message.rematch, message.players
-        for client, heard in tuple(self._heard[battle_id].items()):
-            if heard != facts:
-                self._heard[battle_id][client] = facts
-                mine = battle.seat_of(client.account)
-                told = msgspec.structs.replace(message, you=mine and mine.seat)
-                client.send(schema.encode(told))
 
-    async def _live(self, rooms: Rooms, battle: Battle) -> dict[str, OnlineGame]:
-        """Return the games of a battle, opened here."""
-        live = {}
-        for game in filter(None, (player.game_id for player in battle.players)):
+async def _look(rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]) -> None:
+    """Tell everybody at a battle what they have not heard; note the games opened for that."""
+    battle, live = await rooms.in_thread(settle, rooms.games, battle_id), {}
+    for player in battle.players:
+        room = rooms.open.get(player.game_id or "")
+        if room and player.score is not None and not room.game.is_finished:
+            room.reload()  # it was made a record
+        if player.game_id and not battle.is_settled:
             with suppress(ActionRejected):
-                room = rooms.open.get(game) or await rooms.find(game)
+                room = room or await rooms.find(player.game_id)
                 if room.is_settled:  # what is not written may be taken back
-                    live[game] = room.game
-        return live
-
-
-def _settled(games: GameService, battle_id: str) -> Battle:
-    return settle(games, find(games, battle_id))
+                    live[player.game_id] = room.game
+    opened.update(live)
+    message = await rooms.in_thread(battle_message, rooms.games, battle, live)
+    facts = message.stage, message.rematch, message.players
+    for client, heard in tuple(audience.heard.items()):
+        if heard != facts:
+            audience.heard[client] = facts
+            mine = battle.seat_of(client.account)
+            told = msgspec.structs.replace(message, you=mine and mine.seat)
+            client.send(schema.encode(told))

@@ -19,32 +19,25 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 
 from py2048.board import Board
 from py2048.errors import RecordError
-from py2048.game import Record
+from py2048.game import Record, Turn
 from py2048.game.turn import Draws, draw_spawn, start_from
+from py2048.rules import Rules
 from py2048.storage import OnlineGameInfo
 
 _SECRET_BYTES = 32
 _COUNTER_MASK = 2**64 - 1
-_DAILY, _BATTLE = "daily-", "battle-"
+DAILY, BATTLE = "daily-", "battle-"
+"""How the secrets begin that many games share: their draws depend on the board."""
 
 
-def new_secret() -> str:
-    """Return a fresh secret, in hexadecimal digits."""
-    return secrets.token_hex(_SECRET_BYTES)
-
-
-def new_day_secret() -> str:
-    """Return a fresh secret of a daily challenge."""
-    return _DAILY + new_secret()
-
-
-def new_battle_secret() -> str:
-    """Return a fresh secret of a battle."""
-    return _BATTLE + new_secret()
+def new_secret(prefix: str = "") -> str:
+    """Return a fresh secret, in hexadecimal digits after the prefix of its kind."""
+    return prefix + secrets.token_hex(_SECRET_BYTES)
 
 
 def commitment_of(secret: str) -> str:
@@ -63,7 +56,7 @@ def draws_of(secret: str) -> Draws:
         RecordError: if the secret is not written in hexadecimal digits.
     """
     keyed = hmac.new(_bytes_of(secret), digestmod="sha256")
-    by_board = secret.startswith((_DAILY, _BATTLE))
+    by_board = secret.startswith((DAILY, BATTLE))
 
     def draw(counter: int, board: Board) -> int:
         message = (counter & _COUNTER_MASK).to_bytes(8)
@@ -95,21 +88,25 @@ def check_fair(record: Record, secret: str, commitment: str | None = None) -> No
             f"the secret's SHA-256 is {commitment_of(secret)}, not the commitment {commitment}"
         )
     record.verify()
-    rules, draws, ply = record.rules, draws_of(secret), 0
-    if start_from(rules, draws) != record.start:
+    check_draws(secret, record.rules, record.start, (turn for _, turn, _ in record.replay()))
+
+
+def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[Turn]) -> None:
+    """Check that a secret draws the start, unless it was not drawn, and the tiles of turns.
+
+    Raises:
+        RecordError: at the first that is another one.
+    """
+    draws, ply = draws_of(secret), 0
+    if start is not None and start_from(rules, draws) != start:
         raise RecordError("the start is not the one that the secret draws")
-    for number, (_, turn, _) in enumerate(record.replay(), 1):
+    for number, turn in enumerate(turns, 1):
         if turn.spawn is None:
             continue
         slid = turn.slide.board
         if turn.spawn != draw_spawn(rules, slid, turn.direction, draws(ply, slid)):
             raise RecordError(f"turn {number}: the tile is not the one that the secret draws")
         ply += 1
-
-
-def daily_seed(day: date) -> int:
-    """Return the seed that a day's challenge had before days had secrets: its date."""
-    return int(day.strftime("%Y%m%d"))
 
 
 def revelation_of(day: str) -> datetime:
@@ -122,7 +119,7 @@ def revelation_of(day: str) -> datetime:
 
 def sealed_until(info: OnlineGameInfo) -> date | None:
     """Return the day from which a daily game is shown; None for a game that may be shown now."""
-    if not (info.day and info.secret):
+    if not info.day:
         return None
     known = revelation_of(info.day)
     return known.date() if datetime.now(UTC) < known else None
@@ -138,14 +135,13 @@ def known_secret(info: OnlineGameInfo, *, is_over: bool) -> str | None:
 
     That of a battle is told by its page, when all its games are over.
     """
-    is_battle = (info.secret or "").startswith(_BATTLE)
-    is_known = is_over and not is_battle and not is_sealed(info)
-    return info.secret or None if is_known else None
+    is_known = is_over and not info.secret.startswith(BATTLE) and not is_sealed(info)
+    return info.secret if is_known else None
 
 
 def _bytes_of(secret: str) -> bytes:
     try:
-        return bytes.fromhex(secret.removeprefix(_DAILY).removeprefix(_BATTLE))
+        return bytes.fromhex(secret.removeprefix(DAILY).removeprefix(BATTLE))
     except ValueError:
         raise RecordError(
             f"{secret!r} is not a secret: it has other than hexadecimal digits"

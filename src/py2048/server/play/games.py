@@ -14,16 +14,16 @@ import functools
 import operator
 import secrets
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
-from py2048.game.record import Step, decode_steps, direction_of, encode_step, encode_turn
+from py2048.game.record import Step, decode_steps, direction_of, encode_step
 from py2048.game.turn import Outcome, start_from
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.server.play import fairness
@@ -41,7 +41,7 @@ from py2048.server.schema import (
 from py2048.session.advice import Hint
 from py2048.session.events import Event
 from py2048.session.session import Session
-from py2048.session.tracked_game import Facts, TrackedGame, set_started
+from py2048.session.tracked_game import TrackedGame
 from py2048.storage import Account, GameChange, NewOnlineGame, OnlineGameInfo, OpenGame, SavedGame
 from py2048.storage.values import utc_now, utc_text
 
@@ -49,22 +49,22 @@ if TYPE_CHECKING:
     from py2048.storage import Store
 
 MAX_ACTIONS = 1_000_000
-"""The longest game: so many moves, undos, redos and hints together."""
+"""The moves, undos, redos and hints of a game together."""
 
 MAX_OPEN_GAMES = 100
-"""So many games in progress may an account have."""
+"""The games in progress of an account."""
 
 IDLE = timedelta(hours=1)
-"""After so long a game without a move gives way to a new one, where there are too many."""
+"""After this time a game without a move gives way to a new one, where there are too many."""
 
 LIVE = timedelta(minutes=5)
-"""A game counts as live for so long after its last move."""
+"""A game counts as live for this long after its last move."""
 
 UNTOUCHED = timedelta(days=1)
-"""After so long without a move a guest's game that is hardly begun is removed."""
+"""After this time without a move a guest's game that is hardly begun is removed."""
 
 LOST = timedelta(days=400)
-"""After so long without a move any game of a guest is removed: the cookie has ended."""
+"""After this time without a move any game of a guest is removed: the cookie has ended."""
 
 MAX_SIDE = 16
 MAX_TILE = 2**20
@@ -80,12 +80,6 @@ _FROM_POSITION = "from_position"
 _STARTED = datetime.now(UTC)
 MAX_RULES_NAME = 40
 MAX_RULES_TEXT = 400
-
-
-def _facts_of(saved: GameChange) -> Facts:
-    """Return what is saved of a game beside its turns."""
-    extra = saved.extra
-    return saved.undos, saved.hints, bool(extra.get("computer")), bool(extra.get("offline"))
 
 
 @dataclass
@@ -152,12 +146,9 @@ class OnlineGame:
         self.id = saved.id
         self.info = info
         self.is_finished = is_finished
-        self.rules_text = saved.rules
-        self.is_from_position = is_from_position(saved)
-        self.commitment = fairness.commitment_of(info.secret) if info.secret else None
+        self.commitment = fairness.commitment_of(info.secret)
         self.window: tuple[str, str] | None = None
-        draws = fairness.draws_of(info.secret) if info.secret else None
-        self._tracked = TrackedGame.from_saved(saved, draws)
+        self._tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
         self.session = Session(player=saved.player)
         self.session.play_tracked(self._tracked, _best_score(store, saved))
         self.clock = Clock.resumed(saved.updated)
@@ -187,12 +178,8 @@ class OnlineGame:
     @property
     def is_over(self) -> bool:
         """Whether no move can be made any more."""
-        return self.is_finished or self._is_late or self.session.game.is_over
-
-    @property
-    def _is_late(self) -> bool:
-        """Whether the time of its battle is up."""
-        return self.window is not None and utc_now() >= self.window[1]
+        is_late = self.window is not None and utc_now() >= self.window[1]
+        return self.is_finished or is_late or self.session.game.is_over
 
     @property
     def outcome(self) -> Outcome:
@@ -213,7 +200,7 @@ class OnlineGame:
     @property
     def category(self) -> str:
         """`POSITION`, or that of its session."""
-        return POSITION if self.is_from_position else self.session.category
+        return POSITION if self._tracked.extra.get(_FROM_POSITION) else self.session.category
 
     @property
     def allows_help(self) -> bool:
@@ -243,7 +230,8 @@ class OnlineGame:
         """
         if not self._is_next(number):
             return ()
-        self._check_early()
+        if self.window is not None and utc_now() < self.window[0]:
+            raise ActionRejected("early", "the battle has not started: wait for the countdown")
         if self.is_over:
             raise self.over()
         if self.info.mode != BOT or arrived is None:
@@ -288,42 +276,30 @@ class OnlineGame:
         self._check_length()
         return self.session.play_hint(hint)
 
-    def read_offline(self, number: int, text: str) -> tuple[Step, ...]:
-        """Return the turns that were played in a browser without its server.
-
-        They are to be verified by `check_offline`, which takes long, and then taken over.
+    def check_offline(self, number: int) -> None:
+        """Refuse turns that were played in a browser without its server, if they do not fit.
 
         Args:
             number: what the first of them would have as an action of its own.
-            text: the turns in the notation of records.
 
         Raises:
-            ActionRejected: reason ``offline`` if they cannot be read; otherwise as `undo`.
+            ActionRejected: as `undo`, or if the number is not the next (``gap``).
         """
-        self._check_offline(number)
-        try:
-            steps = tuple(decode_steps(text, self.session.rules.shape))
-        except Py2048Error as error:
-            raise _not_offline(error) from None
-        if self.version + len(steps) >= MAX_ACTIONS:
-            raise ActionRejected("over", f"the game ends here: it has {MAX_ACTIONS} actions")
-        return steps
-
-    def take_offline(self, number: int, steps: Sequence[Step]) -> None:
-        """Take over verified turns of `read_offline`, unless the game has changed since.
-
-        Nobody vouches for their tiles, so the game counts on no board of scores.
-
-        Raises:
-            ActionRejected: as `undo`.
-        """
-        self._check_offline(number)
-        self.session.take_turns(steps)
-
-    def _check_offline(self, number: int) -> None:
         self.check_help()
         if number != self.version + 1:
             raise ActionRejected("gap", f"the game is at action {self.version} by now")
+
+    def take_offline(self, number: int, steps: Sequence[Step]) -> None:
+        """Take over turns that `offline_steps` has verified, unless the game has changed since.
+
+        No one vouches for their tiles, so the game counts on no board of scores.
+
+        Raises:
+            ActionRejected: as `check_offline`, or if the game would be too long (``over``).
+        """
+        self.check_offline(number)
+        self._check_length(len(steps))
+        self.session.take_turns(steps)
 
     def check_help(self) -> None:
         """Refuse help where the mode forbids it.
@@ -355,13 +331,9 @@ class OnlineGame:
             self._check_length()
         return number == self.version + 1
 
-    def _check_length(self) -> None:
-        if self.version >= MAX_ACTIONS:
+    def _check_length(self, actions: int = 1) -> None:
+        if self.version + actions > MAX_ACTIONS:
             raise ActionRejected("over", f"the game ends here: it has {MAX_ACTIONS} actions")
-
-    def _check_early(self) -> None:
-        if self.window is not None and utc_now() < self.window[0]:
-            raise ActionRejected("early", "the battle has not started: wait for the countdown")
 
     def over(self) -> ActionRejected:
         """Return the rejection of what cannot be done in a game that is over."""
@@ -380,7 +352,8 @@ class OnlineGame:
         Returns:
             Their events. `None` says that more has happened: the game must be loaded again.
         """
-        if not self._is_continued_by(change):
+        actions = change.revision - change.seen
+        if self.is_dirty or change.seen != self.version or actions != len(change.turns):
             return None
         events: list[Event] = []
         for _, code, millis in change.turns:
@@ -388,22 +361,7 @@ class OnlineGame:
             self.think_ms += millis
         self.clock = Clock(time.monotonic())
         # The tiles are drawn here too; nothing that comes from elsewhere is believed.
-        taken = self.take_change()
-        same = [turn[:2] for turn in taken.turns] == [turn[:2] for turn in change.turns]
-        return tuple(events) if same and taken.revision == change.revision else None
-
-    def _is_continued_by(self, change: GameChange) -> bool:
-        """Say whether `change` does nothing but add turns to what is known and written."""
-        known, plies = self.length, [ply for ply, _, _ in change.turns]
-        return (
-            not self.is_dirty
-            and change.seen == self.version
-            and change.revision - change.seen == len(plies)
-            and plies == list(range(known, known + len(plies)))
-            and self._tracked.position == known
-            and change.position == change.length == known + len(plies)
-            and self._tracked.facts == _facts_of(change)
-        )
+        return tuple(events) if self.take_change() == change else None
 
     def leads_where(self, other: OnlineGame) -> bool:
         """Say whether another copy of the game has the same turns and facts, written or not."""
@@ -426,15 +384,13 @@ class GameService:
 
     Args:
         store: where everything is kept.
-        open_ids: the games that are open in this process.
 
     Attributes:
         store: as given.
     """
 
-    def __init__(self, store: Store, open_ids: Container[str] = ()) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
-        self._open_ids = open_ids
         self._swept = ""  # where the next sweep begins
         self._broken: set[str] = set()  # games that cannot be finished
 
@@ -471,7 +427,7 @@ class GameService:
             begun = self.daily(account_id)
             if begun is not None:
                 return self.load(begun.game_id), None
-            secret = self.store.online.day_secret(day, fairness.new_day_secret())
+            secret = self.store.online.day_secret(day, fairness.new_secret(fairness.DAILY))
         else:
             wanted, secret = checked_rules(rules), fairness.new_secret()
         return self.plan(account_id, wanted, mode, secret, day=day)
@@ -527,7 +483,7 @@ class GameService:
         """Where an account has all the games that it may have, discard the oldest without a move.
 
         Raises:
-            ActionRejected: if each of them has a move, is new, or is open here.
+            ActionRejected: if each of them has a move or is new.
         """
         excess = len(in_progress) - MAX_OPEN_GAMES + 1
         if excess <= 0:
@@ -535,7 +491,7 @@ class GameService:
         idle = utc_text(datetime.now(UTC) - IDLE)
         empty = [
             game for game in in_progress
-            if not (game.length or game.day or game.updated >= idle or game.id in self._open_ids)
+            if not (game.length or game.day or game.updated >= idle)
         ]  # fmt: skip
         if len(empty) < excess:
             raise ActionRejected(
@@ -582,7 +538,7 @@ class GameService:
     def challenge(self, day: str) -> tuple[str | None, str | None]:
         """Return the commitment to a day's secret, and the secret once it may be known.
 
-        Both are None where nobody has played, or where the date was the seed.
+        Both are None for a day on which there were no games.
         """
         secret = self.store.online.find_day_secret(day)
         if secret is None:
@@ -659,9 +615,7 @@ class GameService:
         if saved is None or info is None or not (saved.is_over or is_stopped):
             return None
         tracked = replayed(saved, info)
-        is_set_up = is_from_position(saved)
-        board = POSITION if is_set_up else board_of(info, tracked, saved.updated)
-        game = tracked.game
+        game, board = tracked.game, _board_of(saved, info, tracked)
         outcome = game.outcome.value if saved.is_over else "ended"
         try:
             self.store.records.finish(
@@ -737,105 +691,65 @@ def _check_mode(account: Account, mode: str) -> None:
         )
 
 
-def _check_steps(game: Game, steps: Iterable[Step]) -> None:
-    """Play turns on a game of their own.
+def offline_steps(rules: Rules, board: Board, text: str) -> tuple[Step, ...]:
+    """Return turns that were played without the server, verified by the rules from a board on.
+
+    Args:
+        rules: the rules.
+        board: where the turns begin.
+        text: the turns in the notation of records.
 
     Raises:
-        Py2048Error: if one breaks the rules.
+        ActionRejected: reason ``offline``, if one cannot be read or breaks the rules.
     """
-    for direction, spawn in steps:
-        if spawn is not None:
-            game.play(direction, spawn=spawn)
-            continue
-        count = game.turn_count
-        if direction in game.legal_directions() or game.attempt(direction):
-            raise RecordError(f"{direction} moves the tiles: it needs the tile that appeared")
-        if game.turn_count == count:
-            raise RecordError(f"{direction} moves nothing, which is not a turn here")
-
-
-def check_offline(rules: Rules, board: Board, steps: Iterable[Step]) -> None:
-    """Check that turns played without the server follow the rules from a board on.
-
-    Raises:
-        ActionRejected: reason ``offline``, if one breaks them.
-    """
+    game = Game(rules, board=board)
     try:
-        _check_steps(Game(rules, board=board), steps)
+        steps = tuple(decode_steps(text, rules.shape))
+        for direction, spawn in steps:
+            count = game.turn_count
+            if spawn is not None:
+                game.play(direction, spawn=spawn)
+            elif direction in game.legal_directions():
+                raise RecordError(f"{direction} moves the tiles: it needs the tile that appeared")
+            elif not (game.attempt(direction) or game.turn_count > count):
+                raise RecordError(f"{direction} moves nothing, which is not a turn here")
     except Py2048Error as error:
-        raise _not_offline(error) from None
-
-
-def _not_offline(error: Py2048Error) -> ActionRejected:
-    return ActionRejected("offline", f"a move made offline is none: {error}")
+        raise ActionRejected("offline", f"a move made offline is none: {error}") from None
+    return steps
 
 
 def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
-    """Replay a game from its secret, or from the seed of its day, to the same result.
+    """Replay a game; unless turns were made offline, its secret must deal the same tiles.
 
     Raises:
-        RecordError: if the start or a turn is not what the rules and draws give.
+        RecordError: if the start or a turn is not what the rules and the secret give.
     """
-    is_seeded = bool(info.day) and not info.secret  # from before days had secrets
-    if is_seeded and saved.seed != fairness.daily_seed(date.fromisoformat(info.day or "")):
-        raise RecordError(f"the seed {saved.seed} is not the one of {info.day}")
-    draws = fairness.draws_of(info.secret) if info.secret else None
-    start = Board.parse(saved.start)
-    board = start if is_from_position(saved) else None
-    rules = Rules.parse(saved.rules)
-    player = str(saved.extra.get("player", saved.player))
-    game = Game(rules, seed=saved.seed, board=board, player=player, draws=draws)
-    set_started(game, saved.started)
-    if game.start != start:
-        raise RecordError("the start is not the one that was dealt")
-    if saved.extra.get("offline"):
-        return _replayed_by_rules(saved)
-    turns = saved.turns[: saved.position]
-    for ply, code in enumerate(turns):
-        game.attempt(direction_of(code))
-        turn = game.last_turn
-        if game.turn_count == ply or turn is None or encode_turn(turn) != code:
-            raise RecordError(f"turn {ply + 1}: {code} is not the move and tile that were dealt")
+    try:
+        tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
+    except StorageError as error:
+        raise RecordError(str(error)) from None
+    game = tracked.game
+    if not tracked.offline:
+        start = None if saved.extra.get(_FROM_POSITION) else game.start
+        fairness.check_draws(info.secret, game.rules, start, game.turns)
     if game.score != saved.score or game.is_over != saved.is_over:
         how = "a game over" if saved.is_over else "a game in progress"
         raise RecordError(f"the turns give {game.score} points, not {how} with {saved.score}")
-    return TrackedGame(
-        game, list(turns), [millis or 0 for millis in saved.millis[: saved.position]],
-        saved.undos, saved.hints, bool(saved.extra.get("computer")),
-    )  # fmt: skip
-
-
-def is_from_position(saved: SavedGame) -> bool:
-    """Say whether a game began from a position of another, not from tiles that were dealt."""
-    return bool(saved.extra.get(_FROM_POSITION))
-
-
-def _replayed_by_rules(saved: SavedGame) -> TrackedGame:
-    """Replay a game of which some turns were played offline, with the tiles that it has.
-
-    Raises:
-        RecordError: if a turn is not what the rules allow.
-    """
-    game = Game(Rules.parse(saved.rules), board=Board.parse(saved.start))
-    _check_steps(game, decode_steps("".join(saved.turns[: saved.position]), game.rules.shape))
-    tracked = TrackedGame.from_saved(saved)
-    if tracked.game.score != saved.score or not tracked.game.is_over:
-        raise RecordError(f"the turns do not end the game with {saved.score} points")
     return tracked
 
 
-def board_of(info: OnlineGameInfo, game: TrackedGame, updated: str) -> str:
+def _board_of(saved: SavedGame, info: OnlineGameInfo, game: TrackedGame) -> str:
     """Return the board of scores for a game: an honest game counts by its mode.
 
     A daily game that continued after its secret was known counts as one with help.
     """
-    late = bool(info.day and info.secret) and updated >= utc_text(
-        fairness.revelation_of(info.day or "")
-    )
-    if game.category == "plain" and not late:
-        boards = {RANKED: "ranked", DAILY: "daily", BATTLE: "battle", BOT: "bot"}
-        return boards.get(info.mode, "assisted")
-    return "assisted" if game.category == "plain" else game.category
+    if saved.extra.get(_FROM_POSITION):
+        return POSITION
+    if game.category != "plain":
+        return game.category
+    if info.day and saved.updated >= utc_text(fairness.revelation_of(info.day)):
+        return "assisted"
+    return "assisted" if info.mode == CASUAL else info.mode
 
 
 def guest_name(account_id: str) -> str:
@@ -870,9 +784,16 @@ def checked_rules(text: str) -> Rules:
         rules = Rules.parse(text)
     except (Py2048Error, ValueError, OverflowError) as error:
         raise ActionRejected("rules", str(error)) from None
-    fault = _fault(rules)
-    if fault is not None:
-        raise ActionRejected("rules", fault)
+    tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
+    for value, most, fault in (
+        (len(rules.name), MAX_RULES_NAME, f"the name {rules.name!r} is too long"),
+        (max(rules.shape), MAX_SIDE, f"size={rules.rows}x{rules.columns} is too large"),
+        (tile, MAX_TILE, f"new tiles of {tile} are too large"),
+        (rules.target or 0, MAX_TARGET, f"target={rules.target} is too large"),
+        (len(str(rules)), MAX_RULES_TEXT, "the rules written in full are too long"),
+    ):
+        if value > most:
+            raise ActionRejected("rules", f"{fault} here: use at most {most}")
     is_borrowed = any(rules.name.casefold() == preset.name for preset in list_rules())
     return replace(rules, name=OWN) if is_borrowed and preset_of(rules) is None else rules
 
@@ -888,20 +809,3 @@ def preset_of(rules: Rules) -> Rules | None:
     same = [preset for preset in list_rules() if wanted(preset) == wanted(rules)]
     first = same[0] if same else None
     return next((each for each in same if each.name == rules.name.casefold()), first)
-
-
-def _fault(rules: Rules) -> str | None:
-    """Return why rules are not played here, None if they are."""
-    tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    if len(rules.name) > MAX_RULES_NAME:
-        return f"{rules.name!r} is not a name here: use at most {MAX_RULES_NAME} characters"
-    if max(rules.shape) > MAX_SIDE:
-        size = f"{rules.rows}x{rules.columns}"
-        return f"size={size} is too large here: use at most {MAX_SIDE} rows and columns"
-    if tile > MAX_TILE:
-        return f"new tiles of {tile} are too large here: use at most {MAX_TILE}"
-    if (rules.target or 0) > MAX_TARGET:
-        return f"target={rules.target} is too large here: use at most {MAX_TARGET}, or none"
-    if len(str(rules)) > MAX_RULES_TEXT:
-        return f"the rules are too long: at most {MAX_RULES_TEXT} characters when written in full"
-    return None

@@ -59,7 +59,7 @@ def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.St
         **_position(game, autoplay),
         mine=mine,
         watching=not mine,
-        rules=rules_info(game.rules_text),
+        rules=rules_info(str(played.rules)),
         mode=game.info.mode,
         day=game.info.day,
         player=played.player,

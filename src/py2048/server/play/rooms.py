@@ -2,7 +2,7 @@
 
 Everything here happens in the event loop, but for what may block: that goes to `GameService` in a
 thread. A move is done at once, then written by `GroupCommit` together with others, and only then
-sent to anybody. What cannot be written is taken back, and everybody in the room is told so.
+answered. What cannot be written is taken back, and everybody in the room is told so.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, datetime
 from enum import Enum
-from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
 from py2048.server import schema
 from py2048.server.play import messages
+from py2048.server.play.changes import CommitResult, GroupCommit, Notices
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
-from py2048.server.play.group_commit import CommitResult, GroupCommit
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.session import Event
 from py2048.storage import GameChange, NewOnlineGame, OpenGame
+from py2048.storage.values import utc_text
 
 if TYPE_CHECKING:
-    from py2048.server.http.metrics import Metrics
-    from py2048.server.play.notices import Notices
+    from py2048.server.http.monitoring import Metrics
     from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
@@ -41,8 +41,8 @@ _FIRST_WAIT_S, _MAX_WAIT_S = 0.1, 5.0
 """Between two tries to read a game again."""
 
 _MAX_LIVE = 40
-_FAULT_S = 3.0
-"""For this long after a failed write the server is not ready."""
+_ABANDONED_S = 1.0
+"""After this a room is closed that nobody has entered since its game was loaded."""
 
 _RETRY_S = 2.0
 """After this time a page may try again what could not be written."""
@@ -50,7 +50,6 @@ _RETRY_S = 2.0
 _LOOK_S = 2.0
 """Between two looks into the store for what other processes did and no notice told."""
 
-_MAX_LOOKED_AT = 100
 MAX_FRAMES = 256
 MAX_CHARACTERS = 1_000_000
 TOO_SLOW, SIGN_IN = 1013, 1008
@@ -74,7 +73,6 @@ class Client:
         closed: the code to close the connection with, once there is one.
         hears_from: the number of the room's first frame for everybody that is sent here too;
             none is until the client has been told something itself, such as the state.
-        overflowed: set when the reader is too slow; sending the current frame may never end.
     """
 
     def __init__(
@@ -90,10 +88,10 @@ class Client:
         self.room: Room | None = None
         self.closed: int | None = None
         self.hears_from = inf
-        self.overflowed = asyncio.Event()
         self._write_now = write_now
         self._frames: deque[bytes] = deque()
         self._size = 0
+        self._sender: asyncio.Task[object] | None = None
         self._is_sending = False
         self._awake = asyncio.Event()
 
@@ -116,16 +114,22 @@ class Client:
         return not self._frames
 
     def close(self, code: int) -> None:
-        """Send the frames left (none to a slow reader), then close with `code`."""
+        """Send the frames left, then close with `code`; a slow reader gets nothing more."""
         if self.closed is None:
             self.closed = code
         if code == TOO_SLOW:
             self._frames.clear()
-            self.overflowed.set()
+            if self._sender is not None:
+                self._sender.cancel()
         self._awake.set()
 
     async def run(self, send: Callable[[bytes], Awaitable[None]]) -> int:
-        """Send frames until the client is closed; return the code to close with."""
+        """Send frames until the client is closed; return the code to close with.
+
+        The task that awaits this is cancelled when the client is closed as too slow, as sending
+        the current frame may never end.
+        """
+        self._sender = asyncio.current_task()
         while True:
             while self._frames:
                 frame = self._frames.popleft()
@@ -191,9 +195,10 @@ class Room:
     Attributes:
         game: the game.
         state: what is done with it.
-        fault: why its last change could not be written, while it is read again.
+        fault: why it cannot be read, while that is tried again.
         clients: who plays or watches it.
         autoplay: the computer player that makes the moves, None where none does.
+        wanted: the revision to which it is being brought, from the store.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
@@ -202,9 +207,9 @@ class Room:
         self.fault: StorageError | None = None
         self.clients: set[Client] = set()
         self.autoplay: Autoplay | None = None
+        self.wanted = 0
         self._rooms = rooms
         self._changed = asyncio.Event()
-        self._is_told = False  # of the fault
         self._writing: list[_Frame] = []  # sent when what is being written is written
         self._waiting: list[_Frame] = []  # sent after the write that follows
         self._frames = 0
@@ -232,12 +237,12 @@ class Room:
         self._let_hear(client)
         frame = _Frame(self._frames, schema.encode(message), client, time.perf_counter())
         self._frames += 1
-        is_clean = self.state is RoomState.OPEN and not self.game.is_dirty
-        if is_clean or self.state in (RoomState.LOADING, RoomState.GONE):
-            self._deliver([frame])
-        else:
+        is_new = self.state is RoomState.OPEN and self.game.is_dirty
+        if is_new or self.state is RoomState.WRITING:
             self._waiting.append(frame)
             self._write()
+        else:
+            self._deliver([frame])
 
     def broadcast(self, events: Sequence[Event], client: Client | None = None) -> None:
         """Tell everybody what happened; without events send `client` the state.
@@ -287,15 +292,13 @@ class Room:
         """Continue after a change was written, or could not be."""
         if self.state is not RoomState.WRITING:
             return  # the game is read again, whatever was written
-        frames, self._writing = self._writing, []
         if result.error is not None or result.is_stale:
-            self._waiting[:0] = frames
-            self._rooms.reload(self, result.error)
+            self.reload(result.error)
             return
         now = time.perf_counter()
-        for frame in frames:
+        for frame in self._writing:
             self._rooms.metrics.move_seconds.observe(now - frame.since)
-        self._deliver(frames)
+        self._deliver(self._writing)
         self._become(RoomState.OPEN)
         self._write()
         if self.is_settled:
@@ -343,59 +346,83 @@ class Room:
 
     # When another process changed the game, or the store fails
 
-    def begin_reload(self, error: StorageError | None) -> None:
-        """Forget what is not written; `error` says why it could not be.
+    def reload(self, error: StorageError | None = None) -> None:
+        """Load the game again and forget what is not written.
 
-        The answers to it are kept until the store is read: a change may be in it although its
-        acknowledgement was lost.
+        Args:
+            error: why it could not be written, None if another process changed the game. A change
+                may be in the store although its acknowledgement was lost, so answers are kept until
+                the store is read.
         """
-        if error is None:
-            self._waiting.clear()
-        self.fault = error
-        self._become(RoomState.LOADING)
-        self.end_autoplay()
-
-    def announce_fault(self, error: StorageError) -> None:
-        """Tell everybody, once, that the store can be neither written nor read."""
-        if not self._is_told:
-            self.fault = self.fault or error
-            self._is_told = True
+        if error is not None:
+            self._rooms.note_fault(error, "a move could not be written")
+        if self.state is not RoomState.LOADING:
+            answers = [*self._writing, *self._waiting] if error else []
+            self._writing, self._waiting = [], []
             self._become(RoomState.LOADING)
-            for client in self.clients:
-                self._send_fault(client, error, None)
+            self.end_autoplay()
+            self._rooms.start(self._load(error, answers))
 
-    def announce_end(self) -> None:
-        """Tell everybody that the game is gone."""
-        self._become(RoomState.GONE)
-        for client in self.clients:
-            self.send(messages.rejection(_gone(), "", None), client)
+    async def _load(self, error: StorageError | None, answers: Sequence[_Frame]) -> None:
+        """Load the game, for as long as somebody waits for it."""
+        wait = _FIRST_WAIT_S
+        while True:
+            try:
+                game = await self._rooms.in_thread(self._rooms.games.load, self.game.id)
+            except ActionRejected:  # its player has deleted it, or it gave way to a new one
+                self._become(RoomState.GONE)
+                self._tell_all(_gone(), has_state=False)
+                self._rooms.abandon(self)
+                return
+            except Py2048Error as failure:
+                fault = failure if isinstance(failure, StorageError) else StorageError(str(failure))
+                self._rooms.note_fault(fault, "a game cannot be read again")
+                if self.fault is None:
+                    self.fault = error or fault
+                    self._become(RoomState.LOADING)  # those who wait need to know
+                    self._tell_all(_unsaved(fault), has_state=False)
+                if not (self.clients and fault.kind):
+                    self._rooms.abandon(self)
+                    return
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, _MAX_WAIT_S)
+            else:
+                self._replace(game, error, answers)
+                return
 
-    def _send_fault(
-        self, client: Client, error: StorageError, state: schema.StateMessage | None
+    def _replace(
+        self, game: OnlineGame, error: StorageError | None, answers: Sequence[_Frame]
     ) -> None:
-        rejected = messages.unsaved(error)
-        rejected.wait = _RETRY_S
-        self.send(messages.rejection(rejected, "", state), client)
-
-    def replace_game(self, game: OnlineGame) -> None:
         """Replace the game by what the store has, and tell everybody."""
         # A record has the version that its player knows: a mere state would answer no action.
         is_undone = game.is_finished and game.version < self.game.version
-        if self.fault is not None and game.leads_where(self.game):
-            self._deliver(self._waiting)
-            self.fault = None  # all is written
-        self.game = game
-        self._waiting, self._writing = [], []
-        for client in self.clients:
-            if self.fault is not None and not self._is_told:
-                self._send_fault(client, self.fault, self.state_for(client.account))
-            elif is_undone and client.account == game.info.owner:
-                state = self.state_for(client.account)
-                self.send(messages.rejection(game.over(), "", state), client)
-            else:
-                self.send_state(client)
-        self.fault, self._is_told = None, False
+        if error is not None and game.leads_where(self.game):
+            self._deliver(answers)  # all was written
+            error = None
+        is_told, self.fault, self.game = self.fault is not None, None, game
+        if error is not None and not is_told:
+            self._tell_all(_unsaved(error))
+        else:
+            for client in self.clients:
+                if is_undone and client.account == game.info.owner:
+                    state = self.state_for(client.account)
+                    self.send(messages.rejection(game.over(), "", state), client)
+                else:
+                    self.send_state(client)
         self._become(RoomState.OPEN)
+        self._rooms.release(self)
+
+    def _tell_all(self, rejected: ActionRejected, *, has_state: bool = True) -> None:
+        """Tell everybody that what they did is not done."""
+        for client in self.clients:
+            state = self.state_for(client.account) if has_state else None
+            self.send(messages.rejection(rejected, "", state), client)
+
+
+def _unsaved(error: StorageError) -> ActionRejected:
+    rejected = messages.unsaved(error)
+    rejected.wait = _RETRY_S
+    return rejected
 
 
 def _gone() -> ActionRejected:
@@ -420,20 +447,18 @@ class Rooms:
 
     def __init__(self, store: Store, metrics: Metrics, notices: Notices | None = None) -> None:
         self.open: dict[str, Room] = {}
-        self.games = GameService(store, self.open)
+        self.games = GameService(store)
         self.metrics = metrics
         self.notices = notices
         self.clients: set[Client] = set()
-        self._opening: dict[str, asyncio.Future[Room]] = {}
+        self._opening: dict[str, asyncio.Task[Room]] = {}
         self._beginning: dict[str, asyncio.Future[CommitResult]] = {}
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-games")
         # Games are replayed one at a time, so that those who play feel little of it.
         self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
         self._tasks: set[asyncio.Task[None]] = set()
-        self._changed: dict[str, float] = {}  # games by the time of their last change, in order
-        self._wanted: dict[str, int] = {}  # revisions that are to be read from the store
-        self._fault: tuple[float, StorageError] | None = None
+        self._changed: OrderedDict[str, None] = OrderedDict()  # the last games, the latest last
         self.group_commit = GroupCommit(store, self._written)
 
     async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -493,18 +518,8 @@ class Rooms:
         if game_id in self.open:
             return self.open[game_id]
         if game_id not in self._opening:
-            self._opening[game_id] = asyncio.ensure_future(self._load(game_id))
-        opening = self._opening[game_id]
-        try:
-            return await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            opening.add_done_callback(self._release_opened)
-            raise
-
-    def _release_opened(self, opening: asyncio.Future[Room]) -> None:
-        """Close the room whose opener has gone; others who wait for it open it again."""
-        if not (opening.cancelled() or opening.exception()):
-            self.release(opening.result())
+            self._opening[game_id] = self._loop.create_task(self._load(game_id))
+        return await asyncio.shield(self._opening[game_id])
 
     async def find_own(self, game_id: str, account: str) -> Room:
         """Return the room of an account's own game, as `find`.
@@ -513,7 +528,7 @@ class Rooms:
             ActionRejected: if the game is somebody else's (``not_yours``, or ``sealed``).
         """
         if game_id in self.open and self.notices is not None:
-            await self._follow_store(game_id)  # its player may have left a process that died
+            await self._follow(self.open[game_id])  # its player may have left a process that died
         room = await self.find(game_id)
         if room.game.info.owner != account:
             self.release(room)
@@ -524,9 +539,11 @@ class Rooms:
     async def _load(self, game_id: str) -> Room:
         try:
             game = await self.in_thread(self.games.load, game_id)
-            return self.open.setdefault(game_id, Room(self, game))
         finally:
             del self._opening[game_id]
+        room = self.open.setdefault(game_id, Room(self, game))
+        self._loop.call_later(_ABANDONED_S, self.release, room)  # who asked for it may be gone
+        return room
 
     def enter(self, client: Client, room: Room) -> None:
         """Move a client to a room."""
@@ -574,7 +591,7 @@ class Rooms:
         """Close the rooms of accounts that were deleted, and tell everybody in them."""
         for room in tuple(self.open.values()):
             if room.game.info.owner in accounts:
-                self.reload(room, None)
+                room.reload()
 
     # Writing
 
@@ -633,58 +650,16 @@ class Rooms:
             if room is not None and room.game.info.mode == CASUAL:
                 room.game.is_finished = True  # a player who comes back cannot undo
 
-    def reload(self, room: Room, error: StorageError | None) -> None:
-        """Load a game again that another process has changed, or that could not be written."""
-        if error is not None:
-            self.note_fault(error, "a move could not be written")
-        if room.state is not RoomState.LOADING:
-            room.begin_reload(error)
-            self.start(self._reload(room))
-
-    async def _reload(self, room: Room) -> None:
-        """Load a game again, for as long as somebody waits for it."""
-        wait = _FIRST_WAIT_S
-        while True:
-            try:
-                game = await self.in_thread(self.games.load, room.game.id)
-                break
-            except ActionRejected:  # its player has deleted it, or it gave way to a new one
-                room.announce_end()
-                self._abandon(room)
-                return
-            except Py2048Error as error:
-                fault = error if isinstance(error, StorageError) else StorageError(str(error))
-                self.note_fault(fault, "a game cannot be read again")
-                room.announce_fault(fault)
-                if not (room.clients and fault.kind):
-                    self._abandon(room)
-                    return
-                await asyncio.sleep(wait)
-                wait = min(2 * wait, _MAX_WAIT_S)
-        room.replace_game(game)
-        self.release(room)
-
-    def _abandon(self, room: Room) -> None:
-        """Close a room that is empty, or whose game is gone or cannot be read any more."""
+    def abandon(self, room: Room) -> None:
+        """Close a room whose game is gone or cannot be read any more."""
         self.open.pop(room.game.id, None)
         for client in room.clients:
             client.room = None
 
     def note_fault(self, error: StorageError, what: str) -> None:
-        """Count and log that the store failed; until it works again the server is not ready."""
+        """Count and log that the store failed."""
         self.metrics.storage_faults.inc()
         _log.error(what, extra={"fault": str(error)})
-        if error.kind:
-            self._fault = time.monotonic(), error
-
-    def check_faults(self) -> None:
-        """Raise the fault of the store, if there was one a moment ago.
-
-        Raises:
-            StorageError: the fault.
-        """
-        if self._fault is not None and time.monotonic() - self._fault[0] < _FAULT_S:
-            raise self._fault[1]
 
     # Other processes, and what is live
 
@@ -692,101 +667,85 @@ class Rooms:
         """Follow what other processes do in the games that are open here, until cancelled."""
         if self.notices is None:
             return
-        listening = self.start(self.notices.run(self._hear, self._look_at_all))
+        listening = self.start(self.notices.run(self._hear))
         while not listening.done():
             await asyncio.sleep(_LOOK_S)
             # A notice of a game that is only watched here may be lost; its own player would notice.
-            await self._look(
+            wanted = [
                 game_id
                 for game_id, room in self.open.items()
-                if self.notices.fault or not room.is_played
-            )
+                if (self.notices.fault or not room.is_played) and not room.game.is_over
+            ]
+            try:
+                now = await self.in_thread(self.games.store.games.revisions, wanted)
+            except StorageError as error:
+                self.note_fault(error, "other processes cannot be followed")
+                continue
+            for game_id in filter(self.open.__contains__, wanted):
+                # A game that is gone is finished: its record is its last revision.
+                self._follow_to(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _hear(self, revisions: Mapping[str, int]) -> None:
         """Take note of what another process has written."""
         for game_id, revision in revisions.items():
             self._note_live(game_id)
-            self._follow_soon(game_id, revision)
+            self._follow_to(game_id, revision)
 
-    def _look_at_all(self) -> None:
-        """Look at every open game: notices may be lost."""
-        self.start(self._look(self.open))
-
-    async def _look(self, games: Iterable[str]) -> None:
-        """Look into the store for changes of open games that no notice told."""
-        wanted = [game_id for game_id in games if not self.open[game_id].game.is_over]
-        try:
-            for first in range(0, len(wanted), _MAX_LOOKED_AT):
-                some = wanted[first : first + _MAX_LOOKED_AT]
-                now = await self.in_thread(self.games.store.games.revisions, some)
-                for game_id in some:
-                    # A game that is gone is finished: its record is its last revision.
-                    version = self.open[game_id].game.version if game_id in self.open else 0
-                    self._follow_soon(game_id, now.get(game_id, version + 1))
-        except StorageError as error:
-            self.note_fault(error, "other processes cannot be followed")
-
-    def _follow_soon(self, game_id: str, revision: int) -> None:
-        """Have a game brought to at least a revision, from the store."""
+    def _follow_to(self, game_id: str, revision: int) -> None:
+        """Have a game that is open brought to at least a revision, from the store."""
         room = self.open.get(game_id)
-        if room is None or revision <= room.game.version:
-            return
-        is_running = game_id in self._wanted
-        self._wanted[game_id] = max(revision, self._wanted.get(game_id, 0))
-        if not is_running:
-            self.start(self._follow(game_id))
+        if room is not None and revision > max(room.game.version, room.wanted):
+            is_running, room.wanted = room.wanted > 0, revision
+            if not is_running:
+                self.start(self._follow_all(room))
 
-    async def _follow(self, game_id: str) -> None:
+    async def _follow_all(self, room: Room) -> None:
+        wanted = 0
         try:
-            wanted = 0
-            while self._wanted[game_id] > wanted:  # more may come meanwhile
-                wanted = self._wanted[game_id]
-                await self._follow_store(game_id)
+            while room.wanted > wanted:  # more may come meanwhile
+                wanted = room.wanted
+                await self._follow(room)
         except StorageError as error:
             self.note_fault(error, "another process cannot be followed")
         finally:
-            del self._wanted[game_id]
+            room.wanted = 0
 
-    async def _follow_store(self, game_id: str) -> None:
+    async def _follow(self, room: Room) -> None:
         """Bring an open game to where the store has it.
 
         Raises:
             StorageError: if the store cannot be read.
         """
-        room = self.open.get(game_id)
-        if room is None:
-            return
         try:
             await room.ready()
         except ActionRejected:
             return  # it cannot be read, or is gone
         game = room.game
         since = self.games.store.games.change_since
-        change = await self.in_thread(since, game_id, game.version, game.length)
-        if self.open.get(game_id) is not room or room.game is not game or not room.is_settled:
+        change = await self.in_thread(since, game.id, game.version, game.length)
+        if self.open.get(game.id) is not room or room.game is not game or not room.is_settled:
             return
         if change is not None and change.revision <= game.version:
             return
         room.end_autoplay()  # somebody acts there
         events = game.follow(change) if change is not None else None
         if events is None:  # undone, finished or gone; it is replayed in a thread
-            self.reload(room, None)
+            room.reload()
         else:
             room.broadcast(events)
 
     def _note_live(self, game_id: str) -> None:
         """Note that a game was played just now, here or elsewhere."""
-        self._changed.pop(game_id, None)
-        now = self._changed[game_id] = time.monotonic()
-        while self._changed[oldest := next(iter(self._changed))] < now - LIVE.total_seconds():
-            del self._changed[oldest]
+        self._changed[game_id] = None
+        self._changed.move_to_end(game_id)
+        if len(self._changed) > _MAX_LIVE:
+            self._changed.popitem(last=False)
 
     async def live_games(self) -> list[OpenGame]:
         """Return the games that changed last, here or in another process that can be heard."""
-        since = time.monotonic() - LIVE.total_seconds()
-        changed = (game for game, when in reversed(self._changed.items()) if when >= since)
-        latest = list(islice(changed, _MAX_LIVE))
-        return await self.in_thread(self.games.store.online.live, latest)
+        since = utc_text(datetime.now(UTC) - LIVE)
+        games = await self.in_thread(self.games.store.online.live, tuple(self._changed))
+        return [game for game in games if game.updated >= since]
 
     async def close(self) -> None:
         """Write all that was done, finish what is over, and close the store."""

@@ -381,7 +381,7 @@ def _count_attempt(request: Request, name: str, account: Account | None) -> tupl
 
 def _check_pace(request: Request) -> None:
     services = services_of(request)
-    _check_wait(services, services.limits.password_addresses.take(address_of(request.scope)))
+    _check_wait(services, services.limits.take("passwords", address_of(request.scope)))
 
 
 def _check_wait(services: Services, wait: float) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from py2048.errors import StorageError
@@ -71,8 +71,8 @@ class User:
         return self.name or guest_name(self.account)
 
 
-def services_of(request: Request) -> Services:
-    """Return the parts of the server that received a request."""
+def services_of(request: HTTPConnection) -> Services:
+    """Return the parts of the server that received a request or a WebSocket."""
     return cast("Services", request.app.state.services)
 
 

@@ -12,7 +12,6 @@ from py2048.errors import StaleGameError
 from py2048.server.http.middleware import address_of
 from py2048.server.play import battles
 from py2048.server.play.games import GameService
-from py2048.server.schema import ActionRejected
 from py2048.server.site.auth import services_of, user_of
 from py2048.server.site.pages import origin_of, page, presets, read_form, render
 from py2048.storage import AccountError
@@ -34,7 +33,7 @@ async def choose(request: Request) -> Response:
 async def offer(request: Request) -> Response:
     """Offer a battle, and go to its page."""
     user, form, services = await user_of(request), await read_form(request), services_of(request)
-    services.limits.check_new_game(user.account, address_of(request.scope))
+    services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
     rules, minutes = form.get("rules", "classic"), form.get("minutes", "5")
     return RedirectResponse(await services.do(battles.offer, user.account, rules, minutes), 303)
 
@@ -53,8 +52,7 @@ async def act(request: Request) -> Response:
     if action is None:
         raise HTTPException(404, "There is no such form.")
     user, services = await user_of(request), services_of(request)
-    if services.limits.battles.take(user.account):
-        raise ActionRejected("busy", "too fast: wait a moment")
+    services.limits.check(battles=user.account)
     battle = request.path_params["battle"]
     try:
         address = await services.do(action, battle, user.account)

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from py2048.server.http.middleware import address_of
 from py2048.server.play.games import GameService
 from py2048.server.play.messages import rules_info
-from py2048.server.schema import ActionRejected, checked_game_id
+from py2048.server.schema import checked_game_id
 from py2048.server.site.auth import services_of, user_of
 from py2048.server.site.daily import streak_of
 from py2048.server.site.pages import origin_of, page, render
@@ -162,8 +162,7 @@ async def show(request: Request) -> Response:
 async def show_picture(request: Request) -> Response:
     """The picture."""
     services, (_, card) = services_of(request), await _card(request)
-    if services.limits.cards.take(address_of(request.scope)):
-        raise ActionRejected("busy", "too many pictures: wait a moment")
+    services.limits.check(cards=address_of(request.scope))
     body = await services.rooms.in_thread(picture, card)
     headers = {"cache-control": "public, max-age=86400"}
     return Response(body, media_type="image/png", headers=headers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -75,7 +74,6 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] 
     if info is None or row is None:
         return None
     is_over = row.finished is not None
-    is_seeded = info.day and not info.secret
     return {
         **msgspec.structs.asdict(row),
         "player": info.name,
@@ -84,9 +82,8 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] 
         "mode": info.mode,
         "day": info.day,
         "is_over": is_over,
-        "commitment": fairness.commitment_of(info.secret) if info.secret else None,
+        "commitment": fairness.commitment_of(info.secret),
         "secret": fairness.known_secret(info, is_over=is_over),
-        "seed": fairness.daily_seed(date.fromisoformat(info.day or "")) if is_seeded else None,
         "from_position": row.board == POSITION,
         "can_play_on": is_over and not fairness.is_sealed(info),
         "assisted": is_over and row.board in ("assisted", "computer"),
@@ -139,7 +136,7 @@ async def play_on(request: Request) -> Response:
     if not _TURN.fullmatch(turn):
         raise ActionRejected("position", "choose a move of the game: give its number as turn")
     origin = await visible_game(request, user)
-    services.limits.check_new_game(user.account, address_of(request.scope))
+    services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
     rooms = services.rooms
     game = await rooms.begin(plan_from_position, rooms.games, user.account, origin, int(turn))
     return RedirectResponse(f"/?game={game.id}", 303)

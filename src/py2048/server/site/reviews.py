@@ -34,7 +34,7 @@ from py2048.review import MoveReview, Review, judge_for, reviewing
 from py2048.review.plots import graph
 from py2048.review.words import describe_move
 from py2048.server import schema
-from py2048.server.http.metrics import Metrics
+from py2048.server.http.monitoring import Metrics
 from py2048.server.play import fairness
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
@@ -97,7 +97,7 @@ async def request_review(services: Services, game_id: str, account: str, address
     """
     if not services.settings.reviews:
         raise ActionRejected("off", "games are not reviewed on this server")
-    services.limits.check_review(account, address)
+    services.limits.check(reviews=account, reviews_from=address)
     await services.do(_request, game_id, services.reviews.asked_from(address))
     services.reviews.wake()
 
