@@ -264,9 +264,9 @@ async def test_a_handshake_that_is_none_is_told_to_its_client_alone(tmp_path: Pa
 
 
 FLOODS = {
-    "pings": frame(b"", 0x89) * 3000,
-    "pongs": frame(b"", 0x8A) * 3000,
-    "fragments": frame(b"a", 0x01) + frame(b"a", 0x00) * 3000 + frame(b"a", 0x80),
+    "pings": frame(b"", 0x89) * 1000,
+    "pongs": frame(b"", 0x8A) * 1000,
+    "fragments": frame(b"a", 0x01) + frame(b"a", 0x00) * 1000 + frame(b"a", 0x80),
 }
 
 
@@ -285,7 +285,7 @@ async def test_frames_of_every_kind_count_for_their_address(flood: bytes) -> Non
             pass
         while await asyncio.wait_for(heard.get(), 30) != "from a":
             pass
-        assert time.monotonic() - began > 2
+        assert time.monotonic() - began > 0.8
         for writer in writers:
             writer.transport.abort()
 

@@ -15,10 +15,7 @@ from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import Buckets
 
 _SLICE = 512
-"""So many bytes are parsed at a time, less than a hundred of the shortest frames."""
-
-_HELD_SLICE = 64
-"""The same for a socket that had to wait: so a flood does not starve others at its address."""
+"""The bytes that are parsed at a time, less than a hundred of the shortest frames."""
 
 _MIN_PAUSE_S = 0.05
 """Many sockets of one address that wait for its meter look at it no more often than this."""
@@ -78,28 +75,21 @@ class SocketConnection(WebSocketsSansIOProtocol):
     def _read(self) -> None:
         """Parse what has come, as far as the address has tokens for it."""
         was_held, self._is_held = self._is_held, False
-        size = _HELD_SLICE if was_held else _SLICE
         while self._unread and not self.transport.is_closing():
-            if wait := self._meter.take(self._address):
-                self._hold(wait)
+            if wait_s := self._meter.take(self._address):
+                self._is_held = True
+                self.transport.pause_reading()
+                # By chance, so that sockets of one address take turns.
+                pause_s = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
+                self._timer = self.loop.call_later(pause_s, self._read)
                 return
-            some = bytes(self._unread[:size])
-            del self._unread[:size]
+            some = bytes(self._unread[:_SLICE])
+            del self._unread[:_SLICE]
             self._frames = 0
             super().data_received(some)
             self._meter.owe(self._address, max(0, self._frames - 1))
-            if was_held and self._unread:
-                self._hold(0.0)
-                return
         if was_held and not (self.read_paused or self.transport.is_closing()):
             self.transport.resume_reading()
-
-    def _hold(self, wait_s: float) -> None:
-        self._is_held = True
-        self.transport.pause_reading()
-        # By chance, so that sockets of one address take turns.
-        pause = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
-        self._timer = self.loop.call_later(pause, self._read)
 
     def handle_events(self) -> None:
         """Count the frames that are handled."""
