@@ -19,6 +19,7 @@ from py2048.errors import RecordError
 from py2048.game.turn import Spawn
 from py2048.rules.parts import MAX_POINTS
 from py2048.server.play import games as games_module
+from py2048.server.play.changes import CommitResult, GroupCommit
 from py2048.server.play.fairness import check_fair, commitment_of, draws_of
 from py2048.server.play.games import (
     MAX_ACTIONS,
@@ -29,7 +30,6 @@ from py2048.server.play.games import (
     OnlineGame,
     checked_rules,
 )
-from py2048.server.play.changes import CommitResult, GroupCommit
 from py2048.server.schema import ActionRejected
 from py2048.session import Event, Moved, Undone
 from py2048.session.session import is_by_computer

@@ -22,8 +22,8 @@ from websockets.asyncio.client import connect
 
 from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import Buckets
-from py2048.server.http.monitoring import is_our_fault
 from py2048.server.http.middleware import network_of
+from py2048.server.http.monitoring import is_our_fault
 from py2048.server.http.sockets import SocketConnection
 from py2048.server.settings import ServerError, Settings, find_proxies
 

@@ -20,8 +20,8 @@ from inside import Json, Visitor, running
 from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.errors import StorageError
-from py2048.server.play.games import GameService
 from py2048.server.play.changes import Change
+from py2048.server.play.games import GameService
 from py2048.storage import open_store
 from py2048.storage.accounts import Sessions
 
