@@ -38,14 +38,14 @@ def _texts_over_the_edge(canvas: tk.Canvas) -> Iterator[str]:
 def cits1401() -> Iterator[str]:
     """Tiles of every size and number, and the window around them."""
     from py2048.courses.cits1401.app import App
-    from py2048.courses.cits1401.board_view import FONT
+    from py2048.courses.windows import fitting_font
 
     app = App(seed=1)
     app.update()
     yield from texts_cut(app)
     for side in (24, 60, 97, 250):
         for rank in (1, 4, 7, 10, 14, 17, 20, 40):
-            font = FONT, -app.board.digit_height(2**rank, side), "bold"
+            font = fitting_font(app, str(2**rank), side * 85 // 100, side * 46 // 100, "bold")
             if int(app.tk.call("font", "measure", font, str(2**rank))) > side:
                 yield f"cits1401: {2**rank} on a tile of {side} pixels"
     app.quit_game()
@@ -67,6 +67,7 @@ def comp1127() -> Iterator[str]:
 def qsan_qarut() -> Iterator[str]:
     """The bar at the end of a long game, and numbers on small cells."""
     from py2048.courses.qsan_qarut.view import View
+    from py2048.courses.windows import fitting_font
 
     view = View()
     view.score_label["text"] = f"Score: {2 * LARGEST}"
@@ -78,7 +79,7 @@ def qsan_qarut() -> Iterator[str]:
         yield "qsan_qarut: the score and the end overlap"
     for side in (26, 61, 137, 280):
         for rank in (1, 7, 10, 14, 17):
-            font = view.fitting_font(str(2**rank), side * 9 // 10, side * 5 // 11)
+            font = fitting_font(view.window, str(2**rank), side * 9 // 10, side * 5 // 11)
             if int(view.window.tk.call("font", "measure", font, str(2**rank))) > side:
                 yield f"qsan_qarut: {2**rank} on a cell of {side} pixels"
     view.window.destroy()

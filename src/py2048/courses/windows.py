@@ -1,7 +1,9 @@
-"""What the courses with windows share: opening one, smooth shapes, pictures for Tk."""
+"""What the courses with windows share: opening one, colours, fonts, and pictures for Tk."""
 
 from __future__ import annotations
 
+import colorsys
+import functools
 import io
 import sys
 from collections.abc import Callable
@@ -53,28 +55,69 @@ def run(play: Callable[[], object]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def rounded(
-    width: int,
-    height: int,
-    radius: float,
-    fill: str,
-    around: str = "",
-    *,
-    ring: str = "",
-    thick: int = 0,
-) -> Image.Image:
-    """A rectangle with round corners and a `ring` inside its edge.
+class Colors(dict[int, str]):
+    """The background of every number that can occur, also of those beyond the table.
 
-    It stands on the colour `around`, or else has transparent corners. Tk draws pictures without
-    transparency many times faster.
+    All of them are dark enough for white digits: a contrast of 4.5:1 or more.
+    """
+
+    def __missing__(self, number: int) -> str:
+        """Make the colour of a number beyond the table, a power of two, and keep it."""
+        number = int(number)
+        if number < 2 or number & (number - 1):
+            raise KeyError(number)
+        hue = number.bit_length() * 0.381966 % 1  # the golden angle keeps neighbours apart
+        red, green, blue = (round(255 * c) for c in colorsys.hls_to_rgb(hue, 0.27, 0.55))
+        self[number] = f"#{red:02x}{green:02x}{blue:02x}"
+        return self[number]
+
+
+FIELD = "#232323"
+"""The ground on which tiles with these colours stand."""
+
+colors = Colors(
+    {
+        0: "#2e2e2e",
+        2: "#5c6670",
+        4: "#3f6e8c",
+        8: "#23787a",
+        16: "#2c7a46",
+        32: "#62751c",
+        64: "#8a6410",
+        128: "#a85512",
+        256: "#b8431f",
+        512: "#c22b3c",
+        1024: "#b02475",
+        2048: "#8a30b0",
+        4096: "#6240b8",
+        8192: "#3f52c4",
+        16384: "#1f66b0",
+        32768: "#0f6a5c",
+        65536: "#4a5a2a",
+        131072: "#6d4a3c",
+    }
+)
+
+
+@functools.lru_cache(maxsize=4096)
+def fitting_font(
+    master: tkinter.Misc, text: str, width: int, height: int, weight: str = "normal"
+) -> tuple[str, int, str]:
+    """The font in which `text` is at most about `width` pixels wide and `height` high."""
+    wide = max(1, int(master.tk.call("font", "measure", ("Arial", -height, weight), text)))
+    return "Arial", -max(1, min(height, height * width // wide)), weight
+
+
+def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
+    """A square with round corners, on the colour `around` or else with transparent corners.
+
+    Tk draws pictures without transparency many times faster.
     """
     # Transparent pixels carry the colour, so scaling down leaves no dark rim.
-    ground = around or f"{(ring or fill)[:7]}00"
-    image = Image.new("RGB" if around else "RGBA", (width * SCALE, height * SCALE), ground)
-    box = (0, 0, width * SCALE - 1, height * SCALE - 1)
-    ImageDraw.Draw(image).rounded_rectangle(
-        box, radius * SCALE, fill=fill, outline=ring or None, width=thick
-    )
+    side *= SCALE
+    image = Image.new("RGB" if around else "RGBA", (side, side), around or f"{fill}00")
+    box = (0, 0, side - 1, side - 1)
+    ImageDraw.Draw(image).rounded_rectangle(box, radius * SCALE, fill=fill)
     return smaller(image)
 
 

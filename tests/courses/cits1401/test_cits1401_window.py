@@ -8,20 +8,17 @@ import subprocess
 import sys
 import time
 import tkinter as tk
-from collections.abc import Callable, Iterator
-from tkinter.font import Font
+from collections.abc import Iterator
 
 import pytest
 
-from py2048 import Board, Game
+from py2048 import Board
 from py2048.courses.cits1401.app import App
-from py2048.courses.cits1401.board_view import FONT
-from py2048.courses.cits1401.presenter import SPEEDS, PlayerKind
 
 pytestmark = pytest.mark.gui
 
 MODULE = "py2048.courses.cits1401"
-Cell = tuple[int, int]
+MIDDLE = Board.empty(5, 5).with_tile((2, 2), 2)
 
 
 @pytest.fixture
@@ -35,137 +32,67 @@ def app(display: str) -> Iterator[App]:
         window.quit_game()
 
 
-def wait(app: App, done: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end, app.status["text"]
-        app.update()
-        time.sleep(0.002)
-
-
-def begin(app: App, player_kind: PlayerKind = PlayerKind.HUMAN, **options: str) -> None:
-    """Answer the question for a new game as a person would."""
-    for name, value in options.items():
-        getattr(app.panel, name).set(value)
-    if player_kind.is_computer:
-        app.panel.skill.set("random" if player_kind is PlayerKind.RANDOM else "intelligent")
-    answer = app.panel.computer if player_kind.is_computer else app.panel.human
-    press(answer, 8, 8)
-    app.update()
-
-
-def press(widget: tk.Misc, x: int, y: int) -> None:
+def click(app: App, widget: tk.Misc, x: float = 8, y: float = 8) -> None:
     widget.event_generate("<Enter>")
     widget.event_generate("<Button-1>", x=x, y=y)
     widget.event_generate("<ButtonRelease-1>", x=x, y=y)
-
-
-def click(app: App, cell: Cell) -> None:
-    x, y = app.board.middle(cell)
-    press(app.board, x, y)
     app.update()
 
 
-def lay(app: App, text: str) -> None:
-    board = Board.parse(text)
-    app.presenter.game = Game(app.presenter.settings.rules, board=board)
-
-
-def settled(app: App) -> bool:
-    """Return whether no tile is moving."""
-    return not app.board.is_moving
+def click_square(app: App, cell: tuple[int, int]) -> None:
+    _, number = app.board.squares[cell]
+    click(app, app.board, *map(int, app.board.coords(number)))
 
 
 @pytest.mark.parametrize("key", ["Up", "Down", "Left", "Right", "w", "s", "a", "d"])
 def test_keys_move_too(app: App, key: str) -> None:
-    begin(app)
-    lay(app, ". . . . . / . . . . . / . . 2 . . / . . . . . / . . . . .")
+    """A board with a side of two has nothing but corners there."""
+    click(app, app.panel.human)
+    app.presenter.board = MIDDLE
     app.event_generate(f"<KeyPress-{key}>")
     app.update()
-    assert app.score.text == "1"
+    assert app.score["text"] == "Score: 1"
 
 
-def test_an_arrow_on_the_frame_moves_where_no_border_square_can_be_clicked(app: App) -> None:
-    begin(app, rows="2", columns="2")
-    lay(app, ". 2 / . .")
-    x, y = app.board.middle((0, 0))
-    press(app.board, x - app.board.tile // 2 - app.board.gap - 12, y)
-    app.update()
-    assert app.status["text"] == "Left movement is successful"
-
-
-def test_the_mouse_over_a_border_square_shows_what_a_click_does(app: App) -> None:
-    """By the pointer and the arrow on the frame; no number is covered."""
-    begin(app)
-    for cell, cursor in (((2, 4), "hand2"), ((2, 2), "")):
-        x, y = app.board.middle(cell)
-        app.board.event_generate("<Motion>", x=x, y=y)
-        app.update()
-        assert app.board["cursor"] == cursor
-    begin(app, PlayerKind.RANDOM, speed="slow")
-    x, y = app.board.middle((2, 4))
-    app.board.event_generate("<Motion>", x=x, y=y)
-    app.update()
-    assert app.board["cursor"] == ""
-
-
-def test_a_click_during_an_animation_is_not_lost(app: App) -> None:
-    begin(app)
-    lay(app, ". . . . . / . . . . . / . . 2 . . / . . . . . / . . . . .")
-    app.board.slide_ms = 100_000
-    for cell in ((0, 2), (2, 0), (4, 2)):
-        click(app, cell)
-    assert app.score.text == "3"
-    assert not settled(app)
-
-
-def test_the_end_is_shown_on_the_status_panel_and_over_the_board(app: App) -> None:
-    begin(app, rows="3", columns="3")
-    lay(app, "4 2 4 / 2 4 8 / . 8 16")
-    click(app, (1, 0))
-    assert app.status["text"] == "Game over, final score 1"
-    wait(app, lambda: settled(app))
-    texts = [app.board.itemcget(i, "text") for i in app.board.find_withtag("veil")[1:]]
-    assert texts == ["Game over", "Final score 1"]
-
-
-@pytest.mark.parametrize("value", ["", "1", "99", "five"])
-def test_a_bad_size_is_refused_in_the_panel(app: App, value: str) -> None:
-    begin(app, rows=value)
-    assert app.panel.is_open
-    assert repr(value) in app.panel.complaint["text"]
-    begin(app, rows="4")
-    assert not app.panel.is_open
-    assert app.board.shape == (4, 5)
-
-
-def test_keys_typed_into_the_question_do_not_play(app: App) -> None:
-    app.event_generate("<KeyPress-q>")
-    app.event_generate("<KeyPress-n>")
+def test_keys_do_not_play_while_the_question_is_open(app: App) -> None:
+    click(app, app.panel.human)
+    app.presenter.new_game()
     app.event_generate("<Left>")
     app.update()
-    assert app.panel.is_open
+    assert app.status["text"] == "Choose who plays"
 
 
-@pytest.mark.parametrize("speed", [speed for speed in SPEEDS if speed.burst == 1])
-def test_animations_end_before_the_computer_moves_again(app: App, speed) -> None:
-    begin(app, PlayerKind.RANDOM, speed=speed.name)
-    assert 2 * app.board.slide_ms <= speed.pause
+def test_a_move_is_seen_on_the_squares_and_the_panels(app: App) -> None:
+    click(app, app.panel.human)
+    app.presenter.board = MIDDLE
+    click_square(app, (0, 0))
+    click_square(app, (2, 2))
+    assert app.presenter.board == MIDDLE
+    click_square(app, (0, 2))
+    texts = {
+        cell: app.board.itemcget(number, "text") for cell, (_, number) in app.board.squares.items()
+    }
+    assert {cell for cell, text in texts.items() if text} == {(0, 2), (4, 4)}
+    rings = {app.board.itemcget(square, "outline") for square, _ in app.board.squares.values()}
+    assert len(rings) == 3  # what moved, what is new, and the others
+    assert app.status["text"] == "Up movement is successful"
 
 
-@pytest.mark.parametrize("side", [24, 31, 60, 97, 250])
-def test_the_digits_of_every_tile_stay_inside_it(app: App, side: int) -> None:
-    """Every number fits its tile and fills it, in whatever font stands in for Helvetica."""
-    for rank in range(1, 41):
-        height = app.board.digit_height(2**rank, side)
-        wide = Font(app, family=FONT, size=-height, weight="bold").measure(str(2**rank))
-        assert wide <= side * 0.92
-        assert height <= side / 2
-        assert height >= side * 0.4 or wide > side * 0.6 or height < 4
+def test_the_options_of_the_panel_reach_the_game(app: App) -> None:
+    app.panel.rows.set(3)
+    app.panel.columns.set(6)
+    app.panel.speed.set("rapid")
+    click(app, app.panel.computer)
+    assert len(app.board.squares) == 18
+    assert not app.panel.winfo_ismapped()
+    end = time.monotonic() + 60
+    while not app.status["text"].startswith("Game over, final score"):
+        assert time.monotonic() < end, app.status["text"]
+        app.update()
 
 
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool moves the mouse")
-def test_the_program_is_played_with_a_real_mouse(display: str) -> None:
+def test_the_program_is_ended_with_a_real_mouse(display: str) -> None:
     program = subprocess.Popen([sys.executable, "-m", MODULE])
     try:
         find = ["xdotool", "search", "--sync", "--onlyvisible", "--name", "^CITS1401"]

@@ -1,5 +1,4 @@
 """The CITS1401 project: the 5x5 game with clicks on the border and a computer player.
 
-``app`` is the program. Its logic stands in ``presenter`` and ``computer``, which need no display;
-``board_view`` and ``tiles`` draw.
+``app`` is the program.
 """

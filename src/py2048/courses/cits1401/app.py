@@ -1,26 +1,336 @@
-"""The window of the game: score board, board, status panel, New game and Quit."""
+"""The program: a game on a board whose border takes clicks, and a computer that can play it.
+
+From top to bottom: the options of a new game, the computer that plans, the course of a game, which
+needs no display, and the window.
+"""
 
 from __future__ import annotations
 
+import random
 import sys
+import threading
 import tkinter as tk
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import product
+from typing import TYPE_CHECKING, Protocol
 
-from py2048.courses.cits1401.board_view import DARK, FONT, GOLD, PAGE, WHITE, BoardCanvas
-from py2048.courses.cits1401.presenter import (
-    SIDES,
-    SPEEDS,
-    BorderPresenter,
-    GameSettings,
-    PlayerKind,
-    ViewState,
-    checked_side,
-)
-from py2048.courses.windows import opened, run
+from py2048.board import Board, Cell
+from py2048.courses.windows import FIELD, colors, fitting_font, opened, run
 from py2048.direction import Direction
 from py2048.errors import CourseError
+from py2048.game import Game, Turn
+from py2048.rules import RandomStart, Rules, get_rules
+
+if TYPE_CHECKING:
+    from py2048.search.beam import BeamPlanner
+
+SIDES = range(2, 17)
+"""The lengths that a side of the board may have."""
+
+PAUSES_MS = {"slow": 1000, "normal": 450, "fast": 120, "rapid": 30}
+"""Milliseconds between two moves of a computer, by the name of its speed."""
+
+
+class PlayerKind(Enum):
+    """Who plays."""
+
+    HUMAN = "human"
+    RANDOM = "random computer"
+    INTELLIGENT = "intelligent computer"
+
+
+@dataclass(frozen=True, slots=True)
+class GameSettings:
+    """What a new game is asked for; `pause_ms` is the time between two moves of a computer."""
+
+    player_kind: PlayerKind = PlayerKind.HUMAN
+    rows: int = 5
+    columns: int = 5
+    pause_ms: int = PAUSES_MS["normal"]
+
+    @property
+    def rules(self) -> Rules:
+        """The course's rules on a board of this size: from one 2-tile to a board full of them."""
+        preset = get_rules("cits1401")
+        start = RandomStart(1, self.rows * self.columns, preset.start_weights)
+        return replace(preset, rows=self.rows, columns=self.columns, start=start)
+
+
+def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
+    """Return where a click on `cell` slides the tiles: to the border it stands on.
+
+    `None` for the corners, which stand on two borders, and for the squares inside.
+    """
+    (row, column), (rows, columns) = cell, shape
+    at_row_end = row in (0, rows - 1)
+    at_column_end = column in (0, columns - 1)
+    if at_row_end == at_column_end:
+        return None
+    if at_row_end:
+        return Direction.UP if row == 0 else Direction.DOWN
+    return Direction.LEFT if column == 0 else Direction.RIGHT
+
+
+# --- the computer that plans ---
+
+MAX_LEAD = 200_000
+"""Moves that a plan may be ahead of the play."""
+
+
+class IntelligentComputer:
+    """Plans in its own thread, far ahead of the play, so that the window never waits.
+
+    It never tries a move that is not possible, and survives for as long as it can.
+    """
+
+    def __init__(self, board: Board, rules: Rules) -> None:
+        self._board = board
+        self._rules = rules
+        self._planner: BeamPlanner | None = None
+        self._fault: Exception | None = None
+        self._stopped = threading.Event()
+        self._wanted = threading.Event()
+        self.thread = threading.Thread(target=self._think, name="cits1401-planner", daemon=True)
+        self.thread.start()
+
+    def next(self) -> Direction | None:
+        """Return the next move of the plan; `None` while it is not made yet."""
+        if self._fault is not None:
+            raise CourseError(f"the intelligent computer gave up: {self._fault}") from self._fault
+        move = self._planner.take() if self._planner is not None else None
+        self._wanted.set()
+        return move
+
+    def stop(self) -> None:
+        """End the thread after the search that it is in."""
+        self._stopped.set()
+        self._wanted.set()
+
+    def _think(self) -> None:
+        try:
+            self._plan()
+        except Exception as error:  # noqa: BLE001 (`next` tells the player about any)
+            self._fault = error
+
+    def _plan(self) -> None:
+        from py2048.search.beam import BeamPlanner  # loads Numba, which takes a while
+
+        planner = BeamPlanner(self._board, self._rules)
+        planner.extend()
+        self._planner = planner
+        while not planner.is_complete and not self._stopped.is_set():
+            if len(planner) - planner.played < MAX_LEAD:
+                planner.extend()
+            else:
+                self._wanted.wait()
+                self._wanted.clear()
+
+
+# --- the course of a game ---
+
+
+@dataclass(frozen=True, slots=True)
+class ViewState:
+    """Everything that is to be seen.
+
+    Attributes:
+        board: the tiles.
+        score: the points so far.
+        status: the text of the status panel.
+        moved: the squares that a tile reached in the last move.
+        new: the square of the tile that appeared after it.
+    """
+
+    board: Board
+    score: int
+    status: str
+    moved: frozenset[Cell] = frozenset()
+    new: Cell | None = None
+
+
+class BorderScreen(Protocol):
+    """What a presenter needs of a window."""
+
+    def show(self, state: ViewState) -> None:
+        """Show `state`."""
+
+    def ask(self) -> None:
+        """Ask who is to play; the answer is a call of `BorderPresenter.start`."""
+
+    def later(self, milliseconds: int, action: Callable[[], None]) -> None:
+        """Call `action` after a while, in place of one still waiting."""
+
+    def cancel(self) -> None:
+        """Forget the action still waiting, if there is one."""
+
+
+class BorderPresenter:
+    """The course of the program.
+
+    Args:
+        screen: where everything is shown.
+        seed: of the games and of the random player, for tests; by default every game differs.
+
+    Attributes:
+        settings: those of the game in progress, or of the last one.
+        board: that of the game in progress, `None` before the first and between two.
+        score: the points of the game in progress.
+    """
+
+    def __init__(self, screen: BorderScreen, seed: int | None = None) -> None:
+        self.screen = screen
+        self.settings = GameSettings()
+        self.board: Board | None = None
+        self.score = 0
+        self._seed = seed
+        self._planner: IntelligentComputer | None = None
+        self._random = random.Random(seed)
+
+    def new_game(self) -> None:
+        """End the game in progress and ask who is to play the next one."""
+        self.end()
+        self.screen.ask()
+
+    def start(self, settings: GameSettings) -> None:
+        """Begin a game."""
+        self.end()
+        self.settings = settings
+        self.board = Game(settings.rules, seed=self._seed).board
+        self.score = 0
+        if settings.player_kind is PlayerKind.HUMAN:
+            self._show("New game: click a square on the border")
+            return
+        if settings.player_kind is PlayerKind.INTELLIGENT:
+            self._planner = IntelligentComputer(self.board, settings.rules)
+        self._show(f"New game: the {settings.player_kind.value} plays")
+        self._wait()
+
+    def click(self, cell: Cell) -> None:
+        """Take a click on a square; corners and the squares inside do nothing."""
+        direction = border_direction(cell, self.settings.rules.shape)
+        if direction is not None:
+            self.push(direction)
+
+    def push(self, direction: Direction) -> None:
+        """Take a person's move; do nothing while the computer plays or no game is in progress."""
+        if self.settings.player_kind is PlayerKind.HUMAN:
+            self._attempt(direction)
+
+    def end(self) -> None:
+        """Stop the game in progress."""
+        self.screen.cancel()
+        if self._planner is not None:
+            self._planner.stop()
+        self._planner = None
+        self.board = None
+
+    def _wait(self) -> None:
+        self.screen.later(self.settings.pause_ms, self._let_computer_move)
+
+    def _let_computer_move(self) -> None:
+        try:
+            direction = (
+                self._planner.next() if self._planner else self._random.choice(list(Direction))
+            )
+        except CourseError as error:
+            self._show(str(error))
+            return
+        if direction is None:
+            self._show("The computer is thinking")
+        else:
+            self._attempt(direction)
+        if self.board is not None and self.board.can_move():
+            self._wait()
+
+    def _attempt(self, direction: Direction) -> None:
+        """Play `direction`, or pay for it, and show what it did."""
+        if self.board is None or not self.board.can_move():
+            return
+        # Nothing but the start is random, so a game can be continued from its board.
+        game = Game(self.settings.rules, board=self.board)
+        legal = game.attempt(direction)
+        self.board, self.score = game.board, self.score + game.score
+        if game.is_over:
+            status = f"Game over, final score {self.score}"
+        elif legal:
+            status = f"{direction.name.title()} movement is successful"
+        else:
+            status = "Movement not possible"
+        self._show(status, game.turns[-1])
+
+    def _show(self, status: str, turn: Turn | None = None) -> None:
+        """Show the game, with what moved in `turn`."""
+        assert self.board is not None
+        motions = turn.slide.motions if turn and turn.legal else ()
+        moved = frozenset(m.target for m in motions if m.merged or m.source != m.target)
+        new = turn.spawn.cell if turn and turn.spawn else None
+        self.screen.show(ViewState(self.board, self.score, status, moved, new))
+
+
+# --- the window ---
+
+TITLE = "CITS1401 - 2048 on the border"
+FONT = "Helvetica"
+PAGE = "#f3f1ec"
+BLUE = "#003087"
+GOLD = "#ffc72c"
+GREEN = "#7df0c4"
+WHITE = "#ffffff"
+DARK = "#1d2433"
+
+SIDE = 560
+"""Side of the canvas, in pixels."""
+
+KEYS = {
+    Direction.UP: ("Up", "w", "k"),
+    Direction.DOWN: ("Down", "s", "j"),
+    Direction.LEFT: ("Left", "a", "h"),
+    Direction.RIGHT: ("Right", "d", "l"),
+}
+
+
+class BoardCanvas(tk.Canvas):
+    """The squares of a board; `on_cell` is called with the (row, column) of one that is clicked."""
+
+    def __init__(self, parent: tk.Misc, on_cell: Callable[[Cell], None]) -> None:
+        super().__init__(parent, width=SIDE, height=SIDE, background=FIELD, highlightthickness=0)
+        self._on_cell = on_cell
+        self.bind("<Button-1>", self._click)
+        self.lay_out((5, 5))
+
+    def lay_out(self, shape: tuple[int, int]) -> None:
+        """Draw an empty board of `shape` (rows, columns)."""
+        self.delete("all")
+        rows, columns = shape
+        self._step = step = SIDE // max(shape)
+        self._left, self._top = (SIDE - columns * step) // 2, (SIDE - rows * step) // 2
+        self.tile = step - max(4, step // 8)
+        self.squares: dict[Cell, tuple[int, int]] = {}
+        """The rectangle and the number of each square."""
+        for row, column in product(range(rows), range(columns)):
+            x, y = self._left + column * step + step // 2, self._top + row * step + step // 2
+            half = self.tile // 2
+            box = x - half, y - half, x + half, y + half
+            square = self.create_rectangle(*box, fill=colors[0], outline="")
+            self.squares[row, column] = square, self.create_text(x, y, fill=WHITE)
+
+    def show(self, state: ViewState) -> None:
+        """Show the tiles, with a ring around those that moved and around the new one."""
+        ring = max(2, self.tile // 20)
+        for cell, (square, number) in self.squares.items():
+            value = state.board[cell]
+            face, text = colors[value], str(value or "")
+            edge = GOLD if cell in state.moved else GREEN if cell == state.new else face
+            self.itemconfigure(square, fill=face, outline=edge, width=ring)
+            font = fitting_font(self, text, self.tile * 85 // 100, self.tile * 46 // 100, "bold")
+            self.itemconfigure(number, text=text, font=font)
+
+    def _click(self, event: tk.Event[BoardCanvas]) -> None:
+        cell = (event.y - self._top) // self._step, (event.x - self._left) // self._step
+        if cell in self.squares:
+            self._on_cell(cell)
 
 
 def label(
@@ -32,55 +342,18 @@ def label(
     )
 
 
-class Card(tk.Frame):
-    """A number with its name, as on a score board."""
-
-    def __init__(self, parent: tk.Misc, name: str) -> None:
-        super().__init__(parent, background="#0b4bb3", padx=14, pady=6)
-        label(self, name, 12, GOLD, "bold").pack()
-        self._number = label(self, "0", 24, WHITE, "bold")
-        self._number.configure(width=7)
-        self._number.pack()
-
-    @property
-    def text(self) -> str:
-        """The number as it can be read."""
-        return str(self._number["text"])
-
-    def show(self, value: int) -> None:
-        """Show another number."""
-        self._number["text"] = str(value)
-
-
 def button(
-    parent: tk.Misc, text: str, command: Callable[[], None], face: str, ink: str
+    parent: tk.Misc, text: str, command: Callable[[], None], face: str = BLUE, ink: str = WHITE
 ) -> tk.Button:
     """Return a flat button that brightens under the mouse."""
-    made = tk.Button(parent, text=text, command=command, font=(FONT, -18, "bold"), cursor="hand2")
-    made.configure(background=face, foreground=ink, highlightbackground=face, highlightthickness=2)
-    made.configure(activebackground=GOLD, activeforeground=DARK)
-    made.configure(relief="flat", borderwidth=0, padx=22, pady=9)
-    made.bind("<Return>", lambda _: made.invoke())
+    made = tk.Button(parent, text=text, command=command, font=(FONT, -18, "bold"), relief="flat")
+    made.configure(background=face, foreground=ink, activebackground=GOLD, activeforeground=DARK)
+    made.configure(borderwidth=0, padx=22, pady=9)
     return made
 
 
-def choices(parent: tk.Misc, variable: tk.StringVar, values: Iterable[str]) -> tk.Frame:
-    """Return a row of buttons of which one is down: the one that `variable` names."""
-    row = tk.Frame(parent, background=parent["bg"])
-    for value in values:
-        choice = tk.Radiobutton(row, text=value, value=value, variable=variable, indicatoron=False)
-        choice.configure(font=(FONT, -15), background="#e7e3d9", foreground=DARK, selectcolor=GOLD)
-        choice.configure(relief="flat", borderwidth=0, padx=10, pady=5, cursor="hand2")
-        choice.pack(side="left", padx=(0, 4))
-    return row
-
-
-SKILLS = {"random": PlayerKind.RANDOM, "intelligent": PlayerKind.INTELLIGENT}
-PACES = {speed.name: speed for speed in SPEEDS}
-
-
 class NewGamePanel(tk.Frame):
-    """A panel over the board with the two answers, Human and Computer, and the options.
+    """The question who plays, over the board, with the options of the game.
 
     Args:
         parent: the board that it covers.
@@ -89,95 +362,48 @@ class NewGamePanel(tk.Frame):
 
     def __init__(self, parent: tk.Misc, on_answer: Callable[[GameSettings], None]) -> None:
         super().__init__(parent, background=WHITE, padx=30, pady=24)
-        self.configure(highlightthickness=2, highlightbackground=BLUE)
         self._on_answer = on_answer
-        self.rows = tk.StringVar(self)
-        self.columns = tk.StringVar(self)
-        self.skill = tk.StringVar(self, "random")
-        self.speed = tk.StringVar(self)
-        self._build()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the question is on the screen."""
-        return bool(self.place_info())
-
-    def open(self, settings: GameSettings) -> None:
-        """Ask, with the answers of the last time filled in."""
-        self.rows.set(str(settings.rows))
-        self.columns.set(str(settings.columns))
-        self.speed.set(settings.speed.name)
-        self.complaint["text"] = ""
-        self.place(relx=0.5, rely=0.5, anchor="center")
-        self.human.focus_set()
-
-    def close(self) -> None:
-        """Take the question away."""
-        self.place_forget()
-
-    def _build(self) -> None:
+        self.rows, self.columns = tk.IntVar(self, 5), tk.IntVar(self, 5)
+        self.skill, self.speed = tk.StringVar(self, "random"), tk.StringVar(self, "normal")
         label(self, "New game", 30, BLUE, "bold").grid(row=0, columnspan=2, pady=(0, 14))
-        sides = tk.Frame(self, background=WHITE)
-        for name, side in (("rows", self.rows), ("columns", self.columns)):
-            box = tk.Spinbox(sides, from_=SIDES[0], to=SIDES[-1], textvariable=side)
-            box.configure(width=4, font=(FONT, -16))
-            box.pack(side="left")
-            label(sides, name, 16).pack(side="left", padx=(4, 14))
         options = {
-            "Board": sides,
-            "Computer": choices(self, self.skill, SKILLS),
-            "Speed": choices(self, self.speed, PACES),
+            "Rows": self._number(self.rows),
+            "Columns": self._number(self.columns),
+            "Computer": self._choice(self.skill, ("random", "intelligent")),
+            "Speed": self._choice(self.speed, PAUSES_MS),
         }
         for row, (name, option) in enumerate(options.items(), 1):
-            label(self, name, 16, weight="bold").grid(row=row, sticky="e", padx=(0, 14), pady=4)
+            label(self, name, 16).grid(row=row, sticky="e", padx=(0, 14), pady=4)
             option.grid(row=row, column=1, sticky="w", pady=4)
-        label(self, "Who plays?", 20, weight="bold").grid(row=4, columnspan=2, pady=(16, 8))
-        answers = tk.Frame(self, background=WHITE)
-        answers.grid(row=5, columnspan=2)
-        self.human = button(answers, "Human", self._human, BLUE, WHITE)
-        self.computer = button(answers, "Computer", self._computer, BLUE, WHITE)
-        for answer in (self.human, self.computer):
-            answer.pack(side="left", padx=8)
-        self.complaint = label(self, "", 14, "#b3261e")
-        self.complaint.configure(wraplength=380)
-        self.complaint.grid(row=6, columnspan=2, pady=(10, 0))
+        label(self, "Who plays?", 20).grid(row=5, columnspan=2, pady=(16, 8))
+        self.human = button(self, "Human", lambda: self._answer(PlayerKind.HUMAN))
+        self.human.grid(row=6, column=0)
+        self.computer = button(
+            self, "Computer", lambda: self._answer(PlayerKind(f"{self.skill.get()} computer"))
+        )
+        self.computer.grid(row=6, column=1)
 
-    def _human(self) -> None:
-        self._answer(PlayerKind.HUMAN)
+    def open(self) -> None:
+        """Ask, with the options of the last time."""
+        self.place(relx=0.5, rely=0.5, anchor="center")
 
-    def _computer(self) -> None:
-        self._answer(SKILLS[self.skill.get()])
+    def _number(self, variable: tk.IntVar) -> tk.Spinbox:
+        box = tk.Spinbox(self, from_=SIDES[0], to=SIDES[-1], textvariable=variable)
+        box.configure(width=4, font=(FONT, -16), state="readonly")
+        return box
+
+    def _choice(self, variable: tk.StringVar, values: Iterable[str]) -> tk.Frame:
+        row = tk.Frame(self, background=WHITE)
+        for value in values:
+            choice = tk.Radiobutton(row, text=value, value=value, variable=variable)
+            choice.configure(font=(FONT, -15), background=WHITE, highlightthickness=0)
+            choice.pack(side="left")
+        return row
 
     def _answer(self, player_kind: PlayerKind) -> None:
-        try:
-            sides = checked_side(self.rows.get()), checked_side(self.columns.get())
-        except CourseError as error:
-            self.complaint["text"] = str(error)
-            return
-        self._on_answer(GameSettings(player_kind, *sides, PACES[self.speed.get()]))
-
-
-TITLE = "CITS1401 - 2048 on the border"
-BLUE = "#003087"
-
-KEYS = {
-    Direction.UP: ("Up", "w", "k"),
-    Direction.DOWN: ("Down", "s", "j"),
-    Direction.LEFT: ("Left", "a", "h"),
-    Direction.RIGHT: ("Right", "d", "l"),
-}
-
-LIGHTS = {
-    "successful": "#2e9e5b",
-    "not possible": "#d98a1f",
-    "over": "#c23b3b",
-}
-"""The colour of the status panel's light, by a word of the status."""
-
-WAITING = "#4a62c8"
-
-SLIDE_MS = 110
-"""How long tiles slide where there is time for it, in milliseconds."""
+        self.place_forget()
+        sides = self.rows.get(), self.columns.get()
+        self._on_answer(GameSettings(player_kind, *sides, PAUSES_MS[self.speed.get()]))
 
 
 class App(tk.Tk):
@@ -194,79 +420,33 @@ class App(tk.Tk):
         self.resizable(False, False)
         self.presenter = BorderPresenter(self, seed)
         self._waiting: str | None = None
-        self._best: Counter[tuple[int, int]] = Counter()
-        self._build_header()
-        self.board = BoardCanvas(self, self.presenter.click, self.presenter.push)
+        header = tk.Frame(self, background=BLUE)
+        header.pack(fill="x")
+        label(header, "2048", 38, GOLD, "bold").pack(side="left", padx=20, pady=12)
+        self.score = label(header, "", 24, WHITE, "bold")
+        self.score.pack(side="right", padx=20)
+        self.board = BoardCanvas(self, self.presenter.click)
         self.board.pack(padx=20, pady=(16, 8))
-        self._build_status()
-        self._build_buttons()
+        self.status = label(self, "", 20)
+        self.status.pack(fill="x", padx=20)
+        bar = tk.Frame(self, background=PAGE)
+        bar.pack(fill="x", padx=20, pady=16)
+        button(bar, "New game", self.presenter.new_game).pack(side="left")
+        button(bar, "Quit", self.quit_game, "#d8d3c7", DARK).pack(side="right")
         self.panel = NewGamePanel(self.board, self._start)
-        self._bind_keys()
+        for direction, names in KEYS.items():
+            for name in names:
+                self.bind(f"<KeyPress-{name}>", lambda _, way=direction: self.presenter.push(way))  # type: ignore[misc]
         self.protocol("WM_DELETE_WINDOW", self.quit_game)
         self.ask()
 
-    def _build_header(self) -> None:
-        header = tk.Frame(self, background=BLUE)
-        header.pack(fill="x")
-        names = tk.Frame(header, background=BLUE)
-        names.pack(side="left", padx=20, pady=12)
-        label(names, "2048", 38, GOLD, "bold").pack(anchor="w")
-        label(names, "CITS1401 Project 2", 15, WHITE).pack(anchor="w")
-        self.largest, self.best, self.score = cards = [
-            Card(header, name) for name in ("LARGEST", "BEST", "SCORE")
-        ]
-        for card in cards:
-            card.pack(side="right", padx=(0, 14), pady=12)
-
-    def _build_status(self) -> None:
-        panel = tk.Frame(self, background=WHITE, highlightthickness=1)
-        panel.configure(highlightbackground="#cfcabd")
-        panel.pack(fill="x", padx=20)
-        self.light = tk.Frame(panel, width=10, height=40, background=WAITING)
-        self.light.pack(side="left", fill="y")
-        self.status = label(panel, "", 20)
-        self.status.configure(anchor="w", padx=14)
-        self.status.pack(side="left", fill="x", expand=True, pady=10)
-
-    def _build_buttons(self) -> None:
-        bar = tk.Frame(self, background=PAGE)
-        bar.pack(fill="x", padx=20, pady=16)
-        self.new_game_button = button(bar, "New game", self.presenter.new_game, BLUE, WHITE)
-        self.new_game_button.pack(side="left")
-        self.quit_button = button(bar, "Quit", self.quit_game, "#d8d3c7", DARK)
-        self.quit_button.pack(side="right")
-        words = "Click a border square or an arrow, or press an arrow key"
-        self.hint = label(bar, words, 14, "#6b665c")
-
-    def _bind_keys(self) -> None:
-        actions: dict[str, Callable[[], None]] = {
-            name: partial(self.presenter.push, direction)
-            for direction, names in KEYS.items()
-            for name in names
-        }
-        actions |= {"n": self.presenter.new_game, "q": self.quit_game}
-        for name, action in actions.items():
-            self.bind(f"<KeyPress-{name}>", self._key(action))
-
-    def _key(self, action: Callable[[], None]) -> Callable[[object], None]:
-        """Obey a key, unless the question for a new game is open and takes the keys."""
-        return lambda _: None if self.panel.is_open else action()
-
     def _start(self, settings: GameSettings) -> None:
-        self.panel.close()
-        self.focus_set()
-        self.hint.pack_forget()
-        if not settings.player_kind.is_computer:
-            self.hint.pack(side="left", expand=True)
-        # Tiles have arrived before the next move.
-        pause = settings.speed.pause if settings.player_kind.is_computer else SLIDE_MS * 4
-        self.board.slide_ms = min(SLIDE_MS, pause // 4)
         self.board.lay_out((settings.rows, settings.columns))
         self.presenter.start(settings)
 
     def quit_game(self) -> None:
         """End the game in progress and close the window."""
-        self.presenter.quit()
+        self.presenter.end()
         self.destroy()
 
     # --- what the presenter asks for ---
@@ -274,20 +454,13 @@ class App(tk.Tk):
     def show(self, state: ViewState) -> None:
         """Show the board, the score and the status."""
         self.status["text"] = state.status
-        colours = (colour for word, colour in LIGHTS.items() if word in state.status)
-        self.light["background"] = next(colours, WAITING)
-        self.score.show(state.score)
-        best = self._best[state.board.shape] = max(state.score, self._best[state.board.shape])
-        self.best.show(best)
-        self.largest.show(state.board.max_tile)
+        self.score["text"] = f"Score: {state.score}"
         self.board.show(state)
 
     def ask(self) -> None:
         """Ask who is to play the next game."""
         self.status["text"] = "Choose who plays"
-        self.light["background"] = WAITING
-        self.board.rest()
-        self.panel.open(self.presenter.settings)
+        self.panel.open()
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
         """Call `action` after a while."""

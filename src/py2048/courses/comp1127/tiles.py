@@ -56,7 +56,7 @@ class NumberTile:
 
 def draw_square(colour: str) -> Image.Image:
     """Draw a tile without a number."""
-    return rounded(TILE, TILE, RADIUS, colour)
+    return rounded(TILE, RADIUS, colour)
 
 
 def draw_tile(value: int) -> Image.Image:

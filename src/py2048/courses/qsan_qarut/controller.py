@@ -10,14 +10,14 @@ from typing import TypedDict
 
 import numpy as np
 
+from py2048.courses.windows import colors, fitting_font
+
 if __package__:
     from py2048.courses.qsan_qarut import model as m
     from py2048.courses.qsan_qarut import view as v
-    from py2048.courses.qsan_qarut.view import colors
 else:  # copied out of the package: the files beside this one
     import model as m  # type: ignore[import-not-found, no-redef]
     import view as v  # type: ignore[import-not-found, no-redef]
-    from view import colors  # type: ignore[no-redef]
 
 N = 4
 """The size of the grid where none is given."""
@@ -98,7 +98,7 @@ class Controller:
             bg=color,
             fg="white" if number else QUIET,
             image=self.view.tile(self.side, color),
-            font=self.view.fitting_font(text, self.side * 9 // 10, self.side * 5 // 11),
+            font=fitting_font(self.view.window, text, self.side * 9 // 10, self.side * 5 // 11),
         )
 
     def finish_game(self) -> None:
