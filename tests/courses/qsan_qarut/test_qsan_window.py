@@ -15,7 +15,7 @@ import pytest
 import py2048.courses.qsan_qarut as package
 from py2048.courses.qsan_qarut import controller as controller_module
 from py2048.courses.qsan_qarut.controller import Controller
-from py2048.courses.qsan_qarut.view import colors
+from py2048.courses.windows import colors
 
 pytestmark = pytest.mark.gui
 
@@ -62,10 +62,7 @@ def test_every_number_has_its_colour_and_fits_its_cell(opened: Opener, n: int) -
         for number, cell in zip(row, cells, strict=True):
             assert cell["frame"]["bg"] == cell["number"]["bg"] == colors[number]
             label = cell["number"]
-            font = controller.view.fitting_font(
-                label["text"], controller.side * 9 // 10, controller.side * 5 // 11
-            )
-            wide = tk.font.Font(label, family=font[0], size=font[1]).measure(label["text"])
+            wide = int(label.tk.call("font", "measure", label["font"], label["text"]))
             assert wide <= controller.side
             assert label.winfo_width() == label.winfo_height() == controller.side
 
