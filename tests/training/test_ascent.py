@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import csv
 import subprocess
 import sys
 import time
@@ -22,7 +22,7 @@ from py2048.ntuple.network import Band, Bands, Network
 from py2048.ntuple.weights import load, save
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
-from py2048.training.ascent import STRETCHES, Ascent, AscentPlan, last_stretches, plan_from
+from py2048.training.ascent import STRETCHES, Ascent, AscentPlan, plan_from
 from py2048.training.bands import BandTrainer
 from py2048.training.boards import (
     SavedBoards,
@@ -68,6 +68,12 @@ def network() -> Network:
     trainer = Trainer(config_from({"tuples": "0123 4567", "ranks": 7, "seed": 3}))
     trainer.run(games=3000)
     return trainer.network({"games": 3000, "moves": trainer.moves, "seconds": 1.0})
+
+
+def stretches(folder: Path) -> list[dict[str, int]]:
+    """Return what an ascent noted of the last stretch."""
+    with (folder / STRETCHES).open(encoding="utf-8", newline="") as file:
+        return [{name: int(row[name]) for name in row} for row in csv.DictReader(file)]
 
 
 def player(of: Network, depth: int = 1) -> partial[Searcher]:
@@ -227,8 +233,10 @@ def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
         assert entry["kept"] == all(gain > 0 for gain, _ in entry["gain"].values())
     kept = [tuple(entry["band"]) for entry in entries if entry["kept"]]
     assert sorted(kept) == [band[:2] for band in (found.bands.bands if found.bands else ())]
-    points = last_stretches(folder / STRETCHES)
-    assert {point[:3] for point in points} == {(512, 960, 1), (512, 768, 1)}
+    rows = stretches(folder)
+    assert {(each["tile"], each["least"], each["depth"]) for each in rows} == {
+        *((512, 960, 1), (512, 768, 1)),
+    }
     assert main(["train", str(folder), "--config", str(plan)]) != 0
 
 
@@ -318,19 +326,19 @@ def test_a_plan_adds_to_bands_as_they_are(tmp_path: Path) -> None:
 
 
 def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
-    """At the beginning, at each checkpoint and at the end, for a picture, too."""
+    """At the beginning, at each checkpoint and at the end."""
     save(network(), tmp_path / "base.npz")
     text = SMALL.format(weights=tmp_path / "base.npz", least=96)
     (tmp_path / "plan.toml").write_text(f'tuples = "0123 4567"\ncheckpoint_minutes = 0{text}')
     words = ["train", str(tmp_path / "run"), "--config", str(tmp_path / "plan.toml"), "--quiet"]
-    assert main([*words, "--plot"]) == 0
-    points = last_stretches(tmp_path / "run" / STRETCHES)
-    moves = {depth: [p.moves for p in points if p.depth == depth] for depth in (1, 2)}
+    assert main([*words, "--plot"]) == 2
+    assert main(words) == 0
+    rows = stretches(tmp_path / "run")
+    moves = {depth: [row["moves"] for row in rows if row["depth"] == depth] for depth in (1, 2)}
     assert moves[1] == moves[2]
     assert moves[1][0] == 0 < moves[1][1] <= moves[1][-1]
-    assert {(point.tile, point.least, point.boards) for point in points} == {(64, 96, 20)}
-    assert len({point.made for point in points}) > 1
-    assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert {(row["tile"], row["least"], row["boards"]) for row in rows} == {(64, 96, 20)}
+    assert len({row["made"] for row in rows}) > 1
 
 
 @pytest.mark.parametrize(("made", "boards"), [(0, 1), (4, 4), (1, 9), (250, 500)])
@@ -341,48 +349,6 @@ def test_a_share_is_never_certain(made: int, boards: int) -> None:
     assert share.error == pytest.approx(other.error)
     assert share.error > 0
     assert abs(share.error - usual) < 1 / (boards + 1)
-
-
-def test_the_last_stretch_of_players_is_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A line for each player and stage; players that do not search are refused."""
-    boards, weights = tmp_path / "boards.npz", tmp_path / "weights.npz"
-    saved().save(boards)
-    save(network(), weights)
-    words = ["evaluate", f"ntuple:weights={weights}", "--from-boards", str(boards), "-n", "9"]
-    assert main(words) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(STAGES)
-    assert all("1,024 made in" in line and "of 9 boards" in line for line in lines)
-    assert main([*words, "--makes", "256"]) == 0
-    assert "256 made in" in capsys.readouterr().out
-    assert main([*words, "--makes", "512"]) == 2
-    assert "--makes 512: the boards with 512 and a sum of 512 have it" in capsys.readouterr().err
-    assert main([*words, "--makes", "100"]) == 2
-    assert "--makes 100 is not a tile" in capsys.readouterr().err
-    assert main(["evaluate", "greedy", "--makes", "256"]) == 2
-    assert main([*words, "greedy"]) == 2
-    refused = capsys.readouterr()
-    assert "greedy does not search" in refused.err
-    assert "made in" not in refused.out  # nobody has played yet
-    picture = tmp_path / "stretch.svg"
-    assert main([*words, "expectimax:depth=2", "--plot", str(picture)]) == 0
-    text = picture.read_text(encoding="utf-8")
-    for expected in ("ntuple:weights=", "expectimax:depth=2", "sum 960"):
-        assert expected in text
-    capsys.readouterr()
-    assert main([*words, "--json"]) == 0
-    assert [row["boards"] for row in json.loads(capsys.readouterr().out)] == [9] * len(STAGES)
-    monkeypatch.chdir(tmp_path)
-    refused_options = ("--csv a", "--records r", "--size 4x4", "--regret")
-    for option in map(str.split, refused_options):
-        assert main([*words, *option]) == 2
-        message = capsys.readouterr().err
-        assert option[0] in message
-        assert "does not go with --from-boards" in message
-    assert main([*words, "-n", "0"]) == 2
-    assert main([*words, "--plot", str(tmp_path / "stretch.txt")]) == 2
 
 
 def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:

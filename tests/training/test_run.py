@@ -24,7 +24,6 @@ from py2048.errors import WeightsError
 from py2048.ntuple.weights import load, shipped_network
 from py2048.training.run import (
     StopCriteria,
-    TrainingProgress,
     TrainingRun,
     load_checkpoint,
     save_checkpoint,
@@ -235,7 +234,7 @@ def test_a_second_ctrl_c_does_not_interrupt_the_save(
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda number, _: heard.append(number)) for number in numbers]
     try:
-        TrainingRun.begin(tmp_path / "run", SMALL).run(StopCriteria(games=20), lambda _: None)
+        TrainingRun.begin(tmp_path / "run", SMALL).run(StopCriteria(games=20))
         assert heard == []
         for number in numbers:
             signal.raise_signal(number)
@@ -305,15 +304,16 @@ def test_a_training_goes_on_to_the_limit_that_it_had(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With the curve that it drew; a new limit takes the place of the old ones."""
+    folder = tmp_path / "run"
+    begun = TrainingRun.begin(folder, SMALL)
 
-    def interrupt(progress: TrainingProgress) -> None:
-        if progress.games >= 150:
+    def interrupt() -> None:
+        if begun.trainer.games >= 150:
             raise KeyboardInterrupt
 
-    folder = tmp_path / "run"
     stop = StopCriteria(games=300, evaluate_every=50, evaluate_games=7, checkpoint_minutes=9)
     with pytest.raises(KeyboardInterrupt):
-        TrainingRun.begin(folder, SMALL).run(stop, interrupt)
+        begun.run(stop, interrupt)
     words = ["train", str(folder), "--resume", "--quiet"]
     assert main(words) == 0
     assert "300 games" in capsys.readouterr().out

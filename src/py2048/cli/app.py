@@ -20,7 +20,7 @@ from py2048.cli import (
     solve,
     train,
 )
-from py2048.cli.options import NearCommands, option_names, unknown_option
+from py2048.cli.options import Command, NearCommands, option_names, unknown_option
 from py2048.rules.rules import PRESETS
 
 
@@ -128,6 +128,6 @@ GROUPS: dict[str, dict[str, Callable[..., int]]] = {
 
 for panel, commands in GROUPS.items():
     for name, function in commands.items():
-        app.command(name, rich_help_panel=panel)(function)
+        app.command(name, cls=Command, rich_help_panel=panel)(function)
 app.add_typer(solve.app, name="tables", rich_help_panel="Measure")
 app.add_typer(course.app, name="course", rich_help_panel="Teach")

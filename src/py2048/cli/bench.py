@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import JsonOption, ThreadsOption, between, print_json
-from py2048.cli.streams import telling
+from py2048.cli.options import JsonOption, QuietOption, ThreadsOption, print_json
+from py2048.cli.streams import StatusLine
 
 GAMES = 65_536
 WARM_UP_STEPS = 150
@@ -29,10 +28,10 @@ VECTORS |= {"sve": "SVE", "neon": "NEON"}
 
 def bench(
     rounds: Annotated[
-        int, typer.Option(metavar="N", callback=between(1, 1e6), help="Turns of each contestant.")
+        int, typer.Option(metavar="N", min=1, max=10**6, help="Turns of each contestant.")
     ] = 15,
     seconds: Annotated[
-        float, typer.Option(callback=between(0.001, 3600), help="The length of a turn.")
+        float, typer.Option(min=0.001, max=3600, help="The length of a turn.")
     ] = 0.1,
     threads: ThreadsOption = None,
     json: JsonOption = False,
@@ -45,7 +44,7 @@ def bench(
         width = max(map(len, found))
         print("\n".join(f"{name:<{width}}  {value}" for name, value in found.items()), flush=True)
     cores = sorted({1, threads or available_threads()})
-    with telling(quiet=json):
+    with StatusLine(quiet=json):
         speeds = _random_play(cores, rounds, seconds)
     rows = [
         {"name": f"batch, {count} core{'s' * (count > 1)}", "values": values}
@@ -85,32 +84,18 @@ def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, lis
     return speeds
 
 
-def warm_up(
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
-) -> int:
+def warm_up(quiet: QuietOption = False) -> int:
     """Compile everything now, so that no game, hint or training waits for it later."""
     from py2048.compiled import jit
 
     start = time.perf_counter()
-    if sys.stdout.isatty() and not quiet:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    with StatusLine(quiet=quiet) as line:
 
-        columns = TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn()
-        with Progress(*columns, TextColumn("{task.description}"), transient=True) as bar:
-            task = bar.add_task("", total=None)
-            done = jit.warm_up(
-                lambda done, total, name: bar.update(
-                    task, completed=done, total=total, description=_short(name)
-                ),
-                warmup_tasks(),
-            )
-    else:
+        def show(done: int, total: int, name: str) -> None:
+            kernel = name.removeprefix("py2048.").partition("[")[0]  # without what it is made of
+            line.news = f"{done} of {total} compiled; now {kernel}"
 
-        def say(done: int, total: int, name: str) -> None:
-            if name and not quiet:
-                print(f"{done + 1}/{total} {_short(name)}", flush=True)
-
-        done = jit.warm_up(say, warmup_tasks())
+        done = jit.warm_up(show, warmup_tasks())
     if not quiet:
         folder = jit.cache_directory()
         where = f"in {folder}" if folder else "for this process only: no folder can be written"
@@ -124,11 +109,6 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
     from py2048.training import trainer
 
     return [*preparing.warmup_tasks(), *trainer.warmup_tasks()]
-
-
-def _short(name: str) -> str:
-    """Return the name of a kernel without what it was built from, in square brackets."""
-    return name.removeprefix("py2048.").partition("[")[0]
 
 
 # --- the machine ---------------------------------------------------------------------------------

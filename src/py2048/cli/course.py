@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from py2048.cli import streams
-from py2048.cli.options import Subcommands, between, check_folder, check_outputs, parallel
+from py2048.cli.options import Command, Subcommands
 from py2048.courses import COURSES, get_course
 from py2048.errors import CourseError
 
@@ -70,7 +70,7 @@ def _file(option: str, help_: str) -> Any:
     return typer.Option(option, metavar="FILE", help=help_)
 
 
-@app.command()
+@app.command(cls=Command)
 def check(
     name: NameArgument,
     paths: Annotated[
@@ -94,7 +94,13 @@ def check(
     ] = None,
     jobs: Annotated[
         int | None,
-        parallel("Grade N at a time, by default one a processor; 1 keeps their order.", "--jobs"),
+        typer.Option(
+            *("--jobs", "-j"),
+            min=1,
+            max=1024,
+            metavar="N",
+            help="Grade N at a time, by default one a processor; 1 keeps their order.",
+        ),
     ] = None,
     detailed: Annotated[
         bool, typer.Option("--details", "-d", help="Show every task of every submission.")
@@ -110,9 +116,7 @@ def check(
     ] = False,
     seconds: Annotated[
         float,
-        typer.Option(
-            metavar="S", callback=between(1, 86_400), help="The time for one submission in all."
-        ),
+        typer.Option(metavar="S", min=1, max=86_400, help="The time for one submission in all."),
     ] = 60.0,
 ) -> None:
     """Grade submissions of a course, each in a limited process of its own.
@@ -130,9 +134,6 @@ def check(
     check_start(grading, sandbox)
     if from_python2:
         python2.check_installed()
-    check_outputs({"--csv": csv, "--gradescope": gradescope, "--resume": resume}, *paths)
-    if html:
-        check_folder("--html", html, csv, gradescope, resume)
     run = report.RunInfo.of(course.title, grading, sandbox)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 import typer
@@ -16,13 +17,13 @@ from py2048.cli.options import (
     rules_for,
     rules_names,
 )
-from py2048.cli.streams import hint_of
+from py2048.cli.streams import LOOK_S, StatusLine, complain
 from py2048.errors import GameOverError
-from py2048.players import list_players, make_player
+from py2048.players import Player, list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
-from py2048.session import Hint, PositionSnapshot, hint_player
-from py2048.ui.shared.describe import describe_outlook, describe_rules
+from py2048.session import Hint, PositionSnapshot, advise, hint_player
+from py2048.ui.shared.describe import describe_hint, describe_outlook, describe_rules
 
 
 def hint(
@@ -40,31 +41,38 @@ def hint(
     adviser = make_player(player or hint_player(snapshot.rules, position))
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
-    answer = hint_of(snapshot, adviser, only_move=False, quiet=json)
+    answer = _hint_of(snapshot, adviser, quiet=json)
     if json:
-        print_json(_hint_data(answer))
+        meaning = answer.meaning
+        values = {str(direction): value for direction, value in answer.ranked}
+        print_json(
+            {"direction": str(answer.direction), "values": values, "unit": meaning.unit.value}
+            | {"exact": meaning.is_exact, "policy": meaning.policy or None}
+            | {"chance": meaning.chance._asdict() if meaning.chance else None}
+            | {"player": answer.player}
+        )
         return 0
     print(answer.direction)
     for (direction, value), (_, loss) in zip(answer.ranked, answer.losses, strict=True):
         worth = "" if answer.points is None else f" {max(value, 0):11,.0f} points"
         against = f" {-loss:+12,.1f}" if round(loss, 1) else ""
         print(f"  {direction!s:<5}{worth}{against}".rstrip())
-    for sentence in filter(None, [describe_outlook(answer)]):
-        print(sentence)
+    if outlook := describe_outlook(answer):
+        print(outlook)
     return 0
 
 
-def _hint_data(answer: Hint) -> dict[str, object]:
-    meaning = answer.meaning
-    return {
-        "direction": str(answer.direction),
-        "values": {str(direction): value for direction, value in answer.ranked},
-        "unit": meaning.unit.value,
-        "exact": meaning.is_exact,
-        "policy": meaning.policy or None,
-        "chance": meaning.chance._asdict() if meaning.chance else None,
-        "player": answer.player,
-    }
+def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:
+    """Return a player's hint; while it is being compiled, say what is known without it."""
+    with StatusLine(quiet=quiet):
+        for answer in advise(snapshot, player, apart=False):
+            if not isinstance(answer, Hint):
+                time.sleep(LOOK_S)
+            elif not answer.instead_of:
+                return answer
+            elif not quiet:
+                complain(describe_hint(answer))
+    raise AssertionError("advice ends with the hint that was asked for")
 
 
 def rules(
@@ -76,26 +84,20 @@ def rules(
 ) -> int:
     """List the rules, or explain one set of them."""
     chosen = (Rules.parse(name),) if name else list_rules()
+    data = [
+        {"name": each.name, "rules": str(each), "description": describe_rules(each)}
+        | {"rows": each.rows, "columns": each.columns, "target": each.target}
+        for each in chosen
+    ]
     if json:
-        print_json([_rules_data(each) for each in chosen])
+        print_json(data)
         return 0
     width = max(len(each.name) for each in chosen)
     for each in chosen:
         print(f"{each.name:<{width}}  {describe_rules(each)}")
-        if name:
-            print(f"{'':<{width}}  {each}")
+    if name:
+        print(f"{'':<{width}}  {chosen[0]}")
     return 0
-
-
-def _rules_data(each: Rules) -> dict[str, object]:
-    return {
-        "name": each.name,
-        "rules": str(each),
-        "description": describe_rules(each),
-        "rows": each.rows,
-        "columns": each.columns,
-        "target": each.target,
-    }
 
 
 def players(json: JsonOption = False) -> int:

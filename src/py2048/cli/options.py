@@ -6,13 +6,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
-from typer.models import OptionInfo
 
 from py2048.board import Board
 from py2048.errors import BoardError, did_you_mean, shown
@@ -23,13 +23,9 @@ from py2048.rules.rules import parse_changes
 
 if TYPE_CHECKING:
     from click import ClickException as ClickException
-    from click import UsageError as UsageError
 else:
     # Typer may carry a copy of Click inside. BadParameter -> UsageError -> ClickException
-    UsageError, ClickException = typer.BadParameter.__mro__[1:3]
-
-Number = TypeVar("Number", int, float)
-
+    ClickException = typer.BadParameter.__mro__[2]
 
 SEE_HELP = "; --help lists them"
 """What is said of options and commands if none is near to the word that was given."""
@@ -120,107 +116,32 @@ def mistake(error: Any) -> str:
     return typer.BadParameter(text, error.ctx, error.param).format_message()
 
 
-def between(low: float, high: float) -> Callable[[Number | None], Number | None]:
-    """Return a callback that refuses numbers outside a range, ``nan`` too, and names them."""
-
-    def check(number: Number | None) -> Number | None:
-        if number is not None and not low <= number <= high:
-            raise typer.BadParameter(f"{number:.15g} is not a number from {low:g} to {high:g}")
-        return number
-
-    return check
+WRITTEN = {"--csv", "--gradescope", "--html", "--log", "--pack", "--plot", "--resume", "--save"}
+"""The options whose files, or folders, are written."""
 
 
-def number_option(
-    help_: str, low: float, high: float, *names: str, metavar: str = ""
-) -> OptionInfo:
-    """Return an option for a number of a range."""
-    option: OptionInfo = typer.Option(
-        *names, metavar=metavar or None, callback=between(low, high), help=help_
-    )
-    return option
+class Command(typer.core.TyperCommand):
+    """A command that refuses, before its work, what it could not write after it."""
 
-
-def file_option(help_: str, *names: str, is_read: bool = False) -> OptionInfo:
-    """Return an option for a file to write, or to read: one that is read is not a device."""
-    callback = no_device if is_read else None
-    option: OptionInfo = typer.Option(*names, metavar="FILE", callback=callback, help=help_)
-    return option
-
-
-MAX_BOARD_TEXT = 1 << 20
-"""More characters than any board has, of 64x64 cells at most."""
-
-MAX_WORKERS = 1024
-"""The most threads or processes that a command starts."""
-
-
-def parallel(help_: str, name: str = "--threads") -> OptionInfo:
-    """Return the option for the number of threads, games or processes at the same time."""
-    return number_option(help_, 1, MAX_WORKERS, name, "-j", metavar="N")
-
-
-ThreadsOption = Annotated[int | None, parallel("Threads; by default all cores.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-
-
-def no_device(path: Path | None) -> Path | None:
-    """Return a path to read from; a device such as ``/dev/zero`` may have no end.
-
-    Raises:
-        BadParameter: if it is one.
-    """
-    if path is not None and _is_device(path):
-        raise typer.BadParameter(f"{path} is a device: name a file")
-    return path
-
-
-def _is_device(path: Path) -> bool:
-    return path.is_char_device() or path.is_block_device()
-
-
-def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path | None) -> None:
-    """Refuse, before the work, outputs that cannot be written after it or replace a file of it.
-
-    Args:
-        outputs: the files to write, by the names of their options.
-        inputs: the files to read.
-
-    Raises:
-        UsageError: if one cannot be written, is read or is another output, too.
-    """
-    taken = [path for path in inputs if path is not None]
-    for name, path in outputs.items():
-        if path is None:
-            continue
-        if any(_is_same_file(path, other) for other in taken):
-            raise UsageError(
-                f"{name} {path} would replace a file that is read or written here: name another"
-            )
-        taken.append(path)
-        if trouble := _why_unwritable(path):
-            raise UsageError(f"cannot write {path}: {trouble}")
-
-
-def check_folder(name: str, folder: Path, *outputs: Path | None) -> None:
-    """Refuse, before the work, a folder that cannot be made or filled after it.
-
-    Args:
-        name: the option that names it.
-        folder: the folder; those above it may be missing, too.
-        outputs: the files that are written beside it.
-
-    Raises:
-        UsageError: if it cannot be made, or is one of the files.
-    """
-    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if any(path is not None and _is_same_file(path, folder) for path in outputs):
-        raise UsageError(f"{name} {folder} is written as a file here, too: name another folder")
-    if not nearest.is_dir():
-        raise UsageError(f"{name} {folder}: {nearest} is a file; name a folder")
-    if not os.access(nearest, os.W_OK):
-        raise UsageError(f"{name} {folder}: permission denied in {nearest}")
+    def invoke(self, ctx: Any) -> Any:
+        """Do the work, unless a file cannot be written, or is also read or written otherwise."""
+        given = [(each, ctx.params.get(each.name)) for each in self.params]
+        paths = [
+            (each, path)
+            for each, value in given
+            for path in (value if isinstance(value, list | tuple) else [value])
+            if isinstance(path, Path)
+        ]
+        for option, path in paths:
+            if (name := option.opts[0]) not in WRITTEN:
+                continue
+            if any(_is_same_file(path, other) for each, other in paths if each is not option):
+                ctx.fail(
+                    f"{name} {path} would replace a file that is read or written here: name another"
+                )
+            if trouble := _why_unwritable(path, is_folder=option.metavar == "DIR"):
+                ctx.fail(f"cannot write {path}: {trouble}")
+        return super().invoke(ctx)
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
@@ -230,24 +151,34 @@ def _is_same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
 
 
-def _why_unwritable(path: Path) -> str:
-    """Return why a file cannot be written; nothing if it can, as far as can be seen."""
-    folder = path.parent
-    if path.is_dir():
+def _why_unwritable(path: Path, *, is_folder: bool) -> str:
+    """Return why a file, or a folder with those above it, cannot be made; nothing if it can."""
+    folder = path if is_folder else path.parent
+    while is_folder and not folder.exists():
+        folder = folder.parent
+    if path.is_dir() and not is_folder:
         return "it is a folder"
     if not folder.is_dir():
         return f"there is no folder {folder}"
-    if _is_device(path):
-        return "it is a device: name a file"
-    is_allowed = os.access(path if path.exists() else folder, os.W_OK)
-    return "" if is_allowed else "permission denied"
+    return "" if os.access(path if path.exists() else folder, os.W_OK) else "permission denied"
 
 
+MAX_BOARD_TEXT = 1 << 20
+"""More characters than any board has, of 64x64 cells at most."""
+
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", "-j", min=1, max=1024, metavar="N", help="Threads; by default all cores."
+    ),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 BoardArgument = Annotated[
     str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
 ]
 DelayOption = Annotated[
-    float, typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns.")
+    float, typer.Option("--delay", min=0, max=3600, help="Seconds between two turns.")
 ]
 
 
@@ -257,8 +188,6 @@ def chosen_rules(rules: str | None, size: str | None) -> Rules:
     Raises:
         RulesError: if they name none.
     """
-    from dataclasses import replace
-
     chosen = Rules.parse(rules or "classic")
     return replace(chosen, **parse_changes(f"size={size}")) if size else chosen
 

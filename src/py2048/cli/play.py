@@ -25,7 +25,7 @@ from py2048.cli.options import (
     print_json,
 )
 from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
-from py2048.cli.streams import hint_of
+from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error
 from py2048.players import list_players, make_player
 from py2048.rng import derive_seed, random_seed
@@ -121,7 +121,8 @@ def watch(
         show = partial(_show_events, delay=None if quiet or json else delay)
         show(session.start(wanted, seed=base if index == 0 else derive_seed(base, index)))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
-            hint = hint_of(session.snapshot(), chooser, only_move=True, quiet=quiet or json)
+            with StatusLine(quiet=quiet or json):
+                hint = session.snapshot().ask(chooser, only_move=True)
             show(session.play_hint(hint))
         game = session.game
         if not json:

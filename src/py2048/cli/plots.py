@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py2048.errors import MissingExtraError, TournamentError, os_errors_as
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from py2048.arena import Results
-    from py2048.ntuple.network import StageRecord
-    from py2048.training.ascent import StretchPoint
     from py2048.training.run import CurvePoint
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -54,11 +52,6 @@ def _panels(path: Path, count: int = 1, size: tuple[float, float] = (8, 5)) -> I
         figure.savefig(path, dpi=120)
 
 
-def _scale_by_doubling(axes: Axes) -> None:
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(lambda tile, _: f"{tile:.0f}")
-
-
 def draw_results(results: Results, path: Path) -> None:
     """Draw the scores and tiles of a tournament.
 
@@ -86,7 +79,8 @@ def draw_results(results: Results, path: Path) -> None:
             right.errorbar(tiles, reached, spread, marker="o", capsize=3)
         left.set(xlabel="score", ylabel="share of games that reach it", ylim=(0, 1.02))
         right.set(xlabel="tile")
-        _scale_by_doubling(right)
+        right.set_xscale("log", base=2)
+        right.xaxis.set_major_formatter(lambda tile, _: f"{tile:.0f}")
         left.figure.suptitle(f"{tournament.rules.name}, seed {tournament.seed}")
 
 
@@ -102,71 +96,3 @@ def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
                 label="without learning, ± 2 standard errors",
             )
         axes.set(xlabel="games", ylabel="mean score", ylim=(0, None))
-
-
-def draw_ascent(points: Sequence[StretchPoint], path: Path) -> None:
-    """Draw how many boards of each band make its tile, by depth and moves of training."""
-    bands = sorted({point[:2] for point in points})
-    with _panels(path, max(len(bands), 1), (2 + 4 * len(bands), 5)) as panels:
-        for axes, (tile, least) in zip(panels, bands, strict=False):
-            of_band = [point for point in points if point[:2] == (tile, least)]
-            for number, depth in enumerate(sorted({point.depth for point in of_band})):
-                _draw_stretch(axes, [p for p in of_band if p.depth == depth], f"C{number}")
-            title = f"largest tile {tile}, sum from {least}"
-            axes.set(title=title, xlabel="million moves of training", xlim=(0, None))
-        panels[0].set(ylim=(0, 100), ylabel="% of held-out boards that make the tile")
-
-
-def _draw_stretch(axes: Axes, points: Sequence[StretchPoint], colour: str) -> None:
-    """Draw the results at one depth, and as a line those before the training."""
-    trained = [point for point in points if point.moves]
-    axes.errorbar(
-        [point.moves / 1e6 for point in trained],
-        [100 * point.last_stretch.share for point in trained],
-        [100 * point.last_stretch.error for point in trained],
-        color=colour,
-        marker=".",
-        capsize=3,
-        label=f"depth {points[0].depth}, ± standard error",
-    )
-    for point in [point for point in points if not point.moves][-1:]:
-        label = f"depth {point.depth}, before"
-        axes.axhline(100 * point.last_stretch.share, color=colour, linestyle=":", label=label)
-
-
-def draw_stretches(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw how many of the saved boards of each stage make a tile, by player.
-
-    Args:
-        rows: what ``evaluate --from-boards --json`` prints.
-        path: the picture.
-
-    Raises:
-        TournamentError: if the picture cannot be written.
-    """
-    players = list(dict.fromkeys(row["player"] for row in rows))
-    stages = sorted({row["stage"] for row in rows})
-    with _panels(path) as (axes,):
-        for number, player in enumerate(players):
-            own = [row for row in rows if row["player"] == player]
-            shift = 0.1 * (number - (len(players) - 1) / 2)
-            axes.errorbar(
-                [stages.index(row["stage"]) + shift for row in own],
-                [100 * row["share"] for row in own],
-                [100 * row["error"] for row in own],
-                fmt="o",
-                capsize=3,
-                label=player,
-            )
-        axes.set_xticks(range(len(stages)), [f"{tile:,}\nsum {least:,}" for tile, least in stages])
-        axes.set(xlabel="largest tile and sum of the boards", ylim=(0, 100))
-        axes.set_ylabel("% that make the tile, ± standard error")
-
-
-def draw_calibration(rows: Sequence[StageRecord], path: Path) -> None:
-    """Draw by how much a network expects too many points, over the sum of the board."""
-    with _panels(path) as (axes,):
-        sums, errors = [max(row.tile, row.least) for row in rows], [2 * row.error for row in rows]
-        axes.errorbar(sums, [row.excess for row in rows], errors, marker="o", capsize=3)
-        axes.set(xlabel="sum of the board", ylabel="points expected less those that came")
-        _scale_by_doubling(axes)

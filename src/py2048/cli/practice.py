@@ -11,7 +11,7 @@ import typer
 
 from py2048.board import Board
 from py2048.cli.options import JsonOption, SeedOption, chosen_seed, print_json
-from py2048.cli.streams import are_terminal, telling
+from py2048.cli.streams import StatusLine, are_terminal
 from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error
 from py2048.folders import built_tables
@@ -102,7 +102,7 @@ def practice(
     questions = Questions(as_json=json)
     if table is not None:
         wanted = chosen_seed(seed)
-        with telling():
+        with StatusLine():
             ending = EndingDrill.deal(table, random_seed() if wanted is None else wanted)
         _run(questions, ending)
         return 0

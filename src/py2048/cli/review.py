@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli import streams
-from py2048.cli.options import JsonOption, QuietOption, check_outputs, print_json
-from py2048.cli.streams import StatusLine, telling
+from py2048.cli.options import JsonOption, QuietOption, print_json
+from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import load_record, load_records
@@ -27,22 +27,23 @@ ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
 """How the names of the files end that are looked for in folders."""
 MAX_GAMES = 100_000
 
+JudgeOption = Annotated[
+    str,
+    typer.Option(
+        metavar="SPEC",
+        help="What values the moves: a player such as expectimax:depth=3, or perfect. "
+        "By default the best there is for the rules.",
+        autocompletion=list_players,
+    ),
+]
+
 Source = tuple[str, Callable[[], list[Record]]]
 """The name of some games, and what loads them."""
 
 
 def review(
     files: Annotated[list[Path], typer.Argument(help="Records, or replay texts of 2048verse.")],
-    judge: Annotated[
-        str,
-        typer.Option(
-            "--judge",
-            metavar="SPEC",
-            help="What values the moves: a player such as expectimax:depth=3, or perfect. "
-            "By default the best there is for the rules.",
-            autocompletion=list_players,
-        ),
-    ] = "",
+    judge: JudgeOption = "",
     json: JsonOption = False,
     html: Annotated[
         Path | None,
@@ -57,31 +58,22 @@ def review(
 
     Ctrl-C stops and reports the moves reviewed so far.
     """
+    from py2048.review.page import page
+    from py2048.session.notebook import Notebook
+
     check_judge(judge)
-    check_outputs({"--html": html}, *files)
     found, status = _reviewed_files(files, judge, quiet=quiet, tell=not json)
-    reviews = list(found.values())
     if json:
         data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
         print_json(data[0] if len(files) == 1 else data)
     if html is not None:
-        from py2048.review.page import page
-
-        with os_errors_as(RecordError, f"cannot write {html}"):
-            write_atomically(html, page(reviews).encode(errors="replace"))
+        _write(html, page([*found.values()]))
     if keep:
-        _keep(reviews, json=json)
+        with open_store() as store:
+            new = sum(map(Notebook(store).keep, found.values()))
+        if not json:
+            print(f"{new} new in your notebook of mistakes: py2048 practice")
     return status
-
-
-def check_judge(spec: str) -> None:
-    """Refuse a judge that is not a player, before each file would be blamed for it.
-
-    Raises:
-        PlayerError: if there is no such player.
-    """
-    if spec:
-        make_player(spec)
 
 
 def _reviewed_files(
@@ -95,11 +87,9 @@ def _reviewed_files(
     """
     found: dict[Path, Review] = {}
     status = 0
-    line = StatusLine(quiet=quiet)
     for file in files:
         try:
-            with telling(quiet=quiet):
-                found[file], is_stopped = _reviewed(file, spec, line)
+            found[file], is_stopped = _reviewed(file, spec, quiet=quiet)
         except KeyboardInterrupt:
             if not found:
                 raise
@@ -119,12 +109,28 @@ def _reviewed_files(
     return found, status
 
 
+def _write(file: Path, page: str) -> None:
+    """Write a page; names in it may be any bytes."""
+    with os_errors_as(RecordError, f"cannot write {file}"):
+        write_atomically(file, page.encode(errors="replace"))
+
+
+def check_judge(spec: str) -> None:
+    """Refuse a judge that is not a player, before each file would be blamed for it.
+
+    Raises:
+        PlayerError: if there is no such player.
+    """
+    if spec:
+        make_player(spec)
+
+
 def blame(name: object, error: Py2048Error) -> str:
     """Return an error with the name of what it is about."""
     return str(error) if str(name) in str(error) else f"{name}: {error}"
 
 
-def _reviewed(file: Path, spec: str, line: StatusLine) -> tuple[Review, bool]:
+def _reviewed(file: Path, spec: str, *, quiet: bool) -> tuple[Review, bool]:
     """Return the review of the game in a file, and whether Ctrl-C stopped it.
 
     Raises:
@@ -132,31 +138,19 @@ def _reviewed(file: Path, spec: str, line: StatusLine) -> tuple[Review, bool]:
     """
     from py2048.review import Review, judge_for, reviewing
 
-    record = load_record(file)
+    record, moves, is_stopped = load_record(file), list["MoveReview"](), False
     record.verify()
-    plies, moves, is_stopped = record.plies, list["MoveReview"](), False
-    judge = judge_for(record.rules, spec, record.start)
-    try:
-        for move in reviewing(record, judge):
-            moves.append(move)
-            line.show(f"{file.name}: {len(moves):,} of {plies:,} moves reviewed")
-    except KeyboardInterrupt:
-        if not moves:
-            raise
-        is_stopped = True
-    finally:
-        line.close()
+    with StatusLine(quiet=quiet) as line:
+        judge = judge_for(record.rules, spec, record.start)
+        try:
+            for move in reviewing(record, judge):
+                moves.append(move)
+                line.news = f"{file.name}: {len(moves):,} of {record.plies:,} moves reviewed"
+        except KeyboardInterrupt:
+            if not moves:
+                raise
+            is_stopped = True
     return Review.of(record, judge, moves), is_stopped
-
-
-def _keep(reviews: list[Review], *, json: bool) -> None:
-    """Put mistakes into the notebook, and say how many are new."""
-    from py2048.session.notebook import Notebook
-
-    with open_store() as store:
-        new = sum(Notebook(store).keep(each) for each in reviews)
-    if not json:
-        print(f"{new} new in your notebook of mistakes: py2048 practice")
 
 
 def _report(file: Path, found: Review) -> str:
@@ -181,15 +175,7 @@ def report(
             help="Records and replays, or folders of them; by default your own finished games.",
         ),
     ] = None,
-    judge: Annotated[
-        str,
-        typer.Option(
-            "--judge",
-            metavar="SPEC",
-            help="What values the moves, as in review. By default the best there is for the rules.",
-            autocompletion=list_players,
-        ),
-    ] = "",
+    judge: JudgeOption = "",
     player: Annotated[
         str | None,
         typer.Option("--player", "-p", metavar="NAME", help="Only the games of this player."),
@@ -207,8 +193,6 @@ def report(
     from py2048.review.report import Report
 
     check_judge(judge)
-    if html is not None:
-        check_outputs({"--html": html}, *(file for path in paths or () for file in _files(path)))
     reporter = _Reporter(judge, player, quiet=quiet)
     found = Report.of(reporter.summaries(paths), reporter.refused)
     if json:
@@ -220,9 +204,7 @@ def report(
     if reporter.unkept:
         streams.complain(f"the next report reviews these games again: {reporter.unkept}")
     if html is not None:
-        page = report_page(found).encode(errors="replace")  # names of files may be any bytes
-        with os_errors_as(RecordError, f"cannot write {html}"):
-            write_atomically(html, page)
+        _write(html, report_page(found))
     return reporter.status or (2 if found.refused else 0)
 
 
@@ -276,21 +258,18 @@ class _Reporter:
     def summaries(self, paths: list[Path] | None) -> list[GameSummary]:
         """Return the summaries of all games, after Ctrl-C those of the first ones."""
         found: list[GameSummary] = []
-        line = StatusLine(quiet=self._quiet)
-        try:
-            with telling(quiet=self._quiet):
+        with StatusLine(quiet=self._quiet) as line:
+            try:
                 for name, load in _sources(paths):
                     try:
                         for record in load():
                             if self._player in (None, record.player):
                                 found.append(self._summary(record))
-                                line.show(f"{len(found):,} games; {name}")
+                                line.news = f"{len(found):,} games; {name}"
                     except Py2048Error as error:
                         self.refused.append(blame(name, error))
-        except KeyboardInterrupt:
-            self.status = streams.INTERRUPTED
-        finally:
-            line.close()
+            except KeyboardInterrupt:
+                self.status = streams.INTERRUPTED
         return found
 
     def _summary(self, record: Record) -> GameSummary:

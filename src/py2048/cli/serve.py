@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,15 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.options import (
-    RulesOption,
-    SizeOption,
-    between,
-    chosen_rules,
-    no_device,
-    parallel,
-)
-from py2048.cli.streams import INTERRUPTED, telling
+from py2048.cli.options import QuietOption, RulesOption, SizeOption, chosen_rules
+from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import ClientError, os_errors_as
 from py2048.game import Game
 from py2048.players import list_players
@@ -86,32 +78,29 @@ def serve(
     ] = None,
     moves_rate: Annotated[
         float,
-        typer.Option(
-            callback=between(0.1, 1e9), help="Moves a second that one player may make for long."
-        ),
+        typer.Option(min=0.1, max=1e9, help="Moves a second that one player may make for long."),
     ] = 30.0,
     bot_moves_rate: Annotated[
         float,
         typer.Option(
-            callback=between(0.1, 1e9),
+            min=0.1,
+            max=1e9,
             help="Moves a second that one program may make; it is held back beyond.",
         ),
     ] = 100.0,
     bots_rate: Annotated[
         float,
-        typer.Option(callback=between(0.1, 1e9), help="Moves a second of all programs together."),
+        typer.Option(min=0.1, max=1e9, help="Moves a second of all programs together."),
     ] = 200.0,
     address_rate: Annotated[
         float,
         typer.Option(
-            callback=between(0.1, 1e9), help="Messages a second from one address, a class together."
+            min=0.1, max=1e9, help="Messages a second from one address, a class together."
         ),
     ] = 600.0,
     requests_rate: Annotated[
         float,
-        typer.Option(
-            callback=between(0.1, 1e9), help="Requests a second for pages, from one address."
-        ),
+        typer.Option(min=0.1, max=1e9, help="Requests a second for pages, from one address."),
     ] = 30.0,
     sockets: Annotated[
         int, typer.Option(min=1, help="Players connected at the same time, in all.")
@@ -216,15 +205,19 @@ def bot(
         Path | None,
         typer.Option(
             metavar="FILE",
-            callback=no_device,
             help=f"A file that holds the program's token; by default it is in {TOKEN}.",
         ),
     ] = None,
     games: Annotated[int, typer.Option("--games", "-n", min=1, metavar="N", help="Games.")] = 1,
     rules: RulesOption = None,
     size: SizeOption = None,
-    parallel: Annotated[int, parallel("Games at the same time.", "--parallel")] = 1,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on the way.")] = False,
+    parallel: Annotated[
+        int,
+        typer.Option(
+            *("--parallel", "-j"), min=1, max=1024, metavar="N", help="Games at the same time."
+        ),
+    ] = 1,
+    quiet: QuietOption = False,
 ) -> int:
     """Let PLAYER play on a server, by the token of a program made on its account page.
 
@@ -233,12 +226,12 @@ def bot(
     from py2048.client import BotClient
     from py2048.players import make_player
 
-    say = (lambda _: None) if quiet else _say
+    say = (lambda _: None) if quiet else complain
     wanted, token = chosen_rules(rules, size), _token(token_file)
     clients = [BotClient(server, token, say=say) for _ in range(min(parallel, games))]
     players = [make_player(player) for _ in clients]
     me = clients[0].me()
-    with telling(quiet=quiet):  # compile before the clock runs
+    with StatusLine(quiet=quiet):  # compile before the clock runs
         players[0].choose(Game(wanted, seed=0))
     say(f"{players[0].name} plays as {me['name']} on {clients[0].server}")
     begun = [each["game"] for each in me["games"] if each["rules"] == str(wanted)]
@@ -264,7 +257,7 @@ def bot(
                 flush=True,
             )
     except KeyboardInterrupt:
-        _say("stopped; the same command continues the games in progress")
+        complain("stopped; the same command continues the games in progress")
         return INTERRUPTED
     if games > 1:
         mean = sum(scores) / len(scores)
@@ -320,7 +313,3 @@ def _token(file: Path | None) -> str:
             " a program on the account page of the server"
         )
     return token
-
-
-def _say(line: str) -> None:
-    print(f"py2048: {line}", file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +16,7 @@ import typer
 from py2048.cli import streams
 from py2048.cli.options import (
     BoardArgument,
+    Command,
     JsonOption,
     QuietOption,
     RulesOption,
@@ -23,23 +24,20 @@ from py2048.cli.options import (
     Subcommands,
     ThreadsOption,
     board_of,
-    check_outputs,
     chosen_rules,
     print_json,
     rules_names,
 )
-from py2048.cli.streams import StatusLine, telling
+from py2048.cli.streams import StatusLine
 from py2048.errors import SolvingError, os_errors_as, shown
 from py2048.folders import TABLE_SUFFIX, built_tables, tables_folder
 from py2048.rules import get_rules
 
 if TYPE_CHECKING:
-    from py2048.rules import Rules
     from py2048.solving import Solution
     from py2048.solving.formations import Formation
     from py2048.solving.positions import Positions
     from py2048.solving.solution import Progress
-    from py2048.solving.tables import Table
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 MIN_MEMORY, MAX_MEMORY = 64 << 20, 1 << 50
@@ -109,61 +107,43 @@ def solve(
 
     The tiles must appear at random. 3x3 takes a minute or two.
     """
-    check_outputs({"--save": save})
-    line = StatusLine(quiet=quiet)
-    try:
-        with telling(quiet=quiet), keeping(save, line):
-            solution = _solved(
-                chosen_rules(rules, size),
-                goal,
-                memory=memory_size(memory),
-                threads=threads,
-                cluster=cluster,
-                save=save,
-                progress=lambda progress: line.show(progress_text(progress)),
+    if cluster and threads is not None:
+        raise SolvingError("--threads is for this machine: leave it out with --cluster")
+    if cluster and save is None:
+        raise SolvingError("--cluster needs --save FILE, in a folder that all its machines share")
+    wanted, size_ = chosen_rules(rules, size), memory_size(memory)
+    with StatusLine(quiet=quiet) as line, _kept(save):
+
+        def show(progress: Progress) -> None:
+            line.news = progress_text(progress)
+
+        if cluster and save:
+            from py2048.arena.ray_cluster import RayWorkers
+            from py2048.solving.sharded import solve_sharded
+
+            with closing(RayWorkers(cluster)) as workers:
+                solution = solve_sharded(
+                    workers, wanted, goal, save=save, memory=size_, progress=show
+                )
+        else:
+            from py2048.solving import solve as solve_here
+
+            solution = solve_here(
+                wanted, goal, memory=size_, threads=threads, save=save, progress=show
             )
-            told = json.dumps(_data(solution)) if as_json else _report(solution)
-    finally:
-        line.close()
-    print(told)
+    print(json.dumps(_data(solution)) if as_json else _report(solution))
     return 0
 
 
 @contextmanager
-def keeping(file: Path | None, line: StatusLine) -> Iterator[None]:
+def _kept(file: Path | None) -> Iterator[None]:
     """Say after Ctrl-C where what was done for a file is, if something is kept."""
     try:
         yield
     except KeyboardInterrupt:
         if file is not None and (folder := Path(f"{file}.unfinished")).is_dir():
-            line.close()
             streams.complain(f"what is done is in {folder}: the same command continues")
         raise
-
-
-def _solved(
-    rules: Rules,
-    goal: str,
-    *,
-    memory: int,
-    threads: int | None,
-    cluster: str | None,
-    save: Path | None,
-    progress: Callable[[Progress], None],
-) -> Solution:
-    if cluster is None:
-        from py2048.solving import solve
-
-        return solve(rules, goal, memory=memory, threads=threads, save=save, progress=progress)
-    if threads is not None:
-        raise SolvingError("--threads is for this machine: leave it out with --cluster")
-    if save is None:
-        raise SolvingError("--cluster needs --save FILE, in a folder that all its machines share")
-    from py2048.arena.ray_cluster import RayWorkers
-    from py2048.solving.sharded import solve_sharded
-
-    with closing(RayWorkers(cluster)) as workers:
-        return solve_sharded(workers, rules, goal, save=save, memory=memory, progress=progress)
 
 
 def progress_text(progress: Progress) -> str:
@@ -283,7 +263,7 @@ def _described(formation: Formation) -> str:
     return f"{formation.free} cells to play on, {larges}"
 
 
-@app.command()
+@app.command(cls=Command)
 def build(
     formation: Annotated[
         str,
@@ -319,29 +299,34 @@ def build(
 
     chosen, size = get_formation(formation), memory_size(memory)
     path = file or tables_folder() / f"{chosen.name}-{target}{TABLE_SUFFIX}"
-    check_outputs({"--save": file})
     if path.exists():
         raise SolvingError(f"{path} exists: remove it to build it again")
     if file is None:
         with os_errors_as(SolvingError, str(path.parent)):
             path.parent.mkdir(parents=True, exist_ok=True)
-    line = StatusLine(quiet=quiet)
-    try:
-        with telling(quiet=quiet), keeping(path, line):
-            positions = Positions(chosen, target, get_rules(rules))
-            checked_memory(positions, size)
-            if positions.count > MANY:
-                line.say(size_text(positions))
-            table = build_table(
-                *(chosen, target, path),
-                rules=positions.rules,
-                memory=size,
-                threads=threads,
-                progress=lambda progress: line.show(progress_text(progress)),
-            )
-    finally:
-        line.close()
-    _tell(table, json=json)
+    with StatusLine(quiet=quiet) as line, _kept(path):
+
+        def show(progress: Progress) -> None:
+            line.news = progress_text(progress)
+
+        positions = Positions(chosen, target, get_rules(rules))
+        checked_memory(positions, size)
+        if positions.count > MANY and not quiet:
+            streams.complain(size_text(positions))
+        table = build_table(
+            *(chosen, target, path),
+            rules=positions.rules,
+            memory=size,
+            threads=threads,
+            progress=show,
+        )
+    size = table.path.stat().st_size
+    if json:
+        about = {"table": table.name, "rules": str(table.rules), "file": str(table.path)}
+        print_json({**about, "positions": table.positions, "bytes": size})
+        return 0
+    print(f"{table.name} under {table.rules.name}: {table.positions:,} positions, {size:,} bytes")
+    print(table.path)
     return 0
 
 
@@ -351,17 +336,7 @@ def size_text(positions: Positions) -> str:
     return f"{positions.name} has {positions.count:,} positions: a file of up to {room:,} MB"
 
 
-def _tell(table: Table, *, json: bool) -> None:
-    size = table.path.stat().st_size
-    if json:
-        about = {"table": table.name, "rules": str(table.rules), "file": str(table.path)}
-        print_json({**about, "positions": table.positions, "bytes": size})
-        return
-    print(f"{table.name} under {table.rules.name}: {table.positions:,} positions, {size:,} bytes")
-    print(table.path)
-
-
-@app.command()
+@app.command(cls=Command)
 def query(
     table: TableArgument,
     board: BoardArgument,
@@ -372,7 +347,7 @@ def query(
     from py2048.solving.tables import load_table
 
     position = board_of(board)
-    with telling(quiet=json):
+    with StatusLine(quiet=json):
         known = load_table(table, rules)
         chance, moves = known.chance_of(position), known.move_chances(position)
     ranked = sorted(moves.items(), key=lambda move: -move[1])
@@ -389,12 +364,12 @@ def query(
     return 0
 
 
-@app.command()
+@app.command(cls=Command)
 def check(table: TableArgument, json: JsonOption = False) -> int:
     """Read every byte of a table, and say whether the file is whole."""
     from py2048.solving.tables import load_table
 
-    with telling(quiet=json):
+    with StatusLine(quiet=json):
         known = load_table(table)
         known.check()
     if json:

@@ -5,20 +5,14 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
+import math
 import os
 import select
 import stat
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
-    from py2048.compiled.jit.progress import Compiling
-    from py2048.players import Player
-    from py2048.session import Hint, PositionSnapshot
+from typing import Self, TextIO
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
@@ -29,8 +23,8 @@ PIPE_TIMEOUT_S = 2.0
 QUIET_S = 1.0
 """Seconds before anything is said about work that lasts."""
 
-PERIODS_S = {True: 0.2, False: 5.0}
-"""Seconds between two pieces of news: on a terminal, where a line is rewritten, and in a pipe."""
+LOOK_S, PIPE_PERIOD_S = 0.2, 10.0
+"""Seconds between two looks at the news, and between two lines about them in a pipe."""
 
 ASCII = {
     "✓": "+",
@@ -40,9 +34,7 @@ ASCII = {
     "\N{EN DASH}": "-",
     "…": "...",
     "→": "->",
-    "━": "=",
 }
-ASCII |= dict(zip("·▁▂▃▄▅▆▇█", "._.,-=+*#", strict=True))
 """What stands for the signs of our output where the encoding lacks them."""
 
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}
@@ -143,88 +135,49 @@ def discard(stream: TextIO) -> None:
 
 
 class StatusLine:
-    """One line on stderr about what takes long; a pipe gets a line now and then.
+    """Says on stderr how far a command is, from a thread of its own and only if it lasts.
+
+    On a terminal one line is rewritten and taken away at the end; a pipe gets a line now and then.
+    The progress of the compiler is said too.
 
     Args:
         quiet: say nothing.
+
+    Attributes:
+        news: what is said, if there is something.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self.news: object | None = None
         self._quiet = quiet
         self._is_terminal = sys.stderr.isatty()
-        self._next: float | None = None
-        self._is_written = False
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="status", daemon=True)
 
-    def show(self, news: object | None) -> None:
-        """Say the news, if there are any and the last are old; the first when it lasts."""
-        if news is None:
-            return
-        if self._next is None:
-            self._next = time.monotonic() + QUIET_S
-        if time.monotonic() >= self._next:
-            self.say(news)
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
 
-    def say(self, news: object) -> None:
-        """Say the news at once."""
-        self._next = time.monotonic() + PERIODS_S[self._is_terminal]
-        if not self._quiet:
-            self._is_written = True
-            opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
-            print(f"{opening}py2048: {news}", end=end, file=sys.stderr, flush=True)
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
 
-    def close(self) -> None:
-        """Take the line away from a terminal."""
-        if self._is_written and self._is_terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    def _watch(self) -> None:
+        from py2048.compiled.jit import progress
 
+        due, is_written = math.inf, False
+        while not self._over.wait(LOOK_S):
+            news = "; ".join(str(each) for each in (self.news, progress.now()) if each)
+            if not news or self._quiet:
+                continue
+            now = time.monotonic()
+            due = min(due, now + QUIET_S)
+            if now >= due:
+                self._write(f"\rpy2048: {news}\x1b[K" if self._is_terminal else f"py2048: {news}\n")
+                due, is_written = now if self._is_terminal else now + PIPE_PERIOD_S, True
+        if is_written and self._is_terminal:
+            self._write("\r\x1b[K")
 
-@contextmanager
-def telling(
-    state: Callable[[], Compiling | None] | None = None, *, quiet: bool = False
-) -> Iterator[None]:
-    """Say how far the compiler is while the commands inside run.
-
-    Args:
-        state: returns how far it is; by default that of this process.
-        quiet: say nothing.
-    """
-    from py2048.compiled.jit import progress
-
-    line, over, told = StatusLine(quiet=quiet), threading.Event(), state or progress.now
-
-    def watch() -> None:
-        while not over.wait(PERIODS_S[True]):
-            line.show(told())
-
-    thread = threading.Thread(target=watch, name="compiling", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-        line.close()
-
-
-def hint_of(snapshot: PositionSnapshot, player: Player, *, only_move: bool, quiet: bool) -> Hint:
-    """Return a player's hint; while it is being compiled, say on stderr what there is to know.
-
-    Raises:
-        PlayerError: if the player answers with an illegal direction.
-    """
-    from py2048.session import Hint, advise
-    from py2048.ui.shared.describe import describe_hint
-
-    line = StatusLine(quiet=quiet)
-    try:
-        for answer in advise(snapshot, player, only_move=only_move, apart=False):
-            if not isinstance(answer, Hint):
-                line.show(answer)
-                time.sleep(PERIODS_S[True])
-            elif not answer.instead_of:
-                return answer
-            elif not quiet:
-                print(f"py2048: {describe_hint(answer)}", file=sys.stderr, flush=True)
-    finally:
-        line.close()
-    raise AssertionError("advice ends with the hint that was asked for")
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            print(text, end="", file=sys.stderr, flush=True)

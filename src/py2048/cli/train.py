@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import signal
-import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -20,30 +19,18 @@ from py2048.cli.options import (
     JsonOption,
     RulesOption,
     SeedOption,
-    check_outputs,
     chosen_seed,
-    file_option,
-    no_device,
-    number_option,
-    parallel,
     print_json,
 )
-from py2048.cli.streams import INTERRUPTED, complain, telling
+from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import WeightsError, shown
 from py2048.ui.shared.screen import counted
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from py2048.ntuple.network import Network, StageRecord, TrackRecord
-    from py2048.training.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
+    from py2048.ntuple.network import Network, StageRecord
+    from py2048.training.run import CurvePoint, StopCriteria, TrainingRun
 
 Settings = dict[str, Any]
-Watch = Callable[["TrainingProgress"], None]
-
-BLOCKS = " ▁▂▃▄▅▆▇█"
-WIDTH = 60
-BAR = 30
 
 LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
@@ -60,7 +47,7 @@ SHIPPED = "shipped"
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
     config: Annotated[
-        Path | None, file_option("Settings in TOML.", "--config", "-c", is_read=True)
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="Settings in TOML.")
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -68,13 +55,20 @@ def train(
     ] = None,
     rules: RulesOption = None,
     seed: SeedOption = None,
-    threads: Annotated[int | None, parallel("Games at the same time.")] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            *("--threads", "-j"), min=1, max=1024, metavar="N", help="Games at the same time."
+        ),
+    ] = None,
     games: Annotated[
-        int | None, number_option("Stop after this many games.", 1, 1e18, metavar="N")
+        int | None, typer.Option(min=1, metavar="N", help="Stop after this many games.")
     ] = None,
     minutes: Annotated[
         float | None,
-        number_option("Stop after this many minutes; 10 without another limit.", 0, 1e9),
+        typer.Option(
+            min=0, max=1e9, help="Stop after this many minutes; 10 without another limit."
+        ),
     ] = None,
     weights: Annotated[
         str | None, typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped.")
@@ -96,30 +90,54 @@ def train(
     given |= {"games": games, "minutes": minutes}
     file_values = load_toml(config) if config else {}
     if "bands" in file_values or (resume and (folder / PLAN).exists()):
+        if plot:
+            raise WeightsError("--plot draws no bands: last-stretch.csv in FOLDER has the figures")
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
-        return _ascend(folder, config, given | changes, resume=resume, plot=plot, quiet=quiet)
+        return _ascend(folder, config, given | changes, resume=resume, quiet=quiet)
     config_values, limits = split_settings(file_values, settings or [], given)
     if plot:
         plots.check_plots()
-    with telling(quiet=quiet):
-        run = _run_of(folder, config_values, weights, resume=resume)
-    stop = stop_criteria(limits, run.stop)
-    if run.is_over(stop):
-        complain(NOTHING_LEFT)
-    with _sigterm_as_ctrl_c(), telling(quiet=quiet):
-        run.trainer.prepare()
     status = 0
-    try:
-        with _sigterm_as_ctrl_c(), _progress(quiet=quiet) as watch:
+    with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
+        run = _run_of(folder, config_values, weights, resume=resume)
+        stop = stop_criteria(limits, run.stop)
+        if run.share_of(stop) >= 1:
+            complain(NOTHING_LEFT)
+        run.trainer.prepare()
+        told = len(run.curve)
+
+        def watch() -> None:
+            nonlocal told
+            line.news = _progress(run, stop)
+            for point in run.curve[told:] if not quiet else ():
+                print(_line(point), flush=True)
+            told = len(run.curve)
+
+        try:
             run.run(stop, watch)
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-        print("stopped and saved: --resume continues")
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+            print("stopped and saved: --resume continues")
     if plot:
         plots.draw_curve(run.curve, folder / "curve.png")
     trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
     return status
+
+
+def _progress(run: TrainingRun, stop: StopCriteria) -> str:
+    share = run.share_of(stop)
+    done = f"{min(share, 1.0):.0%}, " if share else ""
+    return f"{done}{run.trainer.games:,} games, {run.moves_per_second:,.0f} moves/s"
+
+
+def _line(point: CurvePoint) -> str:
+    judged = f", evaluated {point.evaluated:,.0f} ± {point.evaluated_error:,.0f}"
+    return (
+        f"{point.seconds:8.1f} s  {point.games:9,} games  {point.moves:13,} moves  "
+        f"mean {point.mean:,.0f} ± {point.error:,.0f}, 2048 in {point.tile_2048:.0%}"
+        + (judged if point.evaluated else "")
+    )
 
 
 @contextmanager
@@ -177,10 +195,10 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _ascend(
-    folder: Path, config: Path | None, changes: Settings, *, resume: bool, plot: bool, quiet: bool
+    folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
 ) -> int:
     """Train the bands of a plan, which is kept in the folder."""
-    from py2048.training.ascent import STRETCHES, Ascent, last_stretches, plan_from
+    from py2048.training.ascent import Ascent, plan_from
     from py2048.training.run import PLAN, check_free, folder_lock, load_toml
 
     kept = folder / PLAN
@@ -190,25 +208,19 @@ def _ascend(
         raise WeightsError(f"{folder} holds no training of bands: leave out --resume")
     elif changes.get("weights"):
         raise WeightsError("--resume keeps the weights: leave out --from")
-    if plot:
-        plots.check_plots()
     values = load_toml(config or kept)
     plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
-    with telling(quiet=quiet):
+    with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet):
         ascent = Ascent(folder, plan, (lambda _: None) if quiet else _say)
         if config:
             with folder_lock(folder):
                 kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
-        status = 0
         try:
-            with _sigterm_as_ctrl_c():
-                ascent.run()
+            ascent.run()
         except KeyboardInterrupt:
-            status = INTERRUPTED
             print("stopped: --resume continues from the last checkpoint")
-    if plot:
-        plots.draw_ascent(last_stretches(folder / STRETCHES), folder / "curve.png")
-    return status
+            return INTERRUPTED
+    return 0
 
 
 def _say(text: str) -> None:
@@ -245,99 +257,77 @@ def _first_network(weights: str, rules: str) -> Network:
 
 
 def weights(
-    file: Annotated[
-        Path, typer.Argument(callback=no_device, help="A file that py2048 train made.")
-    ],
-    pack: Annotated[Path | None, file_option("Write the network in the packed format.")] = None,
-    step: Annotated[float, number_option("Points in a step of a packed weight.", 1e-6, 1e9)] = 16.0,
+    file: Annotated[Path, typer.Argument(help="A file that py2048 train made.")],
+    pack: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the network in the packed format.")
+    ] = None,
+    step: Annotated[
+        float, typer.Option(min=1e-6, max=1e9, help="Points in a step of a packed weight.")
+    ] = 16.0,
     prune: Annotated[
-        float, number_option("Leave out weights nearer to 0 than this.", 0, 1e9)
+        float, typer.Option(min=0, max=1e9, help="Leave out weights nearer to 0 than this.")
     ] = 0.0,
     games: Annotated[
-        int, number_option("Measure the strength over this many games.", 0, 1e18, metavar="N")
+        int, typer.Option(min=0, metavar="N", help="Measure the strength over this many games.")
     ] = 0,
-    calibration: Annotated[
-        bool,
-        typer.Option(
-            "--calibration",
-            help="Compare, by stage, the points it expects with those that come.",
-        ),
-    ] = False,
     records: Annotated[
         bool,
         typer.Option(
-            "--records", help="Keep the calibration beside FILE, where hints look for it."
+            "--records",
+            help="Compare, by stage, the points it expects with those that come; keep that beside "
+            "FILE, where hints look for it.",
         ),
     ] = False,
-    plot: Annotated[Path | None, file_option("Draw the calibration: .png or .svg.")] = None,
     seed: SeedOption = None,
-    threads: Annotated[int, parallel("Games at the same time.")] = 1,
+    threads: Annotated[
+        int,
+        typer.Option(
+            *("--threads", "-j"), min=1, max=1024, metavar="N", help="Games at the same time."
+        ),
+    ] = 1,
     json: JsonOption = False,
 ) -> int:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
     from py2048.ntuple import weights as files
-
-    check_outputs({"--pack": pack, "--plot": plot}, file)
-    data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
-    if plot:
-        plots.check_plots(plot)
-    calibration = calibration or records or plot is not None
-    network = files.load(file) if pack or games or calibration else None
-    small = files.save_packed(network, pack, step=step, prune=prune) if network and pack else None
-    first = chosen_seed(seed) or 0
-    kept = files.load_records(file)
-    if kept:
-        data["records"] = _calibration_data(kept)
-    if network and calibration:
-        found = _calibration(network, games or CALIBRATION_GAMES, first, threads, quiet=json)
-        data["calibration"] = _calibration_data(found)
-        if records:
-            files.save_records(found, file)
-            data["records"] = data["calibration"]
-        if plot:
-            plots.draw_calibration(found.stages, plot)
-    if network and games:
-        data["strength"] = _strength(network, games, first, threads, quiet=json)
-    if small and pack:
-        data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
-        if games:
-            data["packed"]["strength"] = _strength(small, games, first, threads, quiet=json)
-    if json:
-        print_json(data)
-    else:
-        _print_weights(data)
-    return 0
-
-
-def _calibration(
-    network: Network, games: int, seed: int, threads: int, *, quiet: bool
-) -> TrackRecord:
     from py2048.search.limits import SearchLimits
     from py2048.search.searcher import Searcher
     from py2048.training.boards import calibrate, usual_stages
 
-    with telling(quiet=quiet):
-        player = partial(Searcher, network.rules, network, SearchLimits(1))
-        return calibrate(player, usual_stages(), games, seed=seed, threads=threads)
+    data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
+    network = files.load(file) if pack or games or records else None
+    small = files.save_packed(network, pack, step=step, prune=prune) if network and pack else None
+    first, kept = chosen_seed(seed) or 0, files.load_records(file)
+    with StatusLine(quiet=json):
+        if network and records:
+            player = partial(Searcher, network.rules, network, SearchLimits(1))
+            count = games or CALIBRATION_GAMES
+            kept = calibrate(player, usual_stages(), count, seed=first, threads=threads)
+            files.save_records(kept, file)
+        if kept:
+            stages = [each._asdict() for each in kept.stages]
+            data["records"] = {"games": kept.games, "seed": kept.seed, "stages": stages}
+        if network and games:
+            data["strength"] = _strength(network, games, first, threads)
+        if small and pack:
+            data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
+            if games:
+                data["packed"]["strength"] = _strength(small, games, first, threads)
+    if json:
+        print_json(data)
+    else:
+        _print_weights(data, kept.stages if kept and records else ())
+    return 0
 
 
-def _calibration_data(records: TrackRecord) -> Settings:
-    stages = [each._asdict() for each in records.stages]
-    return {"games": records.games, "seed": records.seed, "stages": stages}
-
-
-def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
+def _strength(network: Network, games: int, seed: int, threads: int) -> Settings:
     from py2048.training.boards import evaluate
 
-    with telling(quiet=quiet):
-        tally = evaluate(network, games, seed, threads=threads)
+    tally = evaluate(network, games, seed, threads=threads)
     tiles = {1 << rank: tally.rate(1 << rank) for rank in range(11, 17)}
     return {"games": games, "mean": tally.mean, "error": tally.error, "tiles": tiles}
 
 
-def _print_weights(data: Settings) -> None:
-    from py2048.ntuple.network import StageRecord
-
+def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
     print(f"rules    {data['rules']}")
     print(f"tuples   {' '.join('-'.join(map(str, cells)) for cells in data['tuples'])}")
     print(f"stages   {', '.join(map(str, [0, *data['stages']]))}; held: {data['held']}")
@@ -350,8 +340,8 @@ def _print_weights(data: Settings) -> None:
         print(f"trained  {_training(entry)}")
     if "records" in data:
         print(f"records  of {data['records']['games']:,} games, seed {data['records']['seed']}")
-    for row in data.get("calibration", {}).get("stages", ()):
-        _print_stage(StageRecord(**row))
+    for stage in stages:
+        _print_stage(stage)
     if "strength" in data:
         _print_strength("plays", data["strength"])
     if "packed" in data:
@@ -388,72 +378,3 @@ def _print_strength(word: str, strength: Settings) -> None:
         f"{word}    {strength['mean']:,.0f} ± {strength['error']:,.0f} over "
         f"{strength['games']:,} games{'; ' if tiles else ''}{tiles}"
     )
-
-
-# --- progress ------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Watch]:
-    """Return a function that shows progress: live in a terminal, else a line for each point."""
-    if quiet:
-        yield lambda _: None
-    elif sys.stdout.isatty():
-        from rich.live import Live
-
-        with Live(refresh_per_second=8) as live:
-            yield lambda status: live.update(_picture(status))
-    else:
-        yield _line_printer()
-
-
-def _line_printer() -> Watch:
-    printed = 0
-
-    def show(status: TrainingProgress) -> None:
-        nonlocal printed
-        for point in status.curve[max(printed, len(status.curve) - 1) :]:
-            print(_line(point), flush=True)
-        printed = len(status.curve)
-
-    return show
-
-
-def _line(point: CurvePoint) -> str:
-    judged = f", evaluated {point.evaluated:,.0f} ± {point.evaluated_error:,.0f}"
-    return (
-        f"{point.seconds:8.1f} s  {point.games:9,} games  {point.moves:13,} moves  "
-        f"mean {point.mean:,.0f} ± {point.error:,.0f}, 2048 in {point.tile_2048:.0%}"
-        + (judged if point.evaluated else "")
-    )
-
-
-def _picture(status: TrainingProgress) -> RenderableType:
-    from rich.text import Text
-
-    minutes, seconds = divmod(int(status.seconds), 60)
-    head = (
-        f"{_bar(status.share)}  {minutes}:{seconds:02d}  {status.games:,} games  "
-        f"{status.games_per_second:,.0f} games/s  {status.moves_per_second:,.0f} moves/s"
-    )
-    lines = [head, *(_curve_lines(status.curve) if status.curve else ["no point yet"])]
-    return Text("\n".join(lines))
-
-
-def _bar(share: float) -> str:
-    if not share:
-        return "training"
-    done = round(BAR * min(share, 1.0))
-    return f"[{'━' * done}{' ' * (BAR - done)}] {min(share, 1.0):4.0%}"
-
-
-def _curve_lines(curve: tuple[CurvePoint, ...]) -> list[str]:
-    shown = curve[-WIDTH:]
-    return [sparkline([point.mean for point in shown]), _line(shown[-1])]
-
-
-def sparkline(values: list[float]) -> str:
-    """Return values as a row of blocks, from 0 to the largest."""
-    most = max(values, default=0.0)
-    steps = len(BLOCKS) - 1
-    return "".join(BLOCKS[round(steps * value / most) if most > 0 else 0] for value in values)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from py2048.training.run import WEIGHTS, folder_lock
 from py2048.training.trainer import check_ranges, dataclass_from
 
 STRETCHES = "last-stretch.csv"
+COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
+"""Those of that file: how many held-out boards of a band made its tile, when they were played on at
+a depth after so many moves of training; after none, by the network before."""
 SIX_TUPLES, STEP = "9abdef 4567ab abcdef 69abcd 56adef 489abf", 48.0
 """The tuples and the step, in points, of the first band of a network by default."""
 CHUNK_SECONDS, FIRST_CHUNK = 2.0, 20_000
@@ -197,40 +200,6 @@ def plan_from(values: dict[str, Any]) -> AscentPlan:
         if band.tile not in collected:
             raise WeightsError(f"no games are collected for the bands of {band.tile}")
     return plan
-
-
-class StretchPoint(NamedTuple):
-    """How many held-out boards of a band make its tile, at one time of its training.
-
-    Attributes:
-        tile: the largest tile of the boards.
-        least: the least sum of their tiles.
-        depth: the depth at which they are played on.
-        moves: for how many moves the band has been trained; 0 for the network before.
-        made: how many made the tile.
-        boards: of how many.
-    """
-
-    tile: int
-    least: int
-    depth: int
-    moves: int
-    made: int
-    boards: int
-
-    @property
-    def last_stretch(self) -> Share:
-        """The share that made it."""
-        return Share(self.made, self.boards)
-
-
-def last_stretches(path: Path) -> list[StretchPoint]:
-    """Return what an ascent noted in a file, in the order of its work."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file)
-        return [StretchPoint(**{name: int(row[name]) for name in row}) for row in rows]
 
 
 def _text(value: tuple[Tuple, ...] | float) -> str:
@@ -430,12 +399,11 @@ class Ascent:
         return f"last stretch {', '.join(found)}"
 
     def _note(self, band: BandPlan, depth: int, moves: int, share: Share) -> None:
-        point = StretchPoint(band.tile, band.least, depth, moves, *share)
         with (self.folder / STRETCHES).open("a", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             if not file.tell():
-                writer.writerow(StretchPoint._fields)
-            writer.writerow(point)
+                writer.writerow(COLUMNS)
+            writer.writerow([band.tile, band.least, depth, moves, *share])
 
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int

@@ -95,20 +95,6 @@ class CurvePoint:
     evaluated_error: float
 
 
-@dataclass(frozen=True)
-class TrainingProgress:
-    """The state of a training after each chunk of work."""
-
-    seconds: float
-    games: int
-    moves: int
-    games_per_second: float
-    moves_per_second: float
-    share: float
-    """The share of the work that is done, 0 to 1; 0 without a limit."""
-    curve: tuple[CurvePoint, ...]
-
-
 def check_free(folder: Path) -> None:
     """Make sure that a folder holds no training, of a network or of bands.
 
@@ -169,6 +155,9 @@ class TrainingRun:
         curve: the points so far.
         seconds: the training time so far.
         stop: the criteria of the last `run`, if there was one.
+
+    Attributes:
+        moves_per_second: how fast it is at present.
     """
 
     def __init__(
@@ -184,6 +173,7 @@ class TrainingRun:
         self.curve = curve
         self.seconds = seconds
         self.stop = stop
+        self.moves_per_second = 0.0
         self._before = trainer.tally
 
     @classmethod
@@ -226,9 +216,7 @@ class TrainingRun:
             run._before = ScoreTally.of_data(notes["before"])
         return run
 
-    def run(
-        self, stop: StopCriteria, watch: Callable[[TrainingProgress], None] = lambda _: None
-    ) -> None:
+    def run(self, stop: StopCriteria, watch: Callable[[], None] = lambda: None) -> None:
         """Train until a limit is reached, or an interrupt; then save.
 
         `watch` is called about twice a second.
@@ -239,14 +227,15 @@ class TrainingRun:
         with folder_lock(self.folder):
             self._run(stop, watch)
 
-    def _run(self, stop: StopCriteria, watch: Callable[[TrainingProgress], None]) -> None:
+    def _run(self, stop: StopCriteria, watch: Callable[[], None]) -> None:
         self.trainer.prepare()
         self.stop = stop
         saved, chunk = self.seconds, FIRST_CHUNK
         try:
-            while not self.is_over(stop):
-                spent, moves = self._step(stop, chunk, watch)
-                chunk = max(int(moves * CHUNK_SECONDS / max(spent, 1e-3)), 1)
+            while self.share_of(stop) < 1:
+                self._train(stop, chunk)
+                chunk = max(int(self.moves_per_second * CHUNK_SECONDS), 1)
+                watch()
                 if self.seconds - saved >= 60 * stop.checkpoint_minutes:
                     self.save()
                     saved = self.seconds
@@ -257,13 +246,17 @@ class TrainingRun:
                 packed = is_sparse(network.weights)
                 weights.save(network, self.folder / WEIGHTS, compress=packed)
 
-    def is_over(self, stop: StopCriteria) -> bool:
-        """Whether a limit is reached."""
-        return self._share(stop) >= 1
+    def share_of(self, stop: StopCriteria) -> float:
+        """Return how much of the work up to the nearest limit is done; 0 without a limit."""
+        parts = (
+            (self.trainer.games, stop.games),
+            (self.trainer.moves, stop.moves),
+            (self.seconds, 60 * stop.minutes),
+        )
+        return max((done / wanted for done, wanted in parts if wanted), default=0.0)
 
-    def _step(
-        self, stop: StopCriteria, chunk: int, watch: Callable[[TrainingProgress], None]
-    ) -> tuple[float, int]:
+    def _train(self, stop: StopCriteria, chunk: int) -> None:
+        """Train for about so many moves, at most to the next point of the curve or a limit."""
         trainer = self.trainer
         games, moves = trainer.games, trainer.moves
         room = stop.evaluate_every - games % stop.evaluate_every
@@ -275,11 +268,9 @@ class TrainingRun:
         trainer.run(games=room, moves=chunk)
         spent = time.perf_counter() - start
         self.seconds += spent
+        self.moves_per_second = (trainer.moves - moves) / max(spent, 1e-3)
         if trainer.games % stop.evaluate_every == 0:
             self.curve += (self._point(stop),)
-        done = trainer.games - games, trainer.moves - moves
-        watch(self._status(stop, spent, *done))
-        return spent, done[1]
 
     def _point(self, stop: StopCriteria) -> CurvePoint:
         trainer = self.trainer
@@ -299,22 +290,6 @@ class TrainingRun:
             evaluated.mean,
             evaluated.error,
         )
-
-    def _status(self, stop: StopCriteria, spent: float, games: int, moves: int) -> TrainingProgress:
-        trainer = self.trainer
-        rates = games / max(spent, 1e-9), moves / max(spent, 1e-9)
-        share = self._share(stop)
-        return TrainingProgress(
-            self.seconds, trainer.games, trainer.moves, *rates, share, self.curve
-        )
-
-    def _share(self, stop: StopCriteria) -> float:
-        parts = (
-            (self.trainer.games, stop.games),
-            (self.trainer.moves, stop.moves),
-            (self.seconds, 60 * stop.minutes),
-        )
-        return max((done / wanted for done, wanted in parts if wanted), default=0.0)
 
     def network(self) -> Network:
         """Return a copy of the network, with this training in its history."""
@@ -339,31 +314,19 @@ class TrainingRun:
             "before": self._before.data(),
         }
         save_checkpoint(self.trainer, self.folder / CHECKPOINT, notes)
-        write_curve(self.curve, self.folder / CURVE)
-
-
-def write_curve(curve: tuple[CurvePoint, ...], path: Path) -> None:
-    """Write a learning curve as CSV, one row for each point."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(CurvePoint)])
-    writer.writerows([list(asdict(point).values()) for point in curve])
-    with os_errors_as(WeightsError, f"{path} cannot be written"):
-        write_atomically(path, text.getvalue().encode())
+        text = io.StringIO()
+        writer = csv.DictWriter(
+            text, [field.name for field in fields(CurvePoint)], lineterminator="\n"
+        )
+        writer.writeheader()
+        writer.writerows(map(asdict, self.curve))
+        with os_errors_as(WeightsError, f"{self.folder / CURVE} cannot be written"):
+            write_atomically(self.folder / CURVE, text.getvalue().encode())
 
 
 # --- checkpoints ---------------------------------------------------------------------------------
 
 CHECKPOINT_KIND = "py2048-training"
-OLD_NAMES = {
-    "rate": "learning_rate",
-    "trace": "lambda",
-    "path": "trajectory_length",
-    "coherent": "temporal_coherence",
-    "optimism": "optimistic_init",
-    "restart": "restart_length",
-}
-"""Settings by the names that the first checkpoints have."""
 COLUMNS = ("weights", "errors", "sizes")
 KEPT = ("boards", "starts", "started", "progress", "scores", "tiles")
 """The parts of a worker's state that are saved, between two games."""
@@ -412,9 +375,7 @@ def load_checkpoint(
     with open_archive(path, CHECKPOINT_KIND) as archive:
         header = archive.header
         with faults_of(path, "plan"):
-            kept: dict[str, object] = dict(header["plan"])
-            plan = {OLD_NAMES.get(name, name): value for name, value in kept.items()}
-            before = config_from(plan)
+            before = config_from(dict(header["plan"]))
         trainer = Trainer(before.changed(changes or {}))
         with faults_of(path, "history, changes or notes"):
             trainer.history = tuple(map(dict, header["history"]))
