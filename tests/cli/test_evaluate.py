@@ -69,7 +69,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("greedy --jobs 0", "'--jobs': '0' should be greater than or equal to 1"),
+        ("greedy --jobs 0", "'0' should be greater than or equal to 1"),
         ("greedy --threads 2", "--threads"),
         ("", "PLAYER..."),
         ("greedy --csv nowhere/out.csv", "there is no folder nowhere"),

@@ -278,15 +278,9 @@ BAD = {
     "an unknown course to play": (("play", "nothing"), "no course is called 'nothing'"),
     "a missing path": (("check", "toy", "{tmp}/none.py"), "there is no file or folder"),
     "no path": (("check", "toy"), "Missing argument"),
-    "no jobs": (("check", "toy", "{class}", "--jobs", "0"), "0 is not a number from 1 to 1024"),
-    "no time": (
-        ("check", "toy", "{class}", "--seconds", "0"),
-        "0 is not a number from 1 to 86400",
-    ),
-    "a time that is not a number": (
-        ("check", "toy", "{class}", "--seconds", "nan"),
-        "nan is not a number from 1 to 86400",
-    ),
+    "no jobs": (("check", "toy", "{class}", "--jobs", "0"), "'0' should be greater"),
+    "no time": (("check", "toy", "{class}", "--seconds", "0"), "'0' should be greater"),
+    "a time that is not a number": (("check", "toy", "{class}", "--seconds", "nan"), "'nan'"),
     "a class for Gradescope": (
         ("check", "toy", "{class}", "--gradescope", "{tmp}/r.json"),
         "--gradescope writes the results of one submission, and here are 3",
@@ -298,15 +292,15 @@ BAD = {
     ),
     "a file for pages": (
         ("check", "toy", "{class}/ann.py", "--html", "{class}/ann.py"),
-        "--html {class}/ann.py: {class}/ann.py is a file; name a folder",
+        "--html {class}/ann.py would replace a file that is read",
     ),
     "pages below a file": (
         ("check", "toy", "{class}", "--html", "{class}/ann.py/pages"),
-        "{class}/ann.py is a file; name a folder",
+        "there is no folder {class}/ann.py",
     ),
     "one name for pages and CSV": (
         ("check", "toy", "{class}", "--csv", "{tmp}/marks", "--html", "{tmp}/marks"),
-        "--html {tmp}/marks is written as a file here, too: name another folder",
+        "{tmp}/marks would replace a file that is read or written here: name another",
     ),
     "a results file of something else": (
         ("check", "toy", "{class}", "--resume", "{class}/ann.py"),
