@@ -238,7 +238,7 @@ def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
     from py2048.training.run import StopCriteria
 
     stop = StopCriteria(minutes=minutes, evaluate_every=evaluate_every, evaluate_games=0)
-    run.run(stop, lambda status: print(f"\r{status.seconds:.0f} s ", end="", flush=True))
+    run.run(stop, lambda: print(f"\r{run.seconds:.0f} s ", end="", flush=True))
 
 
 EXTRAS: dict[str, tuple[Callable[[], None], Path]] = {
