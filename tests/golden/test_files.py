@@ -27,7 +27,7 @@ def test_weights_have_their_values() -> None:
 
 
 def test_a_training_continues(tmp_path: Path) -> None:
-    """With its settings under their names of today, its games and its curve."""
+    """With its settings, its games and its curve."""
     shutil.copy(FILES / "checkpoint.npz", tmp_path)
     run = TrainingRun.resume(tmp_path)
     config = run.trainer.config
