@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -31,9 +30,3 @@ def make_store_before(url: str) -> None:
             connection.execute(sa.insert(table if found is None else found), values)
         connection.execute(sa.insert(schema.version), {"version_num": "0009"})
     engine.dispose()
-
-
-def backup_before(path: Path) -> Path:
-    """Write its backup to a file."""
-    path.write_bytes(gzip.compress(ROWS.read_bytes()))
-    return path

@@ -39,10 +39,16 @@ def test_names_that_look_alike_have_the_same_looks(name: str, other: str) -> Non
 
 
 def test_names_that_look_alike_are_one(store: Store) -> None:
-    """No name can be taken that people would take for another's, and each is found by its own."""
-    store.accounts.claim_name("ada", "admin", "hash")
-    with pytest.raises(AccountError, match="looks like"):
-        store.accounts.claim_name("eve", "Adm1n.", "hash")
+    """No name can be taken that people would take for another's, and each is found by its own.
+
+    Case, width and spaces do not matter, and an account takes one name only.
+    """
+    store.accounts.claim_name("ada", "ad min", "hash")
+    for name in ("Ad Min", "admin", "\uff21dmin", "Adm1n."):
+        with pytest.raises(AccountError, match="looks like"):
+            store.accounts.claim_name("eve", name, "hash")
+    with pytest.raises(AccountError, match="has a name"):
+        store.accounts.claim_name("ada", "Countess", "hash")
     assert store.accounts.find("eve") is None
     for number, name in enumerate(["Andr\u00e9", "Andre", "Anna"]):
         store.accounts.claim_name(str(number), name, "hash")

@@ -22,7 +22,8 @@ from py2048.storage.backups import back_up, back_up_into, restore
 
 def earlier(folder: Path, days: float, ending: str = "") -> Path:
     moment = datetime.now(UTC) - timedelta(days=days)
-    path = folder / f"py2048-{moment:%Y%m%dT%H%M%SZ}.2048.jsonl.gz{ending}"
+    name = f"py2048-{moment:%Y%m%dT%H%M%SZ}.2048.jsonl.gz"
+    path = folder / (f".{name}.{ending}" if ending else name)
     path.write_text("an earlier one")
     os.utime(path, times=(moment.timestamp(), moment.timestamp()))
     return path
@@ -34,7 +35,7 @@ def test_the_newest_backups_are_kept(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
     old, kept = [earlier(folder, days) for days in (9, 8)], earlier(folder, 7)
-    left, begun = earlier(folder, 3, ".1f.part"), earlier(folder, 0.5, ".2e.part")
+    left, begun = earlier(folder, 3, "1f.tmp"), earlier(folder, 0.5, "2e.tmp")
     others = [folder / name for name in ("monday.2048.jsonl.gz", "py2048-notes.txt")]
     for other in others:
         other.touch()
@@ -67,7 +68,7 @@ def test_two_backups_of_one_moment_are_both_complete(
     path = tmp_path / "games.2048.jsonl.gz"
     interrupted(store, monkeypatch, lambda: back_up(store, path))
     rows = back_up(store, path)
-    assert list(tmp_path.glob("games*")) == [path]
+    assert [each for each in tmp_path.iterdir() if "games" in each.name] == [path]
     with open_store("sqlite://") as again:
         assert restore(again, path) == rows > 0
 
@@ -81,7 +82,7 @@ def test_a_backup_that_ends_early_changes_nothing(
     interrupted(store, monkeypatch, Mock(side_effect=fault))
     with pytest.raises(type(fault)):
         back_up_into(store, tmp_path, keep=1)
-    assert sorted(tmp_path.glob("py2048-*")) == old
+    assert sorted(each for each in tmp_path.iterdir() if each.suffix in (".gz", ".tmp")) == old
 
 
 def filled(store: Store) -> Store:

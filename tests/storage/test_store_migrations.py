@@ -12,12 +12,10 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from store_before import ROWS, backup_before, make_store_before
-from store_games import new_game
+from store_before import ROWS, make_store_before
 
 from py2048.session import open_session
 from py2048.storage import AccountError, StorageError, Store, open_store, schema
-from py2048.storage.backups import restore
 from py2048.storage.database import WRITES, make_engine
 
 
@@ -62,7 +60,7 @@ def _rows(store: Store, table: sa.Table) -> list[list[object]]:
         return [list(row) for row in connection.execute(sa.select(table))]
 
 
-def test_a_store_of_before_has_the_tables_of_a_new_one(url: str, tmp_path: Path) -> None:
+def test_a_store_of_before_has_the_tables_of_a_new_one(url: str) -> None:
     """Converted or made, the tables are the same, so no store is a special case."""
     open_store(url).close()
     made = _reflect(url)
@@ -77,14 +75,10 @@ def test_a_store_of_before_has_the_tables_of_a_new_one(url: str, tmp_path: Path)
     assert _query(url, "SELECT version_num FROM py2048_schema") == [(schema.REVISION,)]
 
 
-@pytest.mark.parametrize("way", ["store", "backup"])
-def test_a_store_of_before_keeps_all_that_a_player_has(url: str, way: str, tmp_path: Path) -> None:
+def test_a_store_of_before_keeps_all_that_a_player_has(url: str) -> None:
     """Every row of what stays is there, the game continues, and every name still logs in."""
-    if way == "store":
-        make_store_before(url)
+    make_store_before(url)
     with open_store(url) as store:
-        if way == "backup":
-            assert restore(store, backup_before(tmp_path / "before.gz")) > 0
         _, *before, _ = map(json.loads, ROWS.read_text().splitlines())
         for table in schema.metadata.sorted_tables:
             if table.name not in ("names", "settings"):
@@ -133,16 +127,6 @@ def test_a_store_of_another_version_is_refused_and_left_alone(
     assert store.name in str(caught.value)
     assert "\n" not in str(caught.value)
     assert _query(url, "SELECT value FROM settings") == [('"dark"',)]
-
-
-def test_opening_twice_changes_nothing(url: str) -> None:
-    """A second start finds everything as the first left it."""
-    with open_store(url) as store:
-        game = new_game(store)
-    before = _reflect(url)
-    with open_store(url) as store:
-        assert store.games.current() == game
-    assert _reflect(url) == before
 
 
 def test_a_database_of_another_program_is_refused_and_left_alone(url: str) -> None:

@@ -27,7 +27,6 @@ from py2048.storage import (
     records,
     schema,
 )
-from py2048.storage.changes import _ADVANCED
 from py2048.storage.database import insert_new
 from py2048.storage.records import enter_records
 from py2048.storage.schema import games as games_table
@@ -52,16 +51,6 @@ def finish(store: Store, game: SavedGame, score: int, category: str = "ranked") 
         game.id, game.revision, "{}", score=score, max_tile=64, plies=3, outcome="lost",
         category=category,
     )  # fmt: skip
-
-
-def test_changes_of_many_games_are_written_together(store: Store) -> None:
-    """After one call every game has its turns, its revision and its facts."""
-    games = [deal(store, f"owner {n}") for n in range(20)]
-    assert store.changes.write([change(game, "a", "b") for game in games]) == set()
-    for game in games:
-        saved = load(store, game.id)
-        assert (saved.turns, saved.revision, saved.position) == (("a", "b"), 2, 2)
-        assert (saved.score, saved.extra, saved.millis) == (8, {"max_tile": 8}, (100, 100))
 
 
 def test_a_stale_change_is_not_written_and_others_are(store: Store) -> None:
@@ -123,17 +112,10 @@ def test_what_is_no_json_is_refused(store: Store) -> None:
 
 def test_no_index_is_on_what_a_move_changes() -> None:
     """PostgreSQL then updates the row alone, within its page (a HOT update), and no index."""
-    changed = {*_ADVANCED} - {"is_over"}  # that one changes once, at the end of the game
+    changed = {"revision", "length", "position", "score", "undos", "hints", "extra", "updated"}
     for index in games_table.indexes:
         where = str(index.dialect_options["postgresql"]["where"])
         assert not changed & ({column.name for column in index.columns} | {where})
-
-
-def test_a_change_of_a_game_that_is_gone_is_stale(store: Store) -> None:
-    """A finished or discarded game takes no turns."""
-    game = deal(store)
-    finish(store, game, 10)
-    assert store.changes.write([change(game, "a")]) == {game.id}
 
 
 def planned(owner: str, day: str | None = None) -> NewOnlineGame:
@@ -146,25 +128,19 @@ def planned(owner: str, day: str | None = None) -> NewOnlineGame:
 def test_games_begin_together_with_the_moves_of_others(store: Store) -> None:
     """One transaction brings new games, with accounts that are missing, and moves to the disk."""
     store.accounts.claim_name("ada", "Ada", "hash")
-    game = deal(store, "eve")
+    games = [deal(store, f"owner {n}") for n in range(20)]
+    moves = [change(game, "a", "b") for game in games]
     new = [planned("ada"), planned("bob"), planned("bob")]
-    assert store.changes.write([new[0], change(game, "a"), *new[1:]]) == set()
+    assert store.changes.write([new[0], *moves, *new[1:]]) == set()
     assert [load(store, each.id) for each in new] == [each.game for each in new]
-    assert load(store, game.id).turns == ("a",)
+    for game in games:
+        saved = load(store, game.id)
+        assert (saved.turns, saved.revision, saved.position) == (("a", "b"), 2, 2)
+        assert (saved.score, saved.extra, saved.millis) == (8, {"max_tile": 8}, (100, 100))
     found = store.online.info(new[0].id)
     assert found is not None
     assert (found.mode, found.secret, found.name) == ("ranked", "aa", "Ada")
     assert store.changes.write([change(new[1].game, "b")]) == set()
-
-
-def test_a_second_daily_game_of_a_day_is_left_out_of_a_batch(store: Store) -> None:
-    """Nothing of it is written, and all else that came with it is."""
-    store.changes.write([planned("ada", "2048-01-31")])
-    game, again, other = deal(store, "eve"), planned("ada", "2048-01-31"), planned("bob")
-    assert store.changes.write([again, change(game, "a"), other]) == {again.id}
-    assert store.games.find(again.id) is store.online.info(again.id) is None
-    assert load(store, game.id).turns == ("a",)
-    assert load(store, other.id) == other.game
 
 
 def test_reads_of_a_block_see_one_moment(store: Store) -> None:
@@ -177,28 +153,6 @@ def test_reads_of_a_block_see_one_moment(store: Store) -> None:
         writer.join(20)
         assert load(store, game.id).revision == 0
     assert load(store, game.id).revision == 1
-
-
-def test_an_undone_line_is_overwritten(store: Store) -> None:
-    """Turns from the position on are replaced by the new ones."""
-    game = deal(store)
-    store.changes.write([change(game, "a", "b")])
-    back = GameChange(game.id, 2, 4, 2, 2, 8, False, 1, 0, {}, ((1, "c", 5),))
-    assert store.changes.write([back]) == set()
-    assert load(store, game.id).turns == ("a", "c")
-
-
-def test_names_are_unique_however_they_are_written(store: Store) -> None:
-    """Case, width and spaces make no other name; an account takes one name only."""
-    store.accounts.claim_name("1", "Ada Lovelace", "hash")
-    for name in ("ada lovelace", "ADALOVELACE", "Ａda Lovelace"):  # noqa: RUF001
-        with pytest.raises(StorageError, match="taken"):
-            store.accounts.claim_name("2", name, "hash")
-    with pytest.raises(StorageError, match="has a name"):
-        store.accounts.claim_name("1", "Countess", "hash")
-    found = store.accounts.find_name("aDa LOVElace")
-    assert found is not None
-    assert found.id == "1"
 
 
 def test_a_deleted_account_leaves_nothing(store: Store) -> None:
@@ -221,12 +175,15 @@ def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     }  # fmt: skip
 
 
-def scores(store: Store, *board: str, limit: int = 100) -> list[tuple[str, int]]:
-    return [(row.player, row.score) for row in store.leaderboards.top(*board, limit=limit)]
+def scores(store: Store, *board: str) -> list[tuple[str, int]]:
+    return [(row.player, row.score) for row in store.leaderboards.top(*board)]
 
 
 def test_a_leaderboard_has_the_best_game_of_each_name(store: Store) -> None:
-    """One row for each account with a name, the highest first; boards and rules stay apart."""
+    """One row for each account with a name, the highest first; boards and rules stay apart.
+
+    A later game with the same score neither passes another player's nor replaces one's own.
+    """
     for owner, points in {"ada": (10, 30, 20), "bob": (25,), "guest": (99,)}.items():
         if owner != "guest":
             store.accounts.claim_name(owner, owner.title(), "hash")
@@ -237,20 +194,9 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store: Store) -> None:
     assert scores(store, "ranked", "classic") == [("Ada", 30), ("Bob", 25)]
     assert scores(store, "ranked", "5x5") == [("Bob", 600)]
     assert scores(store, "assisted", "classic") == [("Bob", 500)]
-    assert scores(store, "ranked", "classic", limit=1) == [("Ada", 30)]
-
-
-def test_of_equal_scores_the_earlier_stands_first(store: Store) -> None:
-    """A later game with the same score neither passes another player's nor replaces one's own."""
-    for owner in ("eve", "ada"):
-        store.accounts.claim_name(owner, owner.title(), "hash")
-    games = [deal(store, owner) for owner in ("eve", "ada", "eve")]
-    for game in games:
-        finish(store, game, 7)
-    assert [row.id for row in store.leaderboards.top("ranked", "classic")] == [
-        games[0].id,
-        games[1].id,
-    ]
+    for owner in ("ada", "bob", "ada"):
+        finish(store, deal(store, owner, rules="3x3"), 7)
+    assert scores(store, "ranked", "3x3") == [("Ada", 7), ("Bob", 7)]
 
 
 def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
@@ -389,31 +335,6 @@ def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_no_page_scans_a_table(sqlite_url: str) -> None:
-    """SQLite answers every question of a page by an index."""
-    with open_store(sqlite_url) as store:
-        fill(store, 0, 300)
-        asked: list[tuple[str, object]] = []
-        engine = store.engine
-
-        def note(_c: object, _cursor: object, statement: str, values: object, *_: object) -> None:
-            asked.append((statement, values))
-
-        sa.event.listen(engine, "before_cursor_execute", note)
-        for read in reads_of_pages(store).values():
-            read()
-        sa.event.remove(engine, "before_cursor_execute", note)
-        assert len(asked) > 10
-        with engine.connect() as connection:
-            for statement, values in asked:
-                plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
-                steps = [row.detail for row in plan]
-                read = {step.split()[1] for step in steps if step.startswith("SCAN")}
-                # The index of games that are over has only those: they wait for a moment.
-                read -= {"games"} if "SCAN games USING INDEX games_over" in steps else set()
-                assert not read & set(schema.metadata.tables), (statement, steps)
-
-
 def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url: str) -> None:
     """With 50 times as many games SQLite takes about as many steps for each question of a page."""
     with open_store(sqlite_url) as store:
@@ -442,25 +363,17 @@ def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url: str) -> 
 
 
 def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
-    """The second is refused, by whichever process; another day or player is free."""
-    game = deal(store, "ada", day="2048-01-31", mode="daily", secret="", seed=20480131)
-    again = planned("ada", "2048-01-31")
-    assert store.changes.write([again]) == {again.id}
-    deal(store, "ada", day="2048-02-01")
-    deal(store, "bob", day="2048-01-31")
-    found = store.online.daily("ada", "2048-01-31")
-    assert found is not None
-    assert (found.game_id, found.mode) == (game.id, "daily")
-    assert len(store.online.open_games("ada")) == 2
-
-
-def test_live_games_have_moves_and_go_on(store: Store) -> None:
-    """A game without a move is not live, nor one that is over."""
-    live, untouched, over = (deal(store, owner) for owner in ("ada", "bob", "eve"))
-    store.changes.write([change(live, "a"), replace(change(over, "a"), is_over=True)])
-    ids = [live.id, untouched.id, over.id, "unknown"]
-    assert [row.id for row in store.online.live(ids)] == [live.id]
-    assert store.online.live([]) == []
+    """Nothing of the second is written, and all else that came with it is."""
+    first, second = planned("ada", "2048-01-31"), planned("ada", "2048-01-31")
+    assert not store.changes.write([first])
+    game, tomorrow = deal(store, "eve"), planned("ada", "2048-02-01")
+    others = [tomorrow, planned("bob", "2048-01-31")]
+    assert store.changes.write([second, change(game, "a"), *others]) == {second.id}
+    assert store.games.find(second.id) is store.online.info(second.id) is None
+    assert load(store, game.id).turns == ("a",)
+    assert [load(store, each.id) for each in others] == [each.game for each in others]
+    assert store.online.daily("ada", "2048-01-31") == replace(first.info, mode="daily")
+    assert {each.id for each in store.online.open_games("ada")} == {first.id, tomorrow.id}
 
 
 @pytest.mark.postgres

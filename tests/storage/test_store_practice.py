@@ -69,7 +69,7 @@ def test_an_answer_is_counted_and_moves_the_mistake(store: Store) -> None:
 
 def test_the_notebook_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is known best is dropped; another owner's mistakes are not."""
-    monkeypatch.setattr(practice, "MOST_MISTAKES", 2)
+    monkeypatch.setattr(practice, "MAX_MISTAKES", 2)
     store.mistakes.keep([MISTAKE], owner="bob")
     store.mistakes.keep([named("a", box=2), named("b", box=3), named("c")])
     assert {each.position for each in store.mistakes.due(TODAY)} == {"a", "c"}

@@ -160,21 +160,6 @@ def test_processes_that_finish_one_game_make_one_record(url: str, team: list[Wor
         assert store.records.load(games[0]) in {worker.name for worker in team}
 
 
-def test_processes_with_games_of_their_own_do_not_disturb_each_other(
-    url: str, team: list[Worker]
-) -> None:
-    """Games, records and best scores of many processes all arrive."""
-    for worker in team:
-        worker.tell("careers", url)
-    finished = [line.removeprefix("finished ") for worker in team for line in worker.hear_all()]
-    with open_store(url) as store:
-        found = store.records.select()
-        assert sorted(record.id for record in found) == sorted(finished)
-        assert len(finished) == 20
-        assert store.scores.bests("classic") == {"plain": 43}
-        assert max(record.score for record in found) == 43
-
-
 def test_processes_may_start_a_new_store_at_once(tmp_path: Path, team: list[Worker]) -> None:
     """The first one makes the tables; the others wait for that and find them."""
     _race_to_open([f"sqlite:///{tmp_path / f'{number}.sqlite3'}" for number in range(12)], team)

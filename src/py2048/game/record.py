@@ -412,10 +412,14 @@ def check_replaceable(path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
     """Yield a file that replaces the one at `path` when it is complete and on disk.
 
     An exception leaves the file at `path` as it was.
+
+    Args:
+        path: the file.
+        mode: who may read and write it, once it is there; until then its owner alone.
 
     Raises:
         OSError: if it cannot be written.
@@ -427,7 +431,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)
+        Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -31,7 +31,9 @@ from py2048.storage.values import (
     utc_now,
 )
 
-_ACCOUNT = sa.select(accounts, names.c.bot_of).outerjoin(names, names.c.account == accounts.c.id)
+_ACCOUNT = sa.select(
+    *(column for column in accounts.c if column.name != "name_key"), names.c.bot_of
+).outerjoin(names, names.c.account == accounts.c.id)
 
 
 class Accounts(Subject):
@@ -39,15 +41,11 @@ class Accounts(Subject):
 
     def find(self, account_id: str) -> Account | None:
         """Return the account, None where there is none."""
-        return self._one(accounts.c.id == account_id)
+        return self._database.one(Account, _ACCOUNT.where(accounts.c.id == account_id))
 
     def find_name(self, name: str) -> Account | None:
         """Return the account with this name, however its letters are written."""
-        return self._one(accounts.c.name_key == name_key(name))
-
-    def _one(self, condition: sa.ColumnElement[bool]) -> Account | None:
-        row = self._database.one(_ACCOUNT.where(condition))
-        return None if row is None else Account.of(row)
+        return self._database.one(Account, _ACCOUNT.where(accounts.c.name_key == name_key(name)))
 
     def claim_name(
         self, account_id: str, name: str, password: str, codes: Collection[str] = ()
@@ -67,7 +65,7 @@ class Accounts(Subject):
             _set_codes(connection, account_id, codes)
             enter_records(connection, records.c.owner == account_id)
             row = connection.execute(_ACCOUNT.where(accounts.c.id == account_id)).one()
-        return Account.of(row)
+        return Account(**row._mapping)
 
     def set_password(self, account_id: str, password: str) -> None:
         """Replace the password's hash; end all sessions."""
@@ -83,7 +81,7 @@ class Accounts(Subject):
     def recovery_codes(self, account_id: str) -> set[str]:
         """Return the hashes of the recovery codes that are not used up."""
         query = sa.select(recovery_codes.c.code).where(recovery_codes.c.owner == account_id)
-        return {row.code for row in self._database.all(query)}
+        return set(self._database.values(query))
 
     def recover(self, account_id: str, code: str, password: str) -> bool:
         """Use up the code with this hash to replace the password's hash and end all sessions.
@@ -151,7 +149,7 @@ class Accounts(Subject):
         """
         query = sa.select(accounts.c.id, accounts.c.name, accounts.c.generation)
         query = query.where(accounts.c.id.in_([account for account, _ in passes]))
-        known = {row.id: row for row in self._database.all(query)}
+        known = {row.id: row for row in self._database.rows(query)}
         return {
             (account, generation)
             for account, generation in passes
@@ -171,8 +169,7 @@ class Accounts(Subject):
         with self._database.snapshot():
             account = self.find(account_id)
             exported: dict[str, Any] = {
-                name: [dict(row._mapping) for row in self._database.all(query)]
-                for name, query in queries.items()
+                name: self._database.all(dict, query) for name, query in queries.items()
             }
             bots = self.bots(account_id)
         for table, secret in (("sessions", "id"), ("recovery_codes", "code")):
@@ -196,8 +193,10 @@ class Sessions(Subject):
         query = _ACCOUNT.join(sessions, sessions.c.owner == accounts.c.id).add_columns(
             sessions.c.seen
         )
-        row = self._database.one(query.where(sessions.c.id == session_id))
-        return None if row is None else (Account.of(row), row.seen)
+        return self._database.one(
+            lambda seen, **account: (Account(**account), seen),
+            query.where(sessions.c.id == session_id),
+        )
 
     def note_use(self, session_id: str) -> None:
         """Note that a session is in use now."""
@@ -208,12 +207,12 @@ class Sessions(Subject):
         """Return an account's sessions, the one in use last first."""
         query = sa.select(sessions.c.id, sessions.c.label, sessions.c.created, sessions.c.seen)
         query = query.where(sessions.c.owner == owner).order_by(sessions.c.seen.desc())
-        return [LoginSession(**row._mapping) for row in self._database.all(query)]
+        return self._database.all(LoginSession, query)
 
     def live(self, session_ids: Collection[str]) -> set[str]:
         """Return those of the sessions that are not over."""
         query = sa.select(sessions.c.id).where(sessions.c.id.in_(session_ids))
-        return {row.id for row in self._database.all(query)}
+        return set(self._database.values(query))
 
     def end(self, session_id: str, owner: str) -> None:
         """End one of an account's sessions."""
@@ -289,4 +288,4 @@ def _delete(connection: Connection, account_id: str) -> None:
 
 def _bots(connection: Connection, person: str) -> list[Account]:
     query = _ACCOUNT.where(names.c.bot_of == person).order_by(accounts.c.created, accounts.c.id)
-    return [Account.of(row) for row in connection.execute(query)]
+    return [Account(**row._mapping) for row in connection.execute(query)]

@@ -9,9 +9,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import os
 import re
-import secrets
 import time
 import zlib
 from contextlib import suppress
@@ -23,10 +21,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.errors import StorageError
-from py2048.game.record import check_replaceable
+from py2048.game.record import replacing
 from py2048.storage import schema
 from py2048.storage.database import is_sqlite
-from py2048.storage.migration import BEFORE, DROPPED, convert_rows
 
 if TYPE_CHECKING:
     from py2048.storage.store import Store
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
 SQLITE_ENDINGS = "", "-wal", "-shm", "-journal"
 """What the names of the files of an SQLite database end in, after the database's own."""
 
-_NAME = re.compile(r"py2048-\d{8}T\d{6}Z\.2048\.jsonl\.gz(?P<part>\.\w+\.part)?")
+_NAME = re.compile(r"\.?py2048-\d{8}T\d{6}Z\.2048\.jsonl\.gz(?P<part>\.\w+\.tmp)?")
 _ABANDONED_S = 24 * 3600
 """The age at which an unfinished backup is in no process's hands."""
 
@@ -58,23 +55,17 @@ def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
     own = [Path(f"{database}{end}").resolve() for end in SQLITE_ENDINGS] if database else []
     if path.resolve() in own:
         raise StorageError(f"{path} is the store itself: name another file for the backup")
-    # The name is used by nothing else. It does without `with_name`, which some paths do not have.
-    partial = path.parent / f"{path.name}.{secrets.token_hex(4)}.part"
     try:
-        check_replaceable(path)
-        if path.exists() and not replace:
+        if path.is_file() and not replace:
             raise StorageError(f"{path} exists: choose another name, or give --force to replace it")
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as raw:  # it holds password hashes
-            with gzip.open(raw, "wt", encoding="utf-8") as file, store.read() as connection:
-                rows = _write_rows(connection, file)
-            os.fsync(raw.fileno())
-        partial.replace(path)
+        with (
+            replacing(path, mode=0o600) as raw,  # it holds password hashes
+            gzip.open(raw, "wt", encoding="utf-8") as file,
+            store.read() as connection,
+        ):
+            return _write_rows(connection, file)
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
-    return rows
 
 
 def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
@@ -146,11 +137,11 @@ def _write_rows(connection: Connection, file: IO[str]) -> int:
     return rows
 
 
-def _is_of_before(file: IO[str], path: Path) -> bool:
-    """Read the head of a backup; return whether it is of the schema `BEFORE`.
+def _check_head(file: IO[str], path: Path) -> None:
+    """Read the head of a backup.
 
     Raises:
-        StorageError: It is of another schema, or the file is not a backup.
+        StorageError: The file is not a backup, or of another schema.
     """
     try:
         head = json.loads(next(file, "null"))
@@ -160,34 +151,27 @@ def _is_of_before(file: IO[str], path: Path) -> bool:
         raise StorageError(
             f"{path} is not a backup of py2048: give a file that py2048 backup wrote"
         )
-    if head.get("schema") not in (BEFORE, schema.REVISION):
+    if head.get("schema") != schema.REVISION:
         raise StorageError(
             f"{path} holds schema {head.get('schema')}, this py2048 has {schema.REVISION}: "
             "restore it with the version that wrote it, which a newer one then converts"
         )
-    return bool(head["schema"] == BEFORE)
 
 
 def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
-    is_before = _is_of_before(file, path)
+    _check_head(file, path)
     rows, claimed = 0, None
     for name, lines in itertools.groupby(map(json.loads, file), key=_table_of):
         if name is None:
             claimed = next(lines)["rows"]
             continue
-        table = None if name in DROPPED else schema.metadata.tables[name]
+        table = schema.metadata.tables[name]
         while values := [row for _, row in itertools.islice(lines, _ROWS_AT_ONCE)]:
-            if table is not None:
-                columns = [column.name for column in table.columns]
-                if is_before:  # whose tables lack the last columns
-                    columns = columns[: len(values[0])]
-                batch = [dict(zip(columns, row, strict=True)) for row in values]
-                connection.execute(sa.insert(table), batch)
+            batch = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
+            connection.execute(sa.insert(table), batch)
             rows += len(values)
     if claimed != rows:
         raise StorageError(f"{path} is cut off: it holds {rows} rows of {claimed or 'more'}")
-    if is_before:
-        convert_rows(connection)
     return rows
 
 

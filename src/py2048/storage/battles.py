@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -13,8 +13,10 @@ from py2048.storage.online import insert_online_games
 from py2048.storage.schema import accounts, battle_players, battles
 from py2048.storage.values import AccountError, Battle, BattlePlayer, NewOnlineGame, utc_now
 
-_PLAYERS = sa.select(battle_players, accounts.c.name).outerjoin(
-    accounts, accounts.c.id == battle_players.c.account
+_PLAYERS = (
+    sa.select(*(each for each in battle_players.c if each.name != "battle_id"), accounts.c.name)
+    .outerjoin(accounts, accounts.c.id == battle_players.c.account)
+    .order_by(battle_players.c.seat)
 )
 _next = battles.alias()
 # A rematch whose players have all gone again is none.
@@ -40,8 +42,8 @@ class Battles(Subject):
     def of_game(self, game_id: str) -> str | None:
         """Return the battle to which a game belongs, None for other games."""
         query = sa.select(battle_players.c.battle_id).where(battle_players.c.game_id == game_id)
-        row = self._database.one(query)
-        return None if row is None else row.battle_id
+        found: str | None = self._database.value(query)
+        return found
 
     def window(self, game_id: str) -> tuple[str, str] | None:
         """Return when the battle of a game starts and ends, None for other games.
@@ -53,8 +55,9 @@ class Battles(Subject):
             .join(battle_players, battle_players.c.battle_id == battles.c.id)
             .where(battle_players.c.game_id == game_id)
         )
-        row = self._database.one(query)
-        return None if row is None else (row.starts, row.starts if row.has_left else row.ends)
+        for row in self._database.rows(query):
+            return row.starts, row.starts if row.has_left else row.ends
+        return None
 
     def join(self, battle_id: str, account: str, *, most: int) -> None:
         """Take a seat in a battle that has not started; those who have one keep it.
@@ -126,7 +129,7 @@ class Battles(Subject):
     def overdue(self, now: str) -> list[str]:
         """Return the battles whose time is up and whose scores are not final."""
         late = battles.c.is_settled.is_(False), battles.c.ends < now
-        return [row.id for row in self._database.all(sa.select(battles.c.id).where(*late))]
+        return self._database.values(sa.select(battles.c.id).where(*late))
 
     def forget(self, before: str) -> None:
         """Remove battles that were offered before a time and never started."""
@@ -190,13 +193,6 @@ def _find(connection: Connection, battle_id: str) -> Battle | None:
     row = connection.execute(_BATTLE.where(battles.c.id == battle_id)).first()
     if row is None:
         return None
-    query = _PLAYERS.where(battle_players.c.battle_id == battle_id)
-    players = _players(connection.execute(query.order_by(battle_players.c.seat)).all())
+    found = connection.execute(_PLAYERS.where(battle_players.c.battle_id == battle_id))
+    players = tuple(BattlePlayer(**each._mapping) for each in found)
     return Battle(**row._mapping, players=players)
-
-
-def _players(rows: Sequence[sa.Row[tuple[object, ...]]]) -> tuple[BattlePlayer, ...]:
-    return tuple(
-        BattlePlayer(**{name: value for name, value in row._mapping.items() if name != "battle_id"})
-        for row in rows
-    )

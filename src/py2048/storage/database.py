@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 import sqlalchemy.exc
@@ -28,11 +27,13 @@ from py2048.storage import TIMEOUT_S, data_folder
 WRITES = "py2048_writes"
 """The execution option that marks a connection's transactions as writing ones."""
 
-_CONNECT_TIMEOUT = 10  # seconds
+_CONNECT_TIMEOUT_S = 10
 _SECRETS = ("password", "sslpassword", "passfile")
 # With "disk" a commit returns when the move is on the disk: it outlives a kill and a power cut.
 # With "process" it returns when the system has it: it outlives a kill of any process.
 _SYNCHRONOUS = {"disk": "FULL", "process": "NORMAL"}
+
+T = TypeVar("T")
 
 
 def make_engine(
@@ -95,25 +96,27 @@ def _display_name(url: URL) -> str:
 
 
 def _sqlite_engine(url: URL, durability: str, timeout_s: float) -> Engine:
+    # Transactions begin where `_begin_sqlite` says.
+    options: dict[str, Any] = {"isolation_level": None, "timeout": timeout_s}
     if url.database is None:
         # One connection holds the store in memory; threads take turns.
+        options["check_same_thread"] = False
         engine = sa.create_engine(
-            url, poolclass=QueuePool, pool_size=1, max_overflow=0,
-            connect_args={"check_same_thread": False},
-        )  # fmt: skip
+            url, poolclass=QueuePool, pool_size=1, max_overflow=0, connect_args=options
+        )
     else:
         if Path(url.database).is_dir():
             raise StorageError(f"{url.database} is a folder: name a file in it for the database")
         _make_folder(Path(url.database).parent)
         with suppress(OSError):  # it is there, or SQLite says what is wrong
             os.close(os.open(url.database, os.O_CREAT | os.O_EXCL, 0o600))
-        engine = sa.create_engine(url, hide_parameters=True)
-    pragmas = (
-        f"PRAGMA busy_timeout = {int(timeout_s * 1000)}",
-        "PRAGMA foreign_keys = ON",
-        f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}",
-    )
-    sa.event.listen(engine, "connect", functools.partial(_prepare_sqlite, pragmas))
+        engine = sa.create_engine(url, hide_parameters=True, connect_args=options)
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -133,14 +136,6 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _prepare_sqlite(
-    pragmas: tuple[str, ...], connection: sqlite3.Connection, _record: object
-) -> None:
-    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
-    for pragma in pragmas:
-        connection.execute(pragma)
-
-
 def _begin_sqlite(connection: Connection) -> None:
     # A writer takes the lock at once. Were it to upgrade later, two readers that both want
     # to write would fail instead of waiting for each other.
@@ -149,7 +144,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _postgresql_engine(url: URL, timeout_s: float) -> Engine:
-    defaults = {"connect_timeout": str(_CONNECT_TIMEOUT), "application_name": "py2048"}
+    defaults = {"connect_timeout": str(_CONNECT_TIMEOUT_S), "application_name": "py2048"}
     url = url.set(query={**defaults, **url.query})
     try:
         engine = sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
@@ -157,13 +152,13 @@ def _postgresql_engine(url: URL, timeout_s: float) -> Engine:
         raise MissingExtraError(
             "PostgreSQL needs psycopg, which is not installed: pip install 'py2048[postgres]'"
         ) from error
-    sa.event.listen(engine, "connect", functools.partial(_prepare_postgresql, timeout_s))
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:
+        connection.execute(f"SET lock_timeout = {int(timeout_s * 1000)}")
+        connection.commit()
+
     return engine
-
-
-def _prepare_postgresql(timeout_s: float, connection: Any, _record: object) -> None:
-    connection.execute(f"SET lock_timeout = {int(timeout_s * 1000)}")
-    connection.commit()
 
 
 # Transactions
@@ -234,20 +229,36 @@ class Database:
         with explained(self.name), self._turnstile, self._writer.begin() as connection:
             yield connection
 
-    def one(self, query: sa.Select[Any]) -> Row[Any] | None:
-        """Return the only row that a query finds, None where it finds none."""
+    def one(self, kind: Callable[..., T], query: sa.Select[Any]) -> T | None:
+        """Return the only row that a query finds, as a `kind`; None where it finds none."""
         with self.read() as connection:
-            return connection.execute(query).one_or_none()
+            row = connection.execute(query).one_or_none()
+        return None if row is None else kind(**row._mapping)
 
-    def all(self, query: sa.Select[Any]) -> Sequence[Row[Any]]:
+    def all(self, kind: Callable[..., T], query: sa.Select[Any]) -> list[T]:
+        """Return the rows that a query finds, each as a `kind` with its columns as arguments."""
+        with self.read() as connection:
+            return [kind(**row._mapping) for row in connection.execute(query)]
+
+    def rows(self, query: sa.Select[Any]) -> Sequence[Row[Any]]:
         """Return the rows that a query finds."""
         with self.read() as connection:
             return connection.execute(query).all()
 
-    def change(self, statement: sa.UpdateBase) -> None:
-        """Insert, update or delete by one statement, in a transaction of its own."""
+    def value(self, query: sa.Select[Any]) -> Any:
+        """Return the first column of the first row that a query finds, None where it finds none."""
+        with self.read() as connection:
+            return connection.scalar(query)
+
+    def values(self, query: sa.Select[Any]) -> list[Any]:
+        """Return the first column of the rows that a query finds."""
+        with self.read() as connection:
+            return list(connection.scalars(query))
+
+    def change(self, statement: sa.UpdateBase) -> int:
+        """Update or delete by one statement in a transaction of its own; return how many rows."""
         with self.write() as connection:
-            connection.execute(statement)
+            return connection.execute(statement).rowcount
 
     def _check_open(self) -> None:
         if self.is_closed:
@@ -285,7 +296,13 @@ def upsert(connection: Connection, table: sa.Table, *, rising: str | None = None
         table: Where to.
         rising: A column that may only grow: a row with a lower or equal value changes nothing.
     """
-    return _upsert(connection.dialect.name, table, rising)
+    insert = _insert(connection, table)
+    statement: Insert = insert.on_conflict_do_update(
+        index_elements=list(table.primary_key),
+        set_={each.name: insert.excluded[each.name] for each in table.c if not each.primary_key},
+        where=None if rising is None else table.c[rising] < insert.excluded[rising],
+    )
+    return statement
 
 
 def insert_new(connection: Connection, table: sa.Table) -> Insert:
@@ -293,27 +310,12 @@ def insert_new(connection: Connection, table: sa.Table) -> Insert:
 
     Its `rowcount` is 1 or 0.
     """
-    statement: Insert = _insert(connection.dialect.name, table).on_conflict_do_nothing()
+    statement: Insert = _insert(connection, table).on_conflict_do_nothing()
     return statement.execution_options(preserve_rowcount=True)
 
 
-def _insert(dialect: str, table: sa.Table) -> Any:
-    return importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
-
-
-@functools.cache
-def _upsert(dialect: str, table: sa.Table, rising: str | None) -> Insert:
-    insert = _insert(dialect, table)
-    statement: Insert = insert.on_conflict_do_update(
-        index_elements=[column.name for column in table.primary_key],
-        set_={column.name: insert.excluded[column.name] for column in _values(table)},
-        where=None if rising is None else table.c[rising] < insert.excluded[rising],
-    )
-    return statement
-
-
-def _values(table: sa.Table) -> list[sa.Column[object]]:
-    return [column for column in table.columns if not column.primary_key]
+def _insert(connection: Connection, table: sa.Table) -> Any:
+    return importlib.import_module(f"sqlalchemy.dialects.{connection.dialect.name}").insert(table)
 
 
 # Errors

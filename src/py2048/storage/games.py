@@ -64,7 +64,7 @@ class SavedGames(Subject):
     def revisions(self, ids: Collection[str]) -> dict[str, int]:
         """Return the revisions of those of the games that are in progress."""
         query = sa.select(games.c.id, games.c.revision).where(games.c.id.in_(ids))
-        return {row.id: row.revision for row in self._database.all(query)}
+        return {row.id: row.revision for row in self._database.rows(query)}
 
     def current(self, owner: str = "local", rules: str | None = None) -> SavedGame | None:
         """Return the owner's game to resume: the last changed one that is not over."""
@@ -98,8 +98,7 @@ class SavedGames(Subject):
         query = query.order_by(games.c.updated.desc(), games.c.id).limit(limit)
         if with_turns:
             return self._with_turns(query)
-        with self._database.read() as connection:
-            return [_saved_game(row, ()) for row in connection.execute(query).all()]
+        return [_saved_game(row, ()) for row in self._database.rows(query)]
 
     def discard(self, game_id: str, revision: int) -> None:
         """Throw a game away, with its turns; one that is gone already is not an error.

@@ -21,9 +21,6 @@ from py2048.storage.values import looks_of
 BEFORE = "0009"
 """The last schema of the time before the first release; stores that have it are converted."""
 
-DROPPED = ("bot_games", "follows")
-"""The tables of `BEFORE` that this version does not have."""
-
 _ADVISORY_LOCK = 2048_0001  # any number; every py2048 must use the same
 
 
@@ -47,44 +44,42 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         if revision is None:
             _create(connection, name)
         elif revision == BEFORE:
-            for table in DROPPED:
-                connection.execute(sa.text(f"DROP TABLE {table}"))
-            connection.execute(sa.text("ALTER TABLE leaders ADD COLUMN think_ms BIGINT"))
-            convert_rows(connection)
-            connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
+            _convert(connection)
         elif revision != schema.REVISION:
-            is_older = revision < schema.REVISION
-            way_out = (
-                "open it once with the last py2048 before 0.1.0, or move it away"
-                if is_older
-                else "upgrade py2048 to use it"
-            )
+            age, way_out = "a newer", "upgrade py2048 to use it"
+            if revision < schema.REVISION:
+                age = "an older"
+                way_out = "open it once with the last py2048 before 0.1.0, or move it away"
             raise StorageError(
-                f"{name} was written by {'an older' if is_older else 'a newer'} py2048 (schema"
-                f" {revision}, here {schema.REVISION}); it was left as it is: {way_out}"
+                f"{name} was written by {age} py2048 (schema {revision}, here {schema.REVISION});"
+                f" it was left as it is: {way_out}"
             )
 
 
-def convert_rows(connection: Connection) -> None:
-    """Let rows of `BEFORE` that are in the tables of this version mean what they meant there.
+def _convert(connection: Connection) -> None:
+    """Convert the tables of `BEFORE`.
 
     Names that look alike are compared by `looks_of`: of two the older account's counts, and the
     other keeps its name, too.
     """
+    for change in (
+        "DROP TABLE bot_games", "DROP TABLE follows",
+        "ALTER TABLE leaders ADD COLUMN think_ms BIGINT",
+    ):  # fmt: skip
+        connection.execute(sa.text(change))
+    connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
     rivals = sa.or_(settings.c.key == "rivals", settings.c.key.startswith("rival "))
     connection.execute(sa.delete(settings).where(rivals))
-    query = sa.select(names.c.account, names.c.looks).join(
-        accounts, accounts.c.id == names.c.account
+    query = sa.select(names.c.account, names.c.looks).where(names.c.looks.is_not(None))
+    oldest_first = query.join(accounts, accounts.c.id == names.c.account).order_by(
+        accounts.c.created, accounts.c.id
     )
-    known = query.where(names.c.looks.is_not(None)).order_by(accounts.c.created, accounts.c.id)
     first: dict[str, str] = {}
-    for account, looks in connection.execute(known):
+    for account, looks in connection.execute(oldest_first):
         first.setdefault(looks_of(looks), account)
     connection.execute(sa.update(names).values(looks=None))
-    change = sa.update(names).where(names.c.account == sa.bindparam("owner"))
-    rows = [{"owner": account, "seen": looks} for looks, account in first.items()]
-    if rows:
-        connection.execute(change.values(looks=sa.bindparam("seen")), rows)
+    for looks, account in first.items():
+        connection.execute(sa.update(names).where(names.c.account == account).values(looks=looks))
 
 
 def _use_write_ahead_log(engine: Engine) -> None:

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 
 from py2048.storage.database import Subject, explained, is_sqlite
 
-_LONGEST = 7999  # bytes of a message, which PostgreSQL takes
+_MAX_BYTES = 7999
+"""The bytes of a message that PostgreSQL takes."""
 
 # A notice need not outlive a power cut, so its writer does not wait for the disk.
 _HASTEN = sa.text("SET LOCAL synchronous_commit = off")
@@ -37,7 +38,7 @@ class Notices(Subject):
         rows = [
             {"channel": channel, "message": message}
             for channel, message in messages
-            if len(message.encode()) <= _LONGEST
+            if len(message.encode()) <= _MAX_BYTES
         ]
         with self._database.write() as connection:
             connection.execute(_HASTEN)

@@ -21,7 +21,6 @@ from py2048.storage.values import (
 MIN_TURNS = 10
 """Fewer turns make no game of a guest that is worth keeping for long."""
 
-_TO_WATCH = (games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None))
 _INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
 
 
@@ -37,11 +36,12 @@ class OnlineGames(Subject):
 
     def info(self, game_id: str) -> OnlineGameInfo | None:
         """Return what a game on the server has besides, None for other games."""
-        return self._one(rounds.c.game_id == game_id)
+        return self._database.one(OnlineGameInfo, _INFO.where(rounds.c.game_id == game_id))
 
     def daily(self, owner: str, day: str) -> OnlineGameInfo | None:
         """Return the account's daily game of a day, None where there is none."""
-        return self._one(sa.and_(rounds.c.owner == owner, rounds.c.day == day))
+        same = rounds.c.owner == owner, rounds.c.day == day
+        return self._database.one(OnlineGameInfo, _INFO.where(*same))
 
     def daily_results(self, owner: str) -> list[DailyResult]:
         """Return the account's daily games, the first day first."""
@@ -51,7 +51,7 @@ class OnlineGames(Subject):
             .where(rounds.c.owner == owner, rounds.c.day.is_not(None))
             .order_by(rounds.c.day)
         )
-        return [DailyResult(**row._mapping) for row in self._database.all(query)]
+        return self._database.all(DailyResult, query)
 
     def day_secret(self, day: str, fresh: str) -> str:
         """Return what the draws of a day's challenge come from: `fresh` if there is none yet."""
@@ -64,8 +64,8 @@ class OnlineGames(Subject):
 
     def find_day_secret(self, day: str) -> str | None:
         """Return what the draws of a day's challenge come from, None where there is none."""
-        row = self._database.one(sa.select(days.c.secret).where(days.c.day == day))
-        return None if row is None else row.secret
+        found: str | None = self._database.value(sa.select(days.c.secret).where(days.c.day == day))
+        return found
 
     def open_games(self, owner: str, *, limit: int = 1000) -> list[OpenGame]:
         """Return an account's games in progress, the last changed first."""
@@ -81,7 +81,8 @@ class OnlineGames(Subject):
 
         Daily games are not among them: see `py2048.server.play.fairness`.
         """
-        return self._open(games.c.id.in_(ids), *_TO_WATCH, limit=limit)
+        may_watch = games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None)
+        return self._open(games.c.id.in_(ids), *may_watch, limit=limit)
 
     def _open(self, *conditions: sa.ColumnElement[bool], limit: int) -> list[OpenGame]:
         query = (
@@ -92,7 +93,7 @@ class OnlineGames(Subject):
             .order_by(games.c.updated.desc(), games.c.id)
             .limit(limit)
         )
-        return [OpenGame.of(row) for row in self._database.all(query)]
+        return [OpenGame.of(row) for row in self._database.rows(query)]
 
     def orphans(
         self, before: str, *, but: str = "", spare: Collection[str] = (), limit: int = 100
@@ -113,7 +114,7 @@ class OnlineGames(Subject):
             .order_by(games.c.started)
             .limit(limit)
         )
-        return [row.id for row in self._database.all(query)]
+        return self._database.values(query)
 
     def sweep_guests(
         self, before: str, lost: str = "", *, since: str = "", spare: Collection[str] = (),
@@ -143,7 +144,7 @@ class OnlineGames(Subject):
             .order_by(games.c.started)
             .limit(limit + 1)
         )
-        found = self._database.all(query)
+        found = self._database.rows(query)
         old = found[:limit]
         found_useless = [row for row in old if row.is_useless and not row.name]
         ids = {row.id for row in found_useless} - set(spare)
@@ -155,10 +156,6 @@ class OnlineGames(Subject):
                 connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
                 _forget_guests(connection, {row.owner for row in found_useless})
         return found[limit].started if len(found) > limit else ""
-
-    def _one(self, condition: sa.ColumnElement[bool]) -> OnlineGameInfo | None:
-        row = self._database.one(_INFO.where(condition))
-        return None if row is None else OnlineGameInfo(**row._mapping)
 
 
 def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) -> bool:

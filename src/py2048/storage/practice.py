@@ -11,7 +11,7 @@ from py2048.storage.database import Subject, insert_new
 from py2048.storage.schema import mistakes, puzzle_answers
 from py2048.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary
 
-MOST_MISTAKES = 1000
+MAX_MISTAKES = 1000
 """An owner's mistakes beyond this number are dropped, those that are known best first."""
 
 _MISTAKE = sa.select(*(column for column in mistakes.c if column.name != "owner"))
@@ -19,7 +19,7 @@ _ANSWER = sa.select(*(column for column in puzzle_answers.c if column.name != "o
 
 
 class Mistakes(Subject):
-    """The mistakes of each owner, at most `MOST_MISTAKES`."""
+    """The mistakes of each owner, at most `MAX_MISTAKES`."""
 
     def keep(self, found: Iterable[SavedMistake], *, owner: str = "local") -> int:
         """Keep mistakes.
@@ -28,7 +28,7 @@ class Mistakes(Subject):
         the same game it stays as it is.
 
         Returns:
-            how many were not there.
+            How many were not there.
         """
         count = 0
         with self._database.write() as connection:
@@ -53,7 +53,7 @@ class Mistakes(Subject):
         if theme is not None:
             query = query.where(mistakes.c.theme == theme)
         query = query.order_by(mistakes.c.due, mistakes.c.rules, mistakes.c.position).limit(limit)
-        return [SavedMistake(**row._mapping) for row in self._database.all(query)]
+        return self._database.all(SavedMistake, query)
 
     def answer(
         self, mistake: SavedMistake, *, box: int, due: str, is_success: bool, owner: str = "local"
@@ -85,7 +85,7 @@ class Mistakes(Subject):
             .group_by(columns.theme)
             .order_by(columns.theme)
         )
-        return [ThemeSummary(**row._mapping) for row in self._database.all(query)]
+        return self._database.all(ThemeSummary, query)
 
 
 def _is(owner: str, mistake: SavedMistake) -> sa.ColumnElement[bool]:
@@ -98,16 +98,12 @@ def _is(owner: str, mistake: SavedMistake) -> sa.ColumnElement[bool]:
 
 
 def _drop_the_best_known(connection: Connection, owner: str) -> None:
-    """Drop what is beyond `MOST_MISTAKES`, within a transaction."""
-    columns = mistakes.c
-    ordered = (
-        sa.select(columns.rules, columns.position)
-        .where(columns.owner == owner)
-        .order_by(columns.box, columns.due)
-    )
-    for row in connection.execute(ordered.offset(MOST_MISTAKES)).all():
-        is_it = columns.owner == owner, columns.rules == row.rules, columns.position == row.position
-        connection.execute(sa.delete(mistakes).where(*is_it))
+    """Drop what is beyond `MAX_MISTAKES`, within a transaction."""
+    key = sa.tuple_(mistakes.c.rules, mistakes.c.position)
+    mine = mistakes.c.owner == owner
+    known = sa.select(mistakes.c.rules, mistakes.c.position).where(mine)
+    extra = known.order_by(mistakes.c.box, mistakes.c.due).offset(MAX_MISTAKES)
+    connection.execute(sa.delete(mistakes).where(mine, key.in_(extra)))
 
 
 class PuzzleAnswers(Subject):
@@ -124,4 +120,4 @@ class PuzzleAnswers(Subject):
         columns = puzzle_answers.c
         query = _ANSWER.where(columns.owner == owner)
         query = query.order_by(columns.answered.desc(), columns.puzzle)
-        return [PuzzleAnswer(**row._mapping) for row in self._database.all(query)]
+        return self._database.all(PuzzleAnswer, query)

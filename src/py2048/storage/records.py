@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
@@ -32,7 +31,6 @@ _SUMMARIES = (
         sa.cast(sa.func.coalesce(sa.func.avg(records.c.score), 0), sa.Double).label("mean_score"),
         sa.func.coalesce(sa.func.max(records.c.max_tile), 0).label("max_tile"),
         sa.func.coalesce(sa.func.sum(records.c.plies), 0).label("plies"),
-        sa.func.max(records.c.finished).label("last_finished"),
     )
     .outerjoin(records, sa.and_(*(bests.c[name] == records.c[name] for name in _CAREER)))
     .group_by(*(bests.c[name] for name in _CAREER))
@@ -96,10 +94,10 @@ class Records(Subject):
         Raises:
             StorageError: There is no such record.
         """
-        row = self._database.one(sa.select(records.c.record).where(records.c.id == record_id))
-        if row is None:
+        query = sa.select(records.c.record).where(records.c.id == record_id)
+        text: str | None = self._database.value(query)
+        if text is None:
             raise StorageError(f"no finished game {record_id!r} is in {self._database.name}")
-        text: str = row.record
         return text
 
     def select(
@@ -123,13 +121,11 @@ class Records(Subject):
         query = _SUMMARY.where(
             *(records.c[name] == value for name, value in wanted.items() if value is not None)
         )
-        found = self._database.all(query.order_by(*_ORDERS[order]).limit(limit))
-        return [RecordSummary(**row._mapping) for row in found]
+        return self._database.all(RecordSummary, query.order_by(*_ORDERS[order]).limit(limit))
 
     def summary(self, record_id: str) -> RecordSummary | None:
         """Return the summary of a finished game, None where there is none."""
-        row = self._database.one(_SUMMARY.where(records.c.id == record_id))
-        return None if row is None else RecordSummary(**row._mapping)
+        return self._database.one(RecordSummary, _SUMMARY.where(records.c.id == record_id))
 
     def ends(self, owner: str, rules: str, *, limit: int = 5000) -> list[GameEnd]:
         """Return when an account's latest games under some rules ended and how, oldest first.
@@ -146,7 +142,7 @@ class Records(Subject):
             .order_by(records.c.finished.desc(), records.c.id)
             .limit(limit)
         )
-        return [GameEnd(**row._mapping) for row in self._database.all(query)][::-1]
+        return self._database.all(GameEnd, query)[::-1]
 
 
 def insert_record(
@@ -169,7 +165,7 @@ class Scores(Subject):
         query = sa.select(bests.c.category, bests.c.score).where(
             bests.c.owner == owner, bests.c.rules == rules
         )
-        return {row.category: row.score for row in self._database.all(query)}
+        return {row.category: row.score for row in self._database.rows(query)}
 
     def note(self, rules: str, owner: str, category: str, score: int) -> None:
         """Raise the best score to `score` if that is higher, also while the game is in progress."""
@@ -181,7 +177,7 @@ class Scores(Subject):
         query = _SUMMARIES.where(bests.c.owner == owner)
         if rules is not None:
             query = query.where(bests.c.rules == rules)
-        return [ScoreSummary(**row._mapping) for row in self._database.all(query)]
+        return self._database.all(ScoreSummary, query)
 
 
 def _note(connection: Connection, **score: object) -> None:
@@ -225,20 +221,18 @@ class Leaderboards(Subject):
             .order_by(*_ORDER)
             .limit(limit)
         )
-        return [RecordSummary(**row._mapping) for row in self._database.all(query)]
+        return self._database.all(RecordSummary, query)
 
     def seasons(self) -> list[str]:
         """Return the seasons from the first with a game to that of now, the last first."""
         now = season_of(today := datetime.now(UTC).date())
-        name = sa.func.min(leaders.c.period).label("name")
         of_seasons = leaders.c.period > "season ", leaders.c.period < "season:"
-        row = self._database.one(sa.select(name).where(*of_seasons))
-        first = row.name.removeprefix("season ") if row and row.name else now
-        first = min(first, now)  # a clock may have been ahead
-        years = range(today.year, 0, -1)
-        names = (f"{year:04}-Q{quarter}" for year in years for quarter in (4, 3, 2, 1))
-        past = itertools.dropwhile(lambda each: each > now, names)
-        return list(itertools.takewhile(lambda each: each >= first, past))
+        found = self._database.value(sa.select(sa.func.min(leaders.c.period)).where(*of_seasons))
+        # A clock may have been ahead.
+        first = min(found.removeprefix("season "), now) if found else now
+        years = range(today.year, int(first[:4]) - 1, -1)
+        names = [f"{year:04}-Q{quarter}" for year in years for quarter in (4, 3, 2, 1)]
+        return [each for each in names if first <= each <= now]
 
     def forget_periods(self) -> None:
         """Remove the rows of days and weeks that are over."""
@@ -262,10 +256,8 @@ def enter_records(
     )
     best: dict[tuple[str, ...], dict[str, object]] = {}
     for row in found:  # the best comes first
-        facts = {name: row._mapping[name] for name in _FACTS} | {
-            "record": row.id,
-            "think_ms": think_ms,
-        }
+        facts = {name: row._mapping[name] for name in _FACTS}
+        facts |= {"record": row.id, "think_ms": think_ms}
         ended = date.fromisoformat(row.finished[:10])
         for period in filter(None, ("ever", "season", "day", "week", row.day)):
             key = _key(period, ended)

@@ -26,13 +26,11 @@ class Reviews(Subject):
 
     def find(self, game_id: str) -> StoredReview | None:
         """Return the review of a game as far as it is, None if it was not asked for."""
-        row = self._database.one(_STATE.where(reviews.c.game_id == game_id))
-        return None if row is None else StoredReview(**row._mapping)
+        return self._database.one(StoredReview, _STATE.where(reviews.c.game_id == game_id))
 
     def moves(self, game_id: str) -> object:
         """Return what a finished review says of each move, None where there is none."""
-        row = self._database.one(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
-        return None if row is None else row.moves
+        return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
     def figures(
         self, owner: str, rules: str, name: str, *, limit: int = 500
@@ -63,7 +61,7 @@ class Reviews(Subject):
             .order_by(records.c.finished.desc())
             .limit(limit)
         )
-        return [(row.finished, row.figure) for row in self._database.all(query)][::-1]
+        return [(row.finished, row.figure) for row in self._database.rows(query)][::-1]
 
     def request(self, game_id: str, version: str) -> None:
         """Ask for the review of a finished game.
@@ -86,22 +84,20 @@ class Reviews(Subject):
         Args:
             before: count only those asked for before this time, ISO 8601 in UTC.
         """
-        query = sa.select(sa.func.count().label("number")).where(_PENDING)
+        query = sa.select(sa.func.count()).where(_PENDING)
         if before is not None:
             query = query.where(reviews.c.asked < before)
-        row = self._database.one(query)
-        return 0 if row is None else int(row.number)
+        return int(self._database.value(query))
 
     def count(self, owner: str) -> int:
         """Return how many games of an account are reviewed."""
-        number = sa.func.count().label("number")
-        row = self._database.one(sa.select(number).where(reviews.c.owner == owner, ~_PENDING))
-        return 0 if row is None else int(row.number)
+        query = sa.select(sa.func.count()).where(reviews.c.owner == owner, ~_PENDING)
+        return int(self._database.value(query))
 
     def waiting(self, games: Collection[str]) -> set[str]:
         """Return those of the games whose reviews wait or are being computed."""
         query = sa.select(reviews.c.game_id).where(reviews.c.game_id.in_(games), _PENDING)
-        return {row.game_id for row in self._database.all(query)}
+        return set(self._database.values(query))
 
     def claim(self, version: str, ended: str) -> ReviewClaim | None:
         """Claim the review that waits longest, None if none waits.
@@ -113,10 +109,10 @@ class Reviews(Subject):
         is_free = sa.or_(reviews.c.claimed.is_(None), reviews.c.claimed < ended)
         columns = reviews.c.game_id, reviews.c.attempts
         waiting = sa.select(*columns).where(_PENDING, is_free).order_by(reviews.c.asked)
-        with self._database.read() as connection:  # a writing transaction only where one waits
-            row = connection.execute(waiting.limit(1)).first()
-        if row is None:
+        found = self._database.rows(waiting.limit(1))  # a writing transaction only where one waits
+        if not found:
             return None
+        (row,) = found
         claim = ReviewClaim(row.game_id, row.attempts + 1)
         taken = {"attempts": claim.attempt, "claimed": utc_now(), "version": version}
         # No other process has claimed it since: that would be another attempt.
@@ -139,11 +135,9 @@ class Reviews(Subject):
 
     def forget(self, most: int) -> None:
         """Remove the finished reviews beyond the latest `most`."""
-        ends = sa.select(reviews.c.finished).where(~_PENDING)
-        latest = self._database.all(ends.order_by(reviews.c.finished.desc()).offset(most).limit(1))
-        if latest:
-            old = reviews.c.finished <= latest[0].finished
-            self._database.change(sa.delete(reviews).where(old))
+        ends = sa.select(reviews.c.finished).where(~_PENDING).order_by(reviews.c.finished.desc())
+        latest = ends.offset(most).limit(1).scalar_subquery()
+        self._database.change(sa.delete(reviews).where(reviews.c.finished <= latest))
 
     def _update(self, claim: ReviewClaim, values: dict[str, object]) -> bool:
         return self._change(claim.game_id, claim.attempt, values)
@@ -151,6 +145,4 @@ class Reviews(Subject):
     def _change(self, game_id: str, attempts: int, values: dict[str, object]) -> bool:
         """Change a pending review that has had `attempts` attempts; return whether there is one."""
         same = reviews.c.game_id == game_id, reviews.c.attempts == attempts
-        with self._database.write() as connection:
-            statement = sa.update(reviews).where(*same, _PENDING).values(values)
-            return bool(connection.execute(statement).rowcount)
+        return bool(self._database.change(sa.update(reviews).where(*same, _PENDING).values(values)))

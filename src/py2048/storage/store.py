@@ -10,13 +10,7 @@ import sqlalchemy as sa
 from py2048.storage.accounts import Accounts, Sessions
 from py2048.storage.battles import Battles
 from py2048.storage.changes import Changes
-from py2048.storage.database import (
-    Database,
-    Subject,
-    explained,
-    make_engine,
-    upsert,
-)
+from py2048.storage.database import Database, Subject, explained, make_engine, upsert
 from py2048.storage.games import SavedGames
 from py2048.storage.migration import bring_up_to_date
 from py2048.storage.notices import Notices
@@ -97,8 +91,8 @@ class StoredSettings(Subject):
     def get(self, key: str, default: object = None, *, owner: str = "local") -> object:
         """Return the setting's value, or `default` where it was never set."""
         query = sa.select(settings.c.value).where(settings.c.owner == owner, settings.c.key == key)
-        row = self._database.one(query)
-        return default if row is None else row.value
+        found = self._database.values(query)
+        return found[0] if found else default
 
     def set(self, key: str, value: object, *, owner: str = "local") -> None:
         """Remember a JSON value under `key`.
@@ -109,12 +103,6 @@ class StoredSettings(Subject):
         with self._database.write() as connection:
             row = {"owner": owner, "key": key, "value": value}
             connection.execute(upsert(connection, settings), row)
-
-    def remove(self, key: str, *, owner: str = "local") -> None:
-        """Forget the setting, if there is one."""
-        same = settings.c.owner == owner, settings.c.key == key
-        with self._database.write() as connection:
-            connection.execute(sa.delete(settings).where(*same))
 
     def check_writable(self) -> None:
         """Write something as durably as a move, and leave nothing behind.

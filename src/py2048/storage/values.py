@@ -201,11 +201,6 @@ class Account:
     created: str
     bot_of: str | None = None
 
-    @classmethod
-    def of(cls, row: Any) -> Account:
-        """Return the account in a row of the store."""
-        return cls(**{field.name: getattr(row, field.name) for field in fields(cls)})
-
 
 @dataclass(frozen=True)
 class LoginSession:
@@ -324,7 +319,6 @@ class ScoreSummary:
         mean_score: Their mean score; 0.0 when there is none.
         max_tile: The highest tile of a finished game; 0 when there is none.
         plies: The turns of all finished games together.
-        last_finished: When the last one ended, ISO 8601 in UTC, or None.
     """
 
     rules: str
@@ -334,7 +328,6 @@ class ScoreSummary:
     mean_score: float
     max_tile: int
     plies: int
-    last_finished: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
