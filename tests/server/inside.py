@@ -31,7 +31,7 @@ def create_game(games: GameService, account: str, rules: str, mode: str) -> Onli
     """Begin a game and write it; a daily one of today that was begun already is returned."""
     game, new = games.plan_game(account, rules, mode)
     if new is not None and games.store.changes.write([new]):
-        return games.load_existing_daily(new)
+        return create_game(games, account, rules, mode)
     return game
 
 

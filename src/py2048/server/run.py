@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
 from py2048.server.app import make_app
-from py2048.server.http.connections import Connections, HttpConnection
+from py2048.server.http.connections import MAX_HEAD, Connections, HttpConnection
 from py2048.server.http.limits import Buckets
 from py2048.server.http.monitoring import WORKERS_FOLDER, log_config
 from py2048.server.schema import MAX_CHARACTERS
@@ -28,6 +28,9 @@ from py2048.storage import load_store, names_store
 
 _BACKLOG = 2048
 _SHUTDOWN_S = 20  # for open requests
+_WORKER_TIMEOUT_S = 20
+"""After this a worker that gives no sign of life is replaced."""
+
 BESIDE_SOCKETS = 500
 """Connections for pages, in all."""
 BESIDE_SOCKETS_EACH = 100
@@ -98,7 +101,7 @@ def _config(settings: Settings, log_level: str) -> uvicorn.Config:
         partial(_app, settings),
         factory=True,
         workers=settings.workers,
-        timeout_worker_healthcheck=settings.worker_timeout_s,  # type: ignore[arg-type]
+        timeout_worker_healthcheck=_WORKER_TIMEOUT_S,
         # Both are called like classes.
         http=partial(HttpConnection, connections, settings.head_timeout_s),  # type: ignore[arg-type]
         ws=socket,  # type: ignore[arg-type]
@@ -108,7 +111,7 @@ def _config(settings: Settings, log_level: str) -> uvicorn.Config:
         ws_ping_timeout=settings.ping_s,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=_SHUTDOWN_S,
-        h11_max_incomplete_event_size=16 * 1024,
+        h11_max_incomplete_event_size=MAX_HEAD,
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=[str(network) for network in settings.proxies],
         server_header=False,
@@ -128,12 +131,10 @@ def _socket_connection(
 
 def _max_connections(wanted: int) -> int:
     """Return how many connections there may be, after asking the system for as many files."""
-    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + _OTHER_FILES
-    if 0 <= files < needed:  # less than 0 means as many as one likes
-        files = min(needed, most) if most >= 0 else needed
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
-    return wanted if files < 0 else min(wanted, max(1, files - _OTHER_FILES))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = wanted + _OTHER_FILES if most == resource.RLIM_INFINITY else most
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    return min(wanted, max(1, files - _OTHER_FILES))
 
 
 def _is_among(networks: tuple[Network, ...], host: str) -> bool:

@@ -7,11 +7,12 @@ import ipaddress
 import os
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from py2048.errors import Py2048Error
+from py2048.errors import Py2048Error, os_errors_as
 
 PROXIES_VARIABLE = "PY2048_TRUSTED_PROXIES"
 KEY_VARIABLE = "PY2048_SECRET_KEY"
@@ -56,7 +57,6 @@ class Settings:
         reviews: finished games that are reviewed at the same time; 0 switches reviews off.
         head_timeout_s: within which the head of a request must come.
         workers: processes that serve together, on one PostgreSQL.
-        worker_timeout_s: after which a worker that gives no sign of life is replaced.
         store_timeout_s: to wait for another program that holds the store, before players are told.
         sweep_s: between two looks for what is to be finished or removed.
         ping_s: after which a silent WebSocket is asked for a sign of life, and as many more until
@@ -88,7 +88,6 @@ class Settings:
     head_timeout_s: float = 10.0
     ping_s: float = 20.0
     workers: int = 1
-    worker_timeout_s: float = 20.0
     store_timeout_s: float = 5.0
     sweep_s: float = 60.0
 
@@ -100,13 +99,21 @@ class Settings:
         """The origin of the public URL as browsers write it, None without one."""
         if not self.public_url:
             return None
+        found = _ORIGIN.fullmatch(self.public_url.strip().lower())
         try:
-            return _origin_of(self.public_url)
+            if found is None:
+                raise ValueError("no origin")
+            scheme, host, port = found[1], found[2], int(found[3] or _USUAL_PORTS[found[1]])
+            if host.startswith("["):
+                host = f"[{ipaddress.IPv6Address(host[1:-1])}]"
+            if port > 65535:
+                raise ValueError("no port")
         except ValueError:
             raise ServerError(
                 f"{self.public_url!r} is not a public URL of a server: write such as"
                 " https://2048.example.org or http://192.168.0.7:8080, without a path"
             ) from None
+        return f"{scheme}://{host}" + ("" if port == _USUAL_PORTS[scheme] else f":{port}")
 
     @property
     def is_secure(self) -> bool:
@@ -134,23 +141,6 @@ class Settings:
         return tuple(networks)
 
 
-def _origin_of(url: str) -> str:
-    """Return the origin of a URL as browsers write it.
-
-    Raises:
-        ValueError: if the URL has none, or more than an origin.
-    """
-    found = _ORIGIN.fullmatch(url.strip().lower())
-    if found is None:
-        raise ValueError("no origin")
-    scheme, host, port = found[1], found[2], int(found[3] or _USUAL_PORTS[found[1]])
-    if host.startswith("["):
-        host = f"[{ipaddress.IPv6Address(host[1:-1])}]"
-    if port > 65535:
-        raise ValueError("no port")
-    return f"{scheme}://{host}" + ("" if port == _USUAL_PORTS[scheme] else f":{port}")
-
-
 def find_proxies() -> str | None:
     """Return the trusted proxies that the environment names, None where it names none."""
     return os.environ.get(PROXIES_VARIABLE) or os.environ.get("FORWARDED_ALLOW_IPS") or None
@@ -165,28 +155,19 @@ def find_key(folder: Path) -> str:
     Raises:
         ServerError: if the key is too short to be one, or the file cannot be made or read.
     """
-    key = os.environ.get(KEY_VARIABLE, "").strip() or _key_in(folder / KEY_FILE)
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    path = folder / KEY_FILE
+    fault = f"set {KEY_VARIABLE}: cannot keep the key that signs cookies in {path}"
+    if not key:
+        with os_errors_as(ServerError, fault):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                path.touch(mode=0o600, exist_ok=False)
+                path.write_text(secrets.token_urlsafe(32), encoding="ascii")
+            key = path.read_text(encoding="ascii").strip()
     if len(key) < _MIN_KEY:
         raise ServerError(
             f"the key that signs cookies has {len(key)} characters: set {KEY_VARIABLE} to at"
             f" least {_MIN_KEY} random ones"
         )
-    return key
-
-
-def _key_in(path: Path) -> str:
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return path.read_text(encoding="ascii").strip()
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            key = secrets.token_urlsafe(32)
-            file.write(key)
-    except OSError as error:
-        raise ServerError(
-            f"cannot keep the key that signs cookies in {path} ({error.strerror}):"
-            f" set {KEY_VARIABLE}"
-        ) from None
     return key

@@ -157,7 +157,10 @@ class ClientConnection(Client):
             message = schema.parse_message(frame)
             if isinstance(message, schema.NumberedRequest):
                 chain = message.chain
-            await self._check_pace()
+            if self._owner.bot_of:
+                await self._services.bots.wait_turn(self.account)
+            else:
+                self._services.limits.check(moves=self.account)
             if chain is UNSET or chain != self._broken_chain:
                 await self._do(message, arrived)
         except ActionRejected as error:
@@ -226,14 +229,6 @@ class ClientConnection(Client):
         self._note_done(message, game)
         room.broadcast(events, self)
 
-    async def _check_pace(self) -> None:
-        if self._owner.bot_of:
-            await self._services.bots.wait_turn(self.account)
-            return
-        if wait := self._services.limits.take("moves", self.account):
-            self._services.metrics.limited.inc()
-            raise ActionRejected("rate", "too fast: wait a moment", wait)
-
     def _reject(
         self, error: ActionRejected, frame: str | None, chain: int | UnsetType = UNSET
     ) -> None:
@@ -247,6 +242,7 @@ class ClientConnection(Client):
             if self._offences > _MAX_OFFENCES:
                 self.close(VIOLATION)
         if error.reason == "rate":
+            self._services.metrics.limited.inc()
             self._told_to_wait = now + error.wait
         room, kind = self.room, schema.type_of(frame)[:20]
         # What is shown while the game is loaded again may not be in the store.

@@ -211,8 +211,8 @@ async def _check_pace(request: Request, user: User) -> None:
     try:
         if user.bot_of:
             await services.bots.wait_turn(user.account)
-        elif wait := services.limits.take("moves", user.account):
-            raise ActionRejected("rate", "too fast: wait a moment", wait)
+        else:
+            services.limits.check(moves=user.account)
     except ActionRejected:
         services.metrics.limited.inc()
         raise

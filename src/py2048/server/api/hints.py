@@ -165,7 +165,7 @@ class HintService:
         if room.autoplay is not None and room.autoplay.task is asyncio.current_task():
             room.autoplay = None
             room.set_autoplay(None)
-            rooms.on_settled(room)
+            rooms.release(room)
 
     def close(self) -> None:
         """Ask no more."""

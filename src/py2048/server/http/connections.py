@@ -8,7 +8,7 @@ one address or in all, the connection that has waited longest makes room for the
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -26,11 +26,13 @@ WRITE_TIMEOUT_S = 30.0
 """Seconds within which a browser must take something of an answer."""
 
 
+MAX_HEAD = 16 * 1024
+"""The bytes of a request's head."""
+
+
 class _Droppable(Protocol):
-    def drop(self) -> None: ...
-
-
-_Row = OrderedDict[_Droppable, None]
+    def drop(self) -> None:
+        """End, and leave the connections at once."""
 
 
 class Connections:
@@ -48,54 +50,40 @@ class Connections:
         self._max = max_connections
         self._max_each = max_each
         self._is_proxy = is_proxy
-        self._waiting: _Row = OrderedDict()
-        self._of: dict[str, tuple[set[_Droppable], _Row]] = {}
-        self._network: dict[_Droppable, str] = {}
+        self._networks: dict[_Droppable, str] = {}
+        self._counts: Counter[str] = Counter()
+        self._waiting: OrderedDict[_Droppable, str] = OrderedDict()  # the longest first
 
     def enter(self, connection: _Droppable, host: str) -> bool:
         """Let a connection in, which waits; return whether there was room for it."""
         network = network_of(host)
-        everybody, waiting = self._of.get(network, (set(), OrderedDict()))
-        if len(everybody) >= self._max_each and not self._is_proxy(host):
-            _drop_first(waiting)
-        elif len(self._network) >= self._max:
-            _drop_first(self._waiting)
-        is_free = len(self._network) < self._max and (
-            len(everybody) < self._max_each or self._is_proxy(host)
-        )
-        if is_free:
-            everybody.add(connection)
-            self._of[network] = (everybody, waiting)
-            self._network[connection] = network
-            self.waits(connection)
-        return is_free
+        is_crowded = self._counts[network] >= self._max_each and not self._is_proxy(host)
+        if is_crowded or len(self._networks) >= self._max:
+            waiting = self._waiting.items()
+            longest = (each for each, its in waiting if its == network or not is_crowded)
+            if (first := next(longest, None)) is None:
+                return False
+            first.drop()
+        self._networks[connection] = self._waiting[connection] = network
+        self._counts[network] += 1
+        return True
 
     def waits(self, connection: _Droppable) -> None:
         """Note that a connection waits from now on."""
-        if connection in self._network:
-            self._waiting[connection] = None
-            self._of[self._network[connection]][1][connection] = None
+        if connection in self._networks:
+            self._waiting[connection] = self._networks[connection]
 
     def works(self, connection: _Droppable) -> None:
         """Note that a connection does not wait any more."""
-        if connection in self._network:
-            self._waiting.pop(connection, None)
-            self._of[self._network[connection]][1].pop(connection, None)
+        self._waiting.pop(connection, None)
 
     def leave(self, connection: _Droppable) -> None:
         """Note that a connection has ended."""
         self.works(connection)
-        network = self._network.pop(connection, None)
-        if network is not None:
-            everybody, _ = self._of[network]
-            everybody.discard(connection)
-            if not everybody:
-                del self._of[network]
-
-
-def _drop_first(waiting: _Row) -> None:
-    if waiting:
-        next(iter(waiting)).drop()
+        if network := self._networks.pop(connection, None):
+            self._counts[network] -= 1
+            if not self._counts[network]:
+                del self._counts[network]
 
 
 class HttpConnection(H11Protocol):
@@ -123,9 +111,15 @@ class HttpConnection(H11Protocol):
             self.drop()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a head that is complete is waited for no longer."""
-        super().data_received(data)
-        self._work_if_asked()
+        """Read on, in pieces that show where a head is too large; one that is complete has come."""
+        for first in range(0, len(data), MAX_HEAD):
+            if not self.transport.is_closing():
+                super().data_received(data[first : first + MAX_HEAD])
+        cycle: RequestResponseCycle | None = self.cycle
+        if self._timer and cycle is not None and not cycle.response_complete:
+            self._timer.cancel()
+            self._timer = None
+            self._connections.works(self)
 
     def on_response_complete(self) -> None:
         """Wait for the next request; close where it has come before this answer.
@@ -134,8 +128,7 @@ class HttpConnection(H11Protocol):
         costs one answer, not thousands.
         """
         self._wait()
-        is_ahead = self.conn.their_state is h11.DONE and bool(self.conn.trailing_data[0])
-        if is_ahead:
+        if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:
             self.transport.close()
         super().on_response_complete()
 
@@ -177,13 +170,6 @@ class HttpConnection(H11Protocol):
             self._timer.cancel()
         self._timer = self.loop.call_later(self._timeout_s, self.drop)
         self._connections.waits(self)
-
-    def _work_if_asked(self) -> None:
-        cycle: RequestResponseCycle | None = self.cycle
-        if self._timer and cycle is not None and not cycle.response_complete:
-            self._timer.cancel()
-            self._timer = None
-            self._connections.works(self)
 
     def _rest(self) -> None:
         for timer in (self._timer, self._write_timer):

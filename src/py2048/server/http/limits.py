@@ -177,6 +177,7 @@ class Queue:
 
 
 TOO_MANY = {
+    "moves": "moves: wait a moment",
     "new_games": "new games: wait a moment",
     "new_games_from": "new games: wait a moment",
     "new_dailies": "new daily games from here: log in with a name from before today",
@@ -237,11 +238,12 @@ class RateLimits:
         """Count one for a key of each limit that is named.
 
         Raises:
-            ActionRejected: reason ``busy``, if there are too many.
+            ActionRejected: reason ``busy``, or ``rate`` of moves, if there are too many.
         """
         for limit, key in keys.items():
             if wait := self.take(limit, key):
-                raise ActionRejected("busy", f"too many {TOO_MANY[limit]}", wait)
+                reason = "rate" if limit == "moves" else "busy"
+                raise ActionRejected(reason, f"too many {TOO_MANY[limit]}", wait)
 
     async def verify(self, address: str, call: Callable[..., _T], *args: object) -> _T:
         """Verify a record in turn; who sends long ones may send fewer.

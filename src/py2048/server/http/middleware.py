@@ -26,7 +26,6 @@ _log = logging.getLogger("py2048.access")
 
 MAX_BODY = 8 * 1024
 MAX_RECORD = 512 * 1024
-MAX_HEAD = 16 * 1024
 RECORDS_PATH = "/api/records/verify"
 BODY_TIMEOUT_S = 10.0
 """Seconds within which a request's body must have come."""
@@ -93,76 +92,58 @@ class SecurityMiddleware:
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a handshake of another site: its cookies would speak for the player."""
         begin_request()
+        began, address = time.perf_counter(), address_of(scope)
         fault = self._foreign(Headers(scope=scope))
-        if fault is None and self._services.limits.take("requests", address_of(scope)):
+        if fault is None and self._services.limits.take("requests", address):
             fault = "too many connections"
-        if _head_of(scope) > MAX_HEAD:
-            fault = f"the head of the request is too large: at most {MAX_HEAD} bytes"
-        if fault is None:
-            await self._connection(scope, receive, send)
+        if fault is not None:
+            self._services.metrics.refused.inc()
+            await Response(fault, 403)(scope, receive, send)
             return
-        self._services.metrics.refused.inc()
-        await Response(fault, 403)(scope, receive, send)
-
-    async def _connection(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began = time.perf_counter()
         try:
             await self._app(scope, receive, send)
         finally:
             seconds = round(time.perf_counter() - began, 1)
-            _log.info("connection", extra={"seconds": seconds, "address": address_of(scope)})
+            _log.info("connection", extra={"seconds": seconds, "address": address})
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began = time.perf_counter()
-        status = 500
+        began, status, path = time.perf_counter(), 500, scope["path"]
         name = (b"x-request-id", begin_request().encode())
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                path = scope["path"]
                 is_file = status == 200 and path.startswith(FILES) and not path.endswith(WORKER)
                 extra = self._file_headers if is_file else self._headers
                 message = {**message, "headers": [*message["headers"], *extra, name]}
             await send(message)
 
+        is_bot_move = self._is_bot_move(scope)
         try:
-            app, body = self._checked(scope), _Body(scope, receive)
-            await app(scope, body.receive, answer)
+            app = self._checked(scope, is_bot_move=is_bot_move)
+            await app(scope, _bounded(receive, max_body(path)), answer)
         finally:
             self._services.metrics.count_response(status)
-            _log.log(
-                logging.DEBUG if self._is_bot_move(scope) else logging.INFO,
-                "request",
-                extra={
-                    "method": scope["method"],
-                    "path": shown_path(scope["path"]),
-                    "status": status,
-                    "ms": round((time.perf_counter() - began) * 1000, 1),
-                    "address": address_of(scope),
-                },
-            )
+            facts = {"method": scope["method"], "path": shown_path(path), "status": status}
+            facts["ms"] = round((time.perf_counter() - began) * 1000, 1)
+            level = logging.DEBUG if is_bot_move else logging.INFO
+            _log.log(level, "request", extra={**facts, "address": address_of(scope)})
 
-    def _checked(self, scope: Scope) -> ASGIApp:
+    def _checked(self, scope: Scope, *, is_bot_move: bool) -> ASGIApp:
         """Return who shall answer: the server, or a refusal."""
-        headers = Headers(scope=scope)
-        if not self._is_bot_move(scope):
-            limits = self._services.limits
-            is_cheap = scope["path"].startswith(_CHEAP)
-            wait = limits.take("files" if is_cheap else "requests", address_of(scope))
-            if wait:
+        headers, path = Headers(scope=scope), scope["path"]
+        if not is_bot_move:
+            limit = "files" if path.startswith(_CHEAP) else "requests"
+            if wait := self._services.limits.take(limit, address_of(scope)):
                 self._services.metrics.limited.inc()
                 return _refusal(429, "too many requests: wait a moment", wait, "rate")
         if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
             return _refusal(403, fault)
-        if _head_of(scope) > MAX_HEAD:
-            return _refusal(431, f"the head is too large: at most {MAX_HEAD} bytes")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > max_body(scope["path"]):
-            most = max_body(scope["path"])
-            return _refusal(413, f"the body is too large: at most {most} bytes")
-        return self._app if scope["path"].startswith(_PRIVATE) else self._compressed
+        if not length.isdecimal() or int(length) > max_body(path):
+            return _refusal(413, f"the body is too large: at most {max_body(path)} bytes")
+        return self._app if path.startswith(_PRIVATE) else self._compressed
 
     def _is_bot_move(self, scope: Scope) -> bool:
         """Say whether a request is a move of a known program, which has limits of its own."""
@@ -187,26 +168,23 @@ class SecurityMiddleware:
         return f"this server does not answer pages of {origin[:100]}"
 
 
-class _Body:
-    """A request's body, no longer than allowed and not slower."""
+def _bounded(receive: Receive, most: int) -> Receive:
+    """Return what receives a request's body, no longer than allowed and not slower."""
+    until, left, has_ended = time.monotonic() + BODY_TIMEOUT_S, most, False
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
-        self._left = max_body(scope["path"])
-        self._receive = receive
-        self._until = time.monotonic() + BODY_TIMEOUT_S
-        self._ended = False
-
-    async def receive(self) -> Message:
-        if self._ended:  # what comes now is the news that the browser has gone
-            return await self._receive()
+    async def bounded() -> Message:
+        nonlocal left, has_ended
+        if has_ended:  # what comes now is the news that the browser has gone
+            return await receive()
         try:
-            wait = max(0.0, self._until - time.monotonic())
-            message = await asyncio.wait_for(self._receive(), wait)
+            message = await asyncio.wait_for(receive(), max(0.0, until - time.monotonic()))
         except TimeoutError:
             return {"type": "http.disconnect"}
-        self._left -= len(message.get("body", b""))
-        self._ended = not message.get("more_body", False)
-        return message if self._left >= 0 else {"type": "http.disconnect"}
+        left -= len(message.get("body", b""))
+        has_ended = not message.get("more_body", False)
+        return message if left >= 0 else {"type": "http.disconnect"}
+
+    return bounded
 
 
 def max_body(path: str) -> int:
@@ -237,12 +215,6 @@ def network_of(host: str) -> str:
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(address) >> 64 << 64, 64)).network_address)
-
-
-def _head_of(scope: Scope) -> int:
-    """Return about how many bytes the head of a request had."""
-    target = len(scope["raw_path"]) + len(scope["query_string"])
-    return target + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
 
 
 def _refusal(status: int, message: str, wait: float = 0.0, reason: str = "") -> Response:

@@ -80,7 +80,7 @@ class GroupCommit:
         done: is called in the thread after each transaction.
     """
 
-    def __init__(self, store: Store, done: Callable[[Sequence[CommitResult]], None]) -> None:
+    def __init__(self, store: Store, done: Callable[[Sequence[CommitResult]], object]) -> None:
         self._store = store
         self._done = done
         self._waiting: SimpleQueue[Change | None] = SimpleQueue()  # None ends the thread

@@ -468,17 +468,6 @@ class GameService:
         """Return the account's game of today's challenge, None if it has not begun."""
         return self.store.online.daily(account_id, datetime.now(UTC).date().isoformat())
 
-    def load_existing_daily(self, planned: NewOnlineGame) -> OnlineGame:
-        """Return the daily game that the account had before `planned`, which was not written.
-
-        Raises:
-            StorageError: if there is none.
-        """
-        info = self.store.online.daily(planned.game.owner, planned.info.day or "")
-        if info is None:
-            raise StorageError("the game could not begin: try again")
-        return self.load(info.game_id)
-
     def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
         """Where an account has all the games that it may have, discard the oldest without a move.
 
@@ -490,9 +479,8 @@ class GameService:
             return
         idle = utc_text(datetime.now(UTC) - IDLE)
         empty = [
-            game for game in in_progress
-            if not (game.length or game.day or game.updated >= idle)
-        ]  # fmt: skip
+            each for each in in_progress if not (each.length or each.day) and each.updated < idle
+        ]
         if len(empty) < excess:
             raise ActionRejected(
                 "too_many",
@@ -558,7 +546,7 @@ class GameService:
         in_progress = {game["id"] for game in exported["games"]}
         for row in exported["rounds"]:
             secret, is_over = row["secret"], row["game_id"] not in in_progress
-            if secret and fairness.known_secret(OnlineGameInfo(**row), is_over=is_over) is None:
+            if fairness.known_secret(OnlineGameInfo(**row), is_over=is_over) is None:
                 row["secret"] = fairness.commitment_of(secret)
         return exported
 
@@ -608,7 +596,7 @@ class GameService:
             The board of scores that it counts for, or `POSITION`; None if there was nothing to do.
 
         Raises:
-            RecordError: if the game is not what its secret or its seed and its rules allow.
+            RecordError: if the game is not what its secret and its rules allow.
             StorageError: if the store cannot be written.
         """
         saved, info = self.store.games.find(game_id), self.store.online.info(game_id)

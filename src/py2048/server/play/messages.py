@@ -94,12 +94,10 @@ def hint_answer(hint: Hint) -> schema.HintAnswer:
 
 def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
     """Return a hint for the page of a game."""
+    say, outlook = describe_hint(hint), describe_outlook(hint)
+    version = game.version
     return schema.HintMessage(
-        **_hint(hint),
-        game=game.id,
-        version=game.version,
-        say=describe_hint(hint),
-        outlook=describe_outlook(hint),
+        **_hint(hint), game=game.id, version=version, say=say, outlook=outlook
     )
 
 
@@ -181,15 +179,10 @@ def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnI
         else IllegalMove(turn.direction, points, score)
     )
     return schema.TurnInfo(
-        kind="moved" if turn.legal else "nothing_moved",
-        direction=str(turn.direction),
-        points=points,
-        motions=motions_info(turn.slide.motions) if turn.legal else [],
-        spawn=_tile(turn.spawn),
-        score=score,
-        board=board.rows,
-        say=describe(event),
-    )
+        "moved" if turn.legal else "nothing_moved", str(turn.direction), points,
+        motions_info(turn.slide.motions) if turn.legal else [], _tile(turn.spawn), score,
+        board.rows, describe(event),
+    )  # fmt: skip
 
 
 def slides_info(rules: Rules, board: Board) -> schema.SlidesAnswer:
@@ -253,33 +246,14 @@ def game_row(game: RecordSummary | OpenGame, place: int | None = None) -> schema
     if isinstance(game, RecordSummary):
         is_mode = game.category in (*schema.MODES, schema.BATTLE)
         return schema.GameRow(
-            place=place,
-            player=game.player,
-            game=game.id,
-            rules=rules_info(game.rules),
-            mode=game.category if is_mode else schema.CASUAL,
-            board=game.category,
-            score=game.score,
-            max_tile=game.max_tile,
-            plies=game.plies,
-            started=game.started,
-            finished=game.finished,
-            outcome=game.outcome,
-            think_ms=game.think_ms,
-        )
+            place, game.player, game.id, rules_info(game.rules),
+            game.category if is_mode else schema.CASUAL, game.category, game.score, game.max_tile,
+            game.plies, game.started, game.finished, game.outcome, game.think_ms,
+        )  # fmt: skip
     board = "assisted" if game.mode == schema.CASUAL else game.mode
     board = "offline" if game.offline else "computer" if game.computer else board
+    board = schema.POSITION if game.from_position else board
     return schema.GameRow(
-        place=place,
-        player=game.name,
-        game=game.id,
-        rules=rules_info(game.rules),
-        mode=game.mode,
-        board=schema.POSITION if game.from_position else board,
-        score=game.score,
-        max_tile=game.max_tile,
-        plies=game.position,
-        started=game.started,
-        finished=None,
-        outcome="playing",
-    )
+        place, game.name, game.id, rules_info(game.rules), game.mode, board, game.score,
+        game.max_tile, game.position, game.started, None, "playing",
+    )  # fmt: skip

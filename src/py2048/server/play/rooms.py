@@ -459,7 +459,9 @@ class Rooms:
         self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed: OrderedDict[str, None] = OrderedDict()  # the last games, the latest last
-        self.group_commit = GroupCommit(store, self._written)
+        self.group_commit = GroupCommit(
+            store, lambda results: self._loop.call_soon_threadsafe(self._on_commit, results)
+        )
 
     async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Do something that blocks."""
@@ -504,8 +506,8 @@ class Rooms:
         result = await self._beginning[new.id]
         if result.error is not None:
             raise result.error
-        if result.is_stale:
-            return await self.in_thread(self.games.load_existing_daily, new)
+        if result.is_stale:  # the account began its daily game meanwhile
+            return await self.begin(plan, *args, **kwargs)
         return game
 
     async def find(self, game_id: str) -> Room:
@@ -578,8 +580,6 @@ class Rooms:
         game = room.game
         if not room.clients and room.is_settled and self.open.get(game.id) is room:
             del self.open[game.id]
-            if game.is_over and game.info.mode != CASUAL:
-                self.start(self._finish(game.id))
 
     def disconnect(self, account: str) -> None:
         """End the connections of an account, which has to sign in again or is deleted."""
@@ -594,10 +594,6 @@ class Rooms:
                 room.reload()
 
     # Writing
-
-    def _written(self, results: Sequence[CommitResult]) -> None:
-        """Take results from the thread that writes."""
-        self._loop.call_soon_threadsafe(self._on_commit, results)
 
     def _on_commit(self, results: Sequence[CommitResult]) -> None:
         self.metrics.commits.inc()
