@@ -17,7 +17,7 @@ from comp1127_stand_ins import Rows, fresh, lay
 from PIL import Image, ImageChops, ImageColor, ImageGrab, ImageStat
 
 from py2048.board import Board
-from py2048.courses.comp1127 import gui, tiles
+from py2048.courses.comp1127 import gui, window
 from py2048.direction import Direction
 from py2048.rules import Merging
 
@@ -53,9 +53,9 @@ def picture(display: str, frame: Any) -> Image.Image:
 
 def read(image: Image.Image) -> Rows:
     """Tell the numbers on a picture of the window from the colours of their tiles."""
-    numbers = {ImageColor.getrgb(colour): value for value, (colour, _) in tiles.COLOURS.items()}
-    numbers[ImageColor.getrgb(tiles.EMPTY)] = 0
-    edge = tiles.GAP + 8
+    numbers = {ImageColor.getrgb(colour): value for value, (colour, _) in window.COLOURS.items()}
+    numbers[ImageColor.getrgb(window.EMPTY)] = 0
+    edge = window.GAP + 8
     return [
         [
             numbers[image.getpixel((edge + column * gui.CELL, edge + 14 + row * gui.CELL))]

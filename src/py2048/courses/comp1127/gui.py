@@ -5,7 +5,7 @@ This is Table 1 of the document. Importing the module needs no display and opens
 ``score``, and a board whose window was closed are played on without drawing.
 
 The grader hands this very file to submissions, where no py2048 can be imported, beside a
-``gui_window.py`` that takes the place of ``tiles.py`` and ``window.py``.
+``gui_window.py`` that takes the place of ``window.py``.
 
 Where the table contradicts itself: a tile is stored in ``board.numbers`` under the key as
 given (the table's example gives "1" and finds "Tile number 1"), a fresh board's score is 0
@@ -17,14 +17,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-if __package__:
-    from py2048.courses.comp1127.tiles import CELL, NumberTile
-else:  # in the grader
-    from gui_window import CELL  # type: ignore[import-not-found, no-redef]
-    from gui_window import PlainTile as NumberTile  # type: ignore[no-redef]
 if TYPE_CHECKING:
     from py2048.courses.comp1127.window import BoardFrame, WindowFrame
 
@@ -42,9 +37,34 @@ __all__ = [
     "update_score",
 ]
 
+CELL = 140
+"""Distance from one cell to the next, in pixels."""
+
 ROWS = COLUMNS = 4
 WON = "Winner!!"
 LOST = "Awww Better luck next time!"
+
+
+class NumberTile:
+    """A number that can stand on the board."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    @cached_property
+    def image(self) -> Any:
+        """The tile's picture, 126 pixels square with transparent corners."""
+        return _screen().draw_tile(self.value)
+
+
+def _screen() -> Any:
+    """Return the module that opens the window and draws the tiles, which needs tkinter."""
+    if __package__:
+        from py2048.courses.comp1127 import window
+    else:  # in the grader
+        import gui_window as window  # type: ignore[import-not-found, no-redef]
+    return window
+
 
 _NUMBERS = {2**rank: NumberTile(2**rank) for rank in range(1, 12)}
 
@@ -76,17 +96,10 @@ def setup() -> tuple[WindowFrame, BoardFrame]:
     display to open a window on.
     """
     if not __package__:
-        import gui_window  # type: ignore[import-not-found, unused-ignore]
-
-        return gui_window.open_window()  # type: ignore[no-any-return]
+        return _screen().open_window()  # type: ignore[no-any-return]
     from py2048.courses.windows import opened
 
-    def open_window() -> tuple[WindowFrame, BoardFrame]:
-        from py2048.courses.comp1127 import window
-
-        return window.open_window()
-
-    return opened(open_window)
+    return opened(lambda: _screen().open_window())  # type: ignore[no-any-return]
 
 
 @_also(game_frame="frame")

@@ -1,7 +1,8 @@
-"""The window and the board on the screen, the only module of the course that needs Tk.
+"""The pictures of the tiles, the window and the board: the only module of the course that needs Tk.
 
-Both outlive their window: a player may close it in the middle of an animation, and the
-program that is still moving tiles then runs to its end without drawing anything.
+Tiles are drawn with Pillow and the font inside it; no file is read. A player may close the window
+in the middle of an animation: the program that is still moving tiles then runs to its end without
+drawing anything.
 """
 
 from __future__ import annotations
@@ -11,13 +12,56 @@ import tkinter as tk
 from tkinter import font
 from typing import Any
 
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
-from py2048.courses.comp1127.tiles import CELL, EMPTY, GAP, NumberTile, draw_square
-from py2048.courses.windows import photo
+from py2048.courses.windows import SCALE, photo, rounded, smaller
+
+TILE = 126
+"""Side of a tile, in pixels."""
+
+GAP = 14
+"""Space between neighbouring tiles, in pixels."""
+
+EMPTY = "#cdc1b4"
+"""Colour of an empty cell."""
+
+COLOURS = {
+    2: ("#eee4da", "#5b4f45"),
+    4: ("#ecd9b0", "#5b4f45"),
+    8: ("#f2b179", "#4a2a0c"),
+    16: ("#f28d52", "#3c1a05"),
+    32: ("#ef6b4f", "#330b02"),
+    64: ("#c93a1c", "#ffffff"),
+    128: ("#f3d64e", "#4a3a00"),
+    256: ("#b9cf4a", "#2f3a00"),
+    512: ("#5fb86a", "#062b0b"),
+    1024: ("#14808c", "#ffffff"),
+    2048: ("#4b3fa7", "#ffffff"),
+}
+"""Colours of each number's tile: background and digits."""
+
+
+def draw_square(colour: str) -> Image.Image:
+    """Draw a tile without a number; its corners are transparent."""
+    return rounded(TILE, 12, colour)
+
+
+def draw_tile(value: int) -> Image.Image:
+    """Draw the tile of `value`, one of `COLOURS`."""
+    background, ink = COLOURS[value]
+    text = str(value)
+    digits = Image.new("RGBA", (TILE * SCALE, TILE * SCALE), f"{ink}00")
+    size = {1: 62, 2: 58, 3: 48, 4: 38}[len(text)] * SCALE
+    font, middle = ImageFont.load_default(size), TILE * SCALE / 2
+    # The font has one weight; an outline of its own colour makes it bold.
+    ImageDraw.Draw(digits).text(
+        (middle, middle), text, ink, font, anchor="mm", stroke_width=SCALE, stroke_fill=ink
+    )
+    return Image.alpha_composite(draw_square(background), smaller(digits))
+
 
 ROWS = COLUMNS = 4
-SIDE = COLUMNS * CELL + GAP
+SIDE = COLUMNS * (TILE + GAP) + GAP
 BACKGROUND = "#bbada0"
 INK = "#3c3226"
 SCORE_HEIGHT = 90
@@ -85,7 +129,7 @@ class BoardFrame(tk.Frame):
         self.canvas = tk.Canvas(self, width=SIDE, height=SIDE + SCORE_HEIGHT)
         self.canvas.configure(background=BACKGROUND, borderwidth=0, highlightthickness=0)
         self.canvas.pack()
-        self._pictures: dict[NumberTile, tk.PhotoImage] = {}
+        self._pictures: dict[int, tk.PhotoImage] = {}
         self._items: dict[str, int] = {}
         self._last_step = 0.0
         self._draw_ground()
@@ -95,12 +139,12 @@ class BoardFrame(tk.Frame):
         """Whether the window is gone, so that nothing can be drawn any more."""
         return self.window.closed
 
-    def show_tile(self, key: str, number: NumberTile, row: int, column: int) -> None:
-        """Draw the tile `key` on a cell, in place of an older picture of it."""
+    def show_tile(self, key: str, number: Any, row: int, column: int) -> None:
+        """Draw the tile `key`, a `gui.NumberTile`, on a cell in place of an older picture of it."""
         self.erase_tile(key)
-        if number not in self._pictures:
-            self._pictures[number] = photo(self, number.image)
-        picture = self._pictures[number]
+        if number.value not in self._pictures:
+            self._pictures[number.value] = photo(self, number.image)
+        picture = self._pictures[number.value]
         self._items[key] = self.canvas.create_image(*_corner(row, column), image=picture)
         self.canvas.itemconfigure(self._items[key], anchor="nw", tags="tile")
 
@@ -159,7 +203,7 @@ class BoardFrame(tk.Frame):
 
 def _corner(row: int, column: int) -> tuple[int, int]:
     """Return the top left pixel of a cell's tile."""
-    return GAP + column * CELL, GAP + row * CELL
+    return GAP + column * (TILE + GAP), GAP + row * (TILE + GAP)
 
 
 def open_window() -> tuple[WindowFrame, BoardFrame]:

@@ -1,4 +1,4 @@
-"""The window and the tiles of the grader: they draw nothing, and the window remembers its keys.
+"""The grader's window: it draws nothing and remembers its keys.
 
 It is handed to submissions beside `gui`, and imports nothing but the standard library, because a
 submission can reach nothing else. ``frame.bound`` is what is bound, by key.
@@ -10,15 +10,7 @@ import tkinter as tk
 from collections.abc import Callable
 from typing import Any
 
-CELL = 140
-
-
-class PlainTile:
-    """A number that can stand on the board."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-        self.image = f"the picture of {value}"
+draw_tile = "the picture of {}".format
 
 
 class CheckedFrame(tk.Tk):
