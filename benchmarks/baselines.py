@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.cli.bench import WARM_UP_STEPS
-from py2048.compiled.threads import shares
+from py2048.compiled.jit import shares
 
 OPTIONS = ("-O3", "-march=native")
 FOLDER = Path(__file__).parent

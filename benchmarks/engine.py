@@ -1,24 +1,17 @@
-"""How fast the engine plays: batches, whole random games, single boards."""
+"""How fast the engine plays: batches, whole random games, one game in Python."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 from baselines import RowTables, build
 from measuring import Effort, Measurement, Stretch, batch_play, race, stretch
-from single_kernels import play_random
 
 from py2048 import board as reference
 from py2048.cli.bench import GAMES
-from py2048.compiled.boards import PackedBoards
-from py2048.compiled.rules import CompiledRules
-from py2048.direction import Direction
 from py2048.game import Game
-from py2048.rng import draw, key_of
 from py2048.rules import get_rules
 
 CLASSIC = get_rules("classic")
@@ -31,7 +24,6 @@ def engine(effort: Effort, folder: Path) -> list[Measurement]:
     contestants: dict[str, Stretch] = {}
     for threads, cores in {1: "1 core", effort.threads: f"{effort.threads} cores"}.items():
         contestants |= batch_play(threads, effort)
-        contestants[f"single boards, {cores}"] = stretch(_single_moves(threads), effort.seconds)
         contestants |= _in_c(threads, cores, folder, effort)
     title = "random play, moves of all games"
     note = f"{GAMES:,} games in a batch; {effort.threads} cores as this process may use them"
@@ -41,7 +33,6 @@ def engine(effort: Effort, folder: Path) -> list[Measurement]:
         {
             "plain-Python reference": stretch(_reference_moves(), effort.seconds),
             "Game.play": stretch(_game_moves(), effort.seconds),
-            "PackedBoards: legal, slide, spawn": stretch(_packed_moves(), effort.seconds),
         },
         effort,
         unit="moves/s",
@@ -58,24 +49,6 @@ def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, S
     tables = RowTables(program, GAMES, threads)
     steps = max(1, round(effort.seconds * 50e6 * threads / GAMES))
     return {f"C row tables, {cores}": lambda: tables.speed(steps)}
-
-
-def _single_moves(threads: int) -> Callable[[], int]:
-    rules = CompiledRules.of(CLASSIC)
-    table, weights = rules.across, rules.spawn[:2]
-    moves, pool = 200_000, ThreadPoolExecutor(threads)
-    seeds = iter(range(1 << 62))
-
-    def some() -> int:
-        jobs = [
-            pool.submit(play_random, np.uint64(next(seeds)), moves, table, *weights)
-            for _ in range(threads)
-        ]
-        for job in jobs:
-            job.result()
-        return moves * threads
-
-    return some
 
 
 # --- one game in Python --------------------------------------------------------------------------
@@ -112,21 +85,5 @@ def _game_moves() -> Callable[[], int]:
         while legal := game.legal_directions():
             game.play(chance.choice(legal))
         return game.ply
-
-    return some
-
-
-def _packed_moves() -> Callable[[], int]:
-    """Return random games on packed boards, a call from Python for each part of a turn."""
-    chance, engine_, seeds = random.Random(1), PackedBoards(CLASSIC), iter(range(1 << 62))
-
-    def some() -> int:
-        key, moves = key_of(next(seeds)), 0
-        board = engine_.spawn(0, Direction.UP, draw(key, 1 << 63))
-        while legal := engine_.legal_directions(board):
-            direction = chance.choice(legal)
-            after, _ = engine_.slide(board, direction)
-            board, moves = engine_.spawn(after, direction, draw(key, moves)), moves + 1
-        return moves
 
     return some

@@ -20,8 +20,7 @@ import numpy as np
 from py2048.cli.bench import GAMES, WARM_UP_STEPS
 from py2048.cli.options import print_json
 from py2048.cli.streams import StatusLine
-from py2048.compiled.batch import BatchGames
-from py2048.compiled.rollouts import rollouts
+from py2048.compiled.batch import BatchGames, rollouts
 from py2048.rules import get_rules
 
 Stretch = Callable[[], float]

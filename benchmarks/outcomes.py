@@ -162,22 +162,20 @@ class PerfectPlay:
         return Outcomes(*(dict(sorted(each.items())) for each in found))
 
     def _starts(self) -> dict[int, list[_Front]]:
-        packed, spec = self._problem.packed, self._spec
         found: dict[int, list[_Front]] = {}
         for board, chance in self._problem.starts().items():
-            ranks = [rank for rank in packed.ranks(board) if rank]
-            share = np.array([[float(chance)]])
             is_stopped = self._problem.stopped_value(board) is not None
-            if is_stopped or not packed.legal_mask(board):
-                self._tiles[1 << max(ranks)] += float(chance)
-                self._sums[sum(1 << rank for rank in ranks)] += float(chance)
+            if is_stopped or not board.can_move():
+                self._tiles[board.max_tile] += float(chance)
+                self._sums[board.sum] += float(chance)
                 if self._scored:
                     self._scores[0] += float(chance)
                 continue
-            key = np.array([key_of(np.uint64(board), spec)], np.uint64)
-            brought = sum(self._started[1 << rank] for rank in ranks) // self._unit
-            part = _Front(key, share, brought)
-            found.setdefault(sum(1 << rank for rank in ranks), []).append(part)
+            key = np.array([key_of(self._problem.pack(board), self._spec)], np.uint64)
+            tiles = [tile for row in board.rows for tile in row if tile]
+            brought = sum(self._started[tile] for tile in tiles) // self._unit
+            part = _Front(key, np.array([[float(chance)]]), brought)
+            found.setdefault(board.sum, []).append(part)
         return found
 
     def _played(self, front: _Front, total: int) -> list[tuple[int, _Front]]:

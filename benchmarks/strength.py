@@ -35,7 +35,7 @@ from py2048 import Game, Rules, make_player
 from py2048.arena import GameResult, Job, Results, Tournament, local_pool, run_tournament
 from py2048.arena.jobs import run_job
 from py2048.cli.bench import load, processor
-from py2048.compiled.threads import available_threads
+from py2048.compiled.jit import available_threads
 from py2048.errors import Py2048Error
 from py2048.ntuple.heuristic import DEFAULT
 from py2048.ntuple.weights import SHIPPED

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from py2048.cli.bench import machine
-from py2048.compiled.threads import available_threads
+from py2048.compiled.jit import available_threads
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 sys.path.insert(0, str(FOLDER))
@@ -26,7 +26,7 @@ sys.path.insert(0, str(FOLDER))
 from measuring import Effort, Measurement, report  # noqa: E402  # found by the line above
 
 SUBJECTS = {
-    "engine": ("engine", "random play: single boards, batches, whole games"),
+    "engine": ("engine", "random play: batches, whole games, one game in Python"),
     "environments": ("environments", "Gymnasium environments, single and vector"),
     "startup": ("startup", "imports and first steps, compiled and not"),
     "compilation": ("startup", "every kernel compiled anew, then loaded"),

@@ -17,7 +17,6 @@ from py2048.cli.bench import warmup_tasks
 from py2048.compiled import jit
 from py2048.compiled.batch import behaviour_signature
 from py2048.compiled.jit.progress import ready_only
-from py2048.compiled.rules import CompiledRules
 from py2048.rules import get_rules
 from py2048.training.trainer import Trainer, TrainingConfig
 
@@ -51,18 +50,6 @@ def test_contestants_take_turns_and_the_first_does_not_count() -> None:
         ["b", "6", "8", "1.14"],
     ]
     assert data_of(table)["rows"][1]["median"] == 6
-
-
-def test_single_boards_play_whole_random_games() -> None:
-    """The games that the single-board benchmark plays have the scores of random play."""
-    from single_kernels import play_random
-
-    rules = get_rules("classic")
-    compiled = CompiledRules.of(rules)
-    arrays = compiled.across, *compiled.spawn[:2]
-    points, games = play_random(np.uint64(1), 1_000_000, *arrays)
-    assert points / games == pytest.approx(1095, abs=30)
-    assert 1_000_000 / games == pytest.approx(118.4, abs=2)
 
 
 def test_c_baseline_plays_the_same_game(tmp_path: Path) -> None:

@@ -7,48 +7,49 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from boards import pack
 from perft import compiled_perft
 
 from py2048.board import Board
-from py2048.compiled._board_kernels import slide_cells
-from py2048.compiled.batch import BatchGames
-from py2048.compiled.boards import PackedBoards
+from py2048.compiled import _board_kernels as kernels
+from py2048.compiled.batch import BatchGames, rollouts
 from py2048.compiled.jit import IS_PLAIN
-from py2048.compiled.rollouts import rollouts
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
-from py2048.rules import RandomStart, Rules, Weights, get_rules
+from py2048.rules import Rules, get_rules
 from py2048.solving import Formation, build_table, solve
 
 BOARDS = [
     Board([[2, 2, 4, 8], [0, 2, 0, 2], [2**15, 2**15, 2, 0], [4, 4, 4, 4]]),
     Board([[2, 0, 2, 2**16], [0, 4, 2, 2**16], [2, 4, 2, 4], [8, 8, 16, 16]]),
 ]
-WORDS = [0, 2**64 - 1, 0x0123456789ABCDEF, 0xFEDCBA9876543210]
 
 
 def packed_results() -> list[object]:
-    results: list[object] = []
-    for name in ("classic", "comp1127"):
-        engine = PackedBoards(get_rules(name))
-        for board in BOARDS:
-            packed = engine.pack(board)
-            results += [engine.legal_mask(packed), engine.canonical(packed)]
-            results += engine.symmetries(packed)
-            for direction in Direction:
-                after, points = engine.slide(packed, direction)
-                results += [after, points]
-                results += [engine.spawn(after, direction, word) for word in WORDS]
-    return results
+    results: list[tuple[Any, ...]] = []
+    shape, images = (np.uint64(4), np.uint64(4)), np.zeros(8, np.uint64)
+    for name, board in product(("classic", "comp1127"), BOARDS):
+        given, (low, high) = CompiledRules.of(get_rules(name)), pack(board)
+        count = kernels.symmetries(low, *shape, images)
+        results.append((kernels.canonical(low, *shape), *images[:count]))
+        slides = kernels.slides_4x4(low, high, given.cascade, given.across)
+        for direction, after in enumerate(slides):
+            tables = given.across, given.down
+            results.append(kernels.slide_packed(low, high, direction, 4, 4, given.cascade, *tables))
+            spawn = given.mask, np.uint64(7 << 60 | 12345), given.spawn.ranks
+            results.append(kernels.spawn_packed(*after[:2], *spawn, given.spawn.cumulative))
+    return [tuple(map(int, result)) for result in results]
 
 
 def long_lines() -> list[object]:
-    one = RandomStart(1, 1, Weights({2: 1}))
-    engine = PackedBoards(get_rules("cits1401", rows=2, columns=8, start=one))
-    packed = engine.pack(Board([[2, 2, 0, 4, 4, 8, 0, 2], [0, 0, 2, 0, 2, 0, 4, 4]]))
-    return [engine.slide(packed, direction) for direction in Direction]
+    words = pack(Board([[2, 2, 0, 4, 4, 8, 0, 2], [0, 0, 2, 0, 2, 0, 4, 4]]))
+    slides = (kernels.slide_lines(*words, direction, 2, 8, False) for direction in range(4))
+    return [tuple(map(int, slide)) for slide in slides]
 
 
 def cells_results() -> list[object]:
@@ -56,7 +57,7 @@ def cells_results() -> list[object]:
     for direction in Direction:
         for cascade in (False, True):
             cells = np.array([1, 1, 2, 3, 0, 1, 1, 0, 5, 5, 16, 16, 0, 0, 1], np.uint8)
-            points = slide_cells(cells, direction.value, 3, 5, cascade)
+            points = kernels.slide_cells(cells, direction.value, 3, 5, cascade)
             results += [int(points), cells.tolist()]
     return results
 

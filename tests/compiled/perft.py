@@ -79,7 +79,7 @@ def compiled_perft(rows: int, columns: int, target: int) -> int:
     """Return the same number, counted by the kernels of packed boards."""
     rules = CompiledRules.of(get_rules("classic", rows=rows, columns=columns))
     shape, cells = (np.uint64(rows), np.uint64(columns)), range(rows * columns)
-    tables = rules.mask, rules.left_mask, rules.upper_mask, rules.across, rules.down
+    tables = rules.mask, rules.across, rules.down
     layers: dict[int, list[Words]] = defaultdict(list)
     for first in cells:
         for second in set(cells) - {first}:
@@ -105,8 +105,6 @@ def expand(
     rows: np.uint64,
     columns: np.uint64,
     cells: np.uint64,
-    left: np.uint64,
-    upper: np.uint64,
     across: Words,
     down: Words,
     target: np.uint64,
@@ -118,14 +116,14 @@ def expand(
     """
     playable, count = 0, 0
     for board in boards:
-        legal = kernels.legal_mask(board, cells, columns, left, upper)
-        if legal == kernels.ZERO or kernels.max_rank(board) >= target:
+        if kernels.ranks_packed(board, kernels.ZERO, np.int64(rows * columns)) >= ONE << target:
             continue
-        playable += 1
+        can_move = False
         for direction in range(4):
-            if not legal >> np.uint64(direction) & ONE:
-                continue
             after, _ = kernels.slide_small(board, direction, rows, columns, across, down)
+            if after == board:
+                continue
+            can_move = True
             free = kernels.empty_cells(after, cells)
             while free != kernels.ZERO:
                 one = free & (kernels.ZERO - free)
@@ -133,4 +131,5 @@ def expand(
                 out[0, count] = kernels.canonical(after | one, rows, columns)
                 out[1, count] = kernels.canonical(after | one + one, rows, columns)
                 count += 1
+        playable += can_move
     return playable, count

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from boards import ODD_RULES
 
 from py2048 import rng
 from py2048.board import Board
-from py2048.compiled.batch import BatchGames
+from py2048.compiled.batch import BatchGames, rollouts
 from py2048.compiled.boards import exponents_of, tiles_of
-from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
 from py2048.errors import BoardError, DirectionError, RulesError, SeedError
 from py2048.game import Game
@@ -23,11 +23,8 @@ from py2048.rules import Rules, get_rules, list_rules
 
 PRESETS = [rules.name for rules in list_rules()]
 VARIANTS = [
-    "classic:spawn=2:5+4:3+8:1",
-    "comp1127:size=3x5,end=stuck",
-    "cits1401:size=4x3,start=2..4x2:1,merging=cascade",
+    *ODD_RULES,
     "classic:size=1x7,start=1,target=16,end=target",
-    "qsan_qarut:size=6x2,start=1..3",
     "classic:spawn=16384:1",
     "qsan_qarut:size=2x2,spawn=67108864:1,start=4,merging=cascade",
 ]

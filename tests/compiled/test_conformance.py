@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from tests.compiled.perft import GOLDEN, compiled_perft, perft
 
-from py2048.compiled.batch import BatchGames, behaviour_signature
-from py2048.compiled.rollouts import rollouts
+from py2048.compiled.batch import BatchGames, behaviour_signature, rollouts
 from py2048.rules import get_rules
 
 packages = pytest.mark.parametrize("package", ["compiled", "envs"])

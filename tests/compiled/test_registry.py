@@ -1,6 +1,7 @@
 """Rules that no preset has, fed to everything that plays: each does what `Game` does.
 
-A new consumer of rules belongs into this file; so does a kind of rule, as another line of RULES.
+A new consumer of rules belongs into this file (batches and rollouts play them in their own). So
+does a kind of rule, as another line of `boards.ODD_RULES`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from boards import ODD_RULES
 
 from py2048 import Board, Direction, Game, Rules, make_player, rng
 from py2048.arena import Tournament, compare_players
-from py2048.compiled.batch import BatchGames
-from py2048.compiled.boards import PackedBoards, exponents_of
-from py2048.compiled.rollouts import rollouts
+from py2048.compiled.boards import exponents_of
 from py2048.envs import GameEnv, GameVectorEnv, functional
 from py2048.errors import WeightsError
 from py2048.ntuple.heuristic import board_value
@@ -29,13 +29,6 @@ from py2048.solving import solve
 from py2048.solving.reference import value_of_game
 from py2048.training.trainer import Trainer, TrainingConfig
 
-RULES = [
-    "odd:size=3x2,start=1..2x2:3+8:1,spawn=2:5+8:3,scoring=moves:3:-2,target=64,end=target",
-    "odd:size=2x4,start=1,spawn=4:1+16:2,merging=cascade,scoring=sum,target=none",
-    "odd:size=3x4,start=3x4:1,spawn=edge:4,scoring=merges,target=64,end=target",
-    "odd:size=4x4,merging=cascade,scoring=moves:2:-5,spawn=2:1+4:1+32:1",
-    "odd:size=3x6,start=2..5x2:1,spawn=edge:2,merging=cascade,scoring=sum,target=none",
-]
 QUICK = (0, 2, 4)
 """Packed boards and cells, each kind of spawn, a target; each of the others compiles anew."""
 
@@ -43,7 +36,7 @@ every_rules = pytest.mark.parametrize(
     "text",
     [
         pytest.param(text, marks=() if number in QUICK else pytest.mark.slow)
-        for number, text in enumerate(RULES)
+        for number, text in enumerate(ODD_RULES)
     ],
 )
 MOVES = [0, 2, 1, 3, 3, 2, 0, 0, 1, 2, 3, 1] * 4
@@ -70,51 +63,6 @@ def mid_game(text: str) -> Board:
 
 def exponents(board: Board) -> np.ndarray:
     return exponents_of(board.rows)
-
-
-@every_rules
-def test_batch_plays_the_game(text: str) -> None:
-    """Boards, scores, legal moves and the end of a batch are those of `Game`."""
-    batch = BatchGames(Rules.parse(text), 3, seed=9, reset="disabled")
-    for slot in range(3):
-        batch.reseed(9)
-        for move, game in game_of(text, rng.derive_seed(rng.derive_seed(9, slot), 0)):
-            batch.step([move] * 3)
-            assert batch.board(slot) == game.board
-            assert batch.scores[slot] == game.score
-            bits = sum(1 << direction.value for direction in game.legal_directions())
-            assert batch.legal_bits[slot] == bits
-            assert batch.dones[slot] == game.is_over
-
-
-@every_rules
-def test_rollouts_gain_what_the_game_gains(text: str) -> None:
-    """One turn of a rollout brings the points of that turn."""
-    rules, board = Rules.parse(text), mid_game(text)
-    for direction in board.legal_directions():
-        seeds = [rng.derive_seed(3, number) for number in range(8)]
-        games = [Game(rules, seed=seed, board=board) for seed in seeds]
-        for game in games:
-            game.play(direction)
-        start = [exponents(board)]
-        played = rollouts(rules, start, 8, seed=3, directions=[direction.value], moves=1)
-        assert played.scores[0].tolist() == [game.score for game in games]
-
-
-@every_rules
-def test_packed_boards_slide_and_spawn_as_the_game(text: str) -> None:
-    """On boards of up to 16 cells."""
-    rules = Rules.parse(text)
-    if rules.cells > 16:
-        pytest.skip("too large to be packed")
-    packed = PackedBoards(rules)
-    game = Game(rules, seed=7)
-    while not game.is_over and game.ply < 40:
-        board, direction = packed.pack(game.board), game.legal_directions()[-1]
-        after, _ = packed.slide(board, direction)
-        word = rng.draw(rng.key_of(7), game.ply)
-        game.play(direction)
-        assert packed.unpack(packed.spawn(after, direction, word)) == game.board
 
 
 @every_rules
@@ -188,7 +136,7 @@ def test_arena_plays_the_game(text: str) -> None:
 
 
 @pytest.mark.parametrize("goal", ["score", "tile=16"])
-@pytest.mark.parametrize("text", [text for text in RULES if "edge" not in text])
+@pytest.mark.parametrize("text", [text for text in ODD_RULES if "edge" not in text])
 def test_solver_is_the_plain_recursion(text: str, goal: str) -> None:
     """On two by two cells, the exact value of the game in fractions."""
     rules = replace(Rules.parse(text), rows=2, columns=2)

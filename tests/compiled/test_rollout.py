@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from boards import ODD_RULES
 
 from py2048 import rng
 from py2048.board import Board
+from py2048.compiled.batch import rollouts
 from py2048.compiled.boards import exponents_of
-from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
 from py2048.errors import BoardError, DirectionError
 from py2048.game import Game
@@ -28,9 +29,7 @@ def played(
     return game.score, game.ply
 
 
-@pytest.mark.parametrize(
-    "name", ["classic", "comp1127", "qsan_qarut", "3x3", "2x4", "cits1401:size=3x3,start=1..3x2:1"]
-)
+@pytest.mark.parametrize("name", ["classic", "2x4", *ODD_RULES])
 @pytest.mark.parametrize("is_forced", [False, True])
 def test_rollouts_are_random_games(name: str, is_forced: bool) -> None:
     """Points and turns are those of the game played in plain Python, first direction included."""

@@ -12,9 +12,8 @@ from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
 from py2048.arena.jobs import Job, JobResult, run_job
-from py2048.compiled.jit import progress
+from py2048.compiled.jit import available_threads, progress
 from py2048.compiled.jit.progress import Compiling
-from py2048.compiled.threads import available_threads
 from py2048.errors import PlayerError, Py2048Error
 
 DEATHS = 3

@@ -37,7 +37,7 @@ def bench(
     json: JsonOption = False,
 ) -> int:
     """Measure how fast this machine plays random games, and print the engine's signature."""
-    from py2048.compiled.threads import available_threads
+    from py2048.compiled.jit import available_threads
 
     found = machine()
     if not json:
@@ -117,7 +117,7 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 def machine() -> dict[str, str]:
     """Return the machine and the settings of a measurement, line by line."""
     from py2048.compiled.batch import behaviour_signature
-    from py2048.compiled.threads import available_threads
+    from py2048.compiled.jit import available_threads
 
     return {
         "processor": processor(),

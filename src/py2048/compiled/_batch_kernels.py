@@ -1,4 +1,4 @@
-"""Whole turns for all games of a batch, block by block.
+"""Whole turns for all games of a batch, block by block; whole random games.
 
 The state of a batch is a `BatchState`. A block is copied to a workspace that fits the first-level
 cache, stepped there, and copied back.
@@ -12,10 +12,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import GOLDEN, HALF, SERIES, draw, key_of, mix64
+from py2048.compiled._bits_kernels import (
+    GOLDEN,
+    HALF,
+    SERIES,
+    derive_seed,
+    draw,
+    key_of,
+    mix64,
+)
 from py2048.compiled._board_kernels import slide_cells
 from py2048.compiled._simd_kernels import (
+    B1,
     CHANCE,
+    DIRECTION,
     DONE,
     EMPTY,
     FOUND,
@@ -40,7 +50,7 @@ from py2048.compiled._simd_kernels import (
     turn_any,
     turn_classic,
 )
-from py2048.compiled.jit import kernel
+from py2048.compiled.jit import kernel, select
 from py2048.compiled.rules import CompiledRules, RuleArrays
 from py2048.errors import BoardError
 from py2048.rules import Rules
@@ -345,3 +355,165 @@ def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
         state.flags[row, game] = space.flags[row * LANES] if is_kept else EMPTY
     for row in range(WORD_ROWS):
         state.words[row, game] = space.words[row * LANES]
+
+
+# --- whole games from given positions -------------------------------------------------------------
+
+# Each *job* is one game. A lane whose game ends takes the next job, so the block stays full until
+# the jobs run out. The result of a job depends on its number alone.
+
+
+FORCED = OVER
+"""The row of flags that holds one more than the direction that a game must begin with, or 0."""
+
+INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
+IDLE = np.int64(-1)
+ENDLESS = np.int64(2**62)
+"""More turns than any game has."""
+
+
+class Series(NamedTuple):
+    """Games to play, and their results."""
+
+    games: Int
+    """How many games to play from each board; job ``j`` plays from board ``j // games``."""
+    moves: Int
+    """How many turns a game has at most, or `ENDLESS`."""
+    seed: np.uint64
+    """The seed of the series; job ``j`` has the seed ``derive_seed(seed, j)``."""
+    boards: Bytes
+    """uint8 `[m, cells]`."""
+    firsts: Bytes
+    """One more than the first direction from each board, 0 for a random one."""
+    scores: Longs
+    """int64 `[m * count]`, receives the points gained."""
+    plies: Longs
+    """int64 `[m * count]`, receives the number of turns."""
+
+
+class Lanes(NamedTuple):
+    """What is played in each lane of a block."""
+
+    jobs: Longs
+    """The job, or `IDLE`."""
+    ends: Longs
+    """The turn of the block after which the game stops."""
+    rewards: NDArray[np.int32]
+    """The points of a turn."""
+
+    @classmethod
+    def empty(cls) -> Lanes:
+        """Return room for a block."""
+        longs = np.zeros((2, LANES), np.int64)
+        return cls(longs[0], longs[1], np.zeros(LANES, np.int32))
+
+
+@kernel(inline=True, borrows=True)
+def take_job(
+    lane: np.uint64,
+    job: Int,
+    end: Int,
+    clock: Int,
+    series: Series,
+    lanes: Lanes,
+    space: Workspace,
+    rules: RuleArrays,
+) -> np.int64:
+    """Begin the next job in one lane, passing over boards without a legal move.
+
+    Returns the number of the job that began, or `end` if none was left.
+    """
+    lanes.jobs[lane], lanes.ends[lane] = IDLE, clock + series.moves
+    while job < end:
+        number = np.uint64(job // series.games)
+        for cell in range(np.uint64(series.boards.shape[1])):
+            space.board[cell * WIDTH + lane] = series.boards[number, cell]
+        enter(space, lane, key_of(derive_seed(series.seed, np.uint64(job))), rules)
+        space.flags[FORCED + lane] = series.firsts[number]
+        if space.flags[LEGAL + lane] != EMPTY:
+            lanes.jobs[lane] = job
+            break
+        job += 1
+    return np.int64(job)
+
+
+@kernel(borrows=True)
+def force_first(flags: Bytes) -> None:
+    """Replace the random direction of games that must begin with another."""
+    for lane in range(WIDTH):
+        forced = flags[FORCED + lane]
+        direction = np.uint8(forced - B1)
+        flags[DIRECTION + lane] = select(forced != EMPTY, direction, flags[DIRECTION + lane])
+        flags[FORCED + lane] = EMPTY
+
+
+@kernel(borrows=True)
+def stop_due(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
+    """End the games that have had all their turns; return after which turn the next ones end."""
+    due = np.int64(clock + moves)
+    for number in range(WIDTH):
+        lane = np.uint64(number)
+        if ends[lane] <= clock:
+            flags[LEGAL + lane] = EMPTY
+        else:
+            due = min(due, ends[lane])
+    return np.int64(due)
+
+
+@kernel(inline=True, borrows=True)
+def note_result(lane: np.uint64, job: Int, series: Series, space: Workspace) -> None:
+    """Write the points and the number of turns of a game that ended."""
+    key = key_of(derive_seed(series.seed, np.uint64(job)))
+    series.scores[job] = np.int64(space.words[SCORE + lane])
+    series.plies[job] = np.int64((space.words[STATE + lane] - key) * INVERSE) - 1
+
+
+def rollout_arguments() -> tuple[object, ...]:
+    """Return arguments of `rollout`, to compile it for."""
+    rules = Rules("classic")
+    boards, lanes = np.zeros((1, rules.cells), np.uint8), Lanes.empty()
+    series = Series(1, ENDLESS, np.uint64(0), boards, boards[0], lanes.jobs, lanes.jobs)
+    return 0, 1, series, lanes, Workspace.of(rules), CompiledRules.of(rules).arrays
+
+
+Rollout = Callable[[Int, Int, Series, Lanes, Workspace, RuleArrays], None]
+
+
+def make_rollout(turn: Turn) -> Rollout:
+    """Return the kernel that plays random games made of these turns."""
+
+    @kernel(example=rollout_arguments, borrows=True)
+    def rollout(
+        first: Int, end: Int, series: Series, lanes: Lanes, space: Workspace, rules: RuleArrays
+    ) -> None:
+        """Play the jobs from `first` to before `end`."""
+        following, playing = np.int64(first), np.int64(0)
+        space.flags[:] = EMPTY
+        clock, due = np.int64(0), np.int64(series.moves)
+        for number in range(WIDTH):
+            lane = np.uint64(number)
+            job = take_job(lane, following, end, clock, series, lanes, space, rules)
+            playing += np.int64(job < end)
+            following = np.int64(min(job + 1, end))
+        while playing:
+            choose(space.flags, space.halves)
+            force_first(space.flags)
+            turn(space, lanes.rewards, rules)
+            clock += 1
+            if clock >= due:
+                due = stop_due(space.flags, lanes.ends, clock, series.moves)
+            over = find_over(space.legal, space.halves)
+            for index in range(np.uint64(over)):
+                lane = np.uint64(space.halves[FOUND + index])
+                if lanes.jobs[lane] == IDLE:
+                    continue
+                note_result(lane, lanes.jobs[lane], series, space)
+                job = take_job(lane, following, end, clock, series, lanes, space, rules)
+                playing -= np.int64(job >= end)
+                following = np.int64(min(job + 1, end))
+
+    return rollout
+
+
+rollout_classic = make_rollout(turn_classic)
+rollout_any = make_rollout(turn_any)

@@ -11,13 +11,12 @@ A board as *cells* is uint8 `[cells]` of ranks, row-major, of any shape.
 ==================  ======================  ======================================  ==============
 operation           one word                two words                               cells
 ==================  ======================  ======================================  ==============
-slide               `slide_4x4`,            `slides_4x4`, `slide_packed`,           `slide_cells`
-                    `slide_small`           `slide_lines`
-legal moves         `legal_4x4`,                                                    `legal_cells`
-                    `legal_mask`
+slide               `slide_small`           `slides_4x4`, `slide_packed`,           `slide_cells`
+                                            `slide_lines`
+legal moves                                                                         `legal_cells`
 a tile appears                              `spawn_packed`                          `place_cells`
 empty cells         `empty_cells`           `word_of`, then as one word
-ranks present       `max_rank`              `ranks_packed`                          `ranks_cells`
+ranks present                               `ranks_packed`                          `ranks_cells`
 sum                 `tile_sum`              `sum_packed`                            `sum_cells`
 symmetries          `symmetries`, `canonical`, `transpose`, `mirror`, `flip` on each word
 hash                `mix64`                 `hash_packed`                           `hash_cells`
@@ -116,16 +115,6 @@ def hash_packed(low: Word, high: Word) -> Word:
 
 
 @kernel("(uint64,)")
-def max_rank(board: Word) -> Word:
-    """Return the largest rank."""
-    best = ZERO
-    while board != ZERO:
-        best = max(best, board & RANKS)
-        board = board >> NIBBLE
-    return best
-
-
-@kernel("(uint64,)")
 def tile_sum(board: Word) -> Word:
     """Return the sum of the tiles."""
     total = ZERO
@@ -210,16 +199,6 @@ def _slide_rows(board: Word, width: Word, backward: Int, table: Table) -> tuple[
     quarters = ((row0 >> POINTS) & LINE) + ((row1 >> POINTS) & LINE)
     quarters += ((row2 >> POINTS) & LINE) + ((row3 >> POINTS) & LINE)
     return after, np.int64(quarters << TWO)
-
-
-@kernel("(uint64, int64, uint64[::1])")
-def slide_4x4(board: Word, direction: Int, table: Table) -> tuple[Word, np.int64]:
-    """Slide a 4x4 board; return the afterstate and the points."""
-    # Selecting costs less than a branch that is taken every other time.
-    vertical = direction < 2
-    rows = transpose(board) if vertical else board
-    after, gained = _slide_rows(rows, LINE_BITS, direction & 1, table)
-    return transpose(after) if vertical else after, gained
 
 
 @kernel("(uint64, int64, uint64, uint64, uint64[::1], uint64[::1])")
@@ -377,46 +356,6 @@ def line_table(length: Int, cascade: bool) -> Table:
             entry |= np.uint64(max(points, np.int64(0)) >> 2) << (part + POINTS)
         table[line] = entry
     return table
-
-
-# --- legal moves ---------------------------------------------------------------------------------
-
-
-@kernel("(uint64, uint64, uint64, uint64, uint64)", inline=True)
-def legal_mask(board: Word, cells: Word, columns: Word, left: Word, upper: Word) -> Word:
-    """Return the legal directions of a board of any shape: bit ``d`` for direction ``d``.
-
-    Args:
-        board: the board, with tiles up to 32768.
-        cells: the mask of all cells.
-        columns: the number of columns.
-        left: the mask of the cells that have one to their right.
-        upper: the mask of the cells that have one below.
-    """
-    free = empty_cells(board, cells)
-    up, down = _axis_mask(board, free, columns << TWO, upper)
-    before, after = _axis_mask(board, free, NIBBLE, left)
-    return up | down << ONE | before << TWO | after << np.uint64(3)
-
-
-@kernel("(uint64,)")
-def legal_4x4(board: Word) -> Word:
-    """Return the legal directions of a 4x4 board: bit ``d`` for direction ``d``."""
-    return legal_mask(
-        board, ALL_CELLS, NIBBLE, np.uint64(0x0111011101110111), np.uint64(0x0000111111111111)
-    )
-
-
-@kernel(inline=True)
-def _axis_mask(board: Word, free: Word, step: Word, near: Word) -> tuple[Word, Word]:
-    """Return whether tiles can move to lower cells along an axis, and whether to higher ones."""
-    free_next = free >> step
-    differs = board ^ (board >> step)
-    differs = differs | (differs >> TWO)
-    merges = ~(differs | (differs >> ONE) | free) & near
-    lower = (merges | (free & ~free_next)) & near
-    higher = (merges | (free_next & ~free)) & near
-    return np.uint64(lower != ZERO), np.uint64(higher != ZERO)
 
 
 # --- symmetries ----------------------------------------------------------------------------------

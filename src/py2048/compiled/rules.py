@@ -8,7 +8,6 @@ where they land.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple, assert_never
@@ -46,9 +45,6 @@ from py2048.rules import (
 """Places in `RuleArrays.numbers`: the shape; whether merges cascade; the four terms of the score as
 in `CompiledRules`; the rank that ends the game, or 0; whether the cell of the spawn
 follows from the move; the bounds of the number of start tiles."""
-
-MAX_PACKED_CELLS = 16
-"""How many cells a word holds."""
 
 GROWTH = 24
 """A tile that is larger by this many ranks than all that appear takes 16 million moves."""
@@ -220,17 +216,6 @@ class CompiledRules:
             case other:
                 assert_never(other)
 
-    def landing_cells(self, free: Sequence[int], direction: Direction) -> list[int]:
-        """Return those of the `free` cells where a tile can appear, each equally likely.
-
-        Args:
-            free: the numbers of the empty cells of an afterstate, ascending.
-            direction: the direction that led there.
-        """
-        if self.is_fixed:
-            return [cell for cell in self.landing[direction.value].tolist() if cell in free][:1]
-        return list(free)
-
     @property
     def points_per_move(self) -> float:
         """The points that a legal move is expected to bring besides those of its merges."""
@@ -255,11 +240,6 @@ class CompiledRules:
     # --- packed boards ---------------------------------------------------------------------------
 
     @property
-    def is_packed(self) -> bool:
-        """Whether a board fits a word with four bits for each cell."""
-        return self.cells <= MAX_PACKED_CELLS
-
-    @property
     def is_small(self) -> bool:
         """Whether rows and columns slide by table."""
         return max(self.rows, self.columns) <= kernels.TABLE_CELLS
@@ -267,21 +247,7 @@ class CompiledRules:
     @cached_property
     def mask(self) -> np.uint64:
         """The mask of all cells of a packed board."""
-        return self._mask(self.rows, self.columns)
-
-    @cached_property
-    def left_mask(self) -> np.uint64:
-        """The mask of the cells that have one to their right."""
-        return self._mask(self.rows, self.columns - 1)
-
-    @cached_property
-    def upper_mask(self) -> np.uint64:
-        """The mask of the cells that have one below."""
-        return self._mask(self.rows - 1, self.columns)
-
-    def _mask(self, rows: int, columns: int) -> np.uint64:
-        cells = (r * self.columns + c for r in range(rows) for c in range(columns))
-        return np.uint64(sum(1 << 4 * cell for cell in cells))
+        return np.uint64(sum(1 << 4 * cell for cell in range(self.cells)))
 
     @cached_property
     def across(self) -> NDArray[np.uint64]:

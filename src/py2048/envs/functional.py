@@ -192,8 +192,9 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
     _check(rules, after)
     if after.ndim != 2:
         raise BoardError(f"give one afterstate, not {list(after.shape[:-2])} of them")
-    given = CompiledRules.of(rules)
-    cells = given.landing_cells(np.flatnonzero(after == 0).tolist(), Direction(action))
+    given, cells = CompiledRules.of(rules), np.flatnonzero(after == 0).tolist()
+    if given.is_fixed:
+        cells = [cell for cell in given.landing[Direction(action).value] if cell in cells][:1]
     if not cells:
         raise BoardError("the board is full: no tile can appear on it")
     ranks, shares = given.spawn.ranks, given.spawn.probabilities

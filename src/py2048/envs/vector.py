@@ -19,8 +19,7 @@ from py2048.compiled._batch_kernels import BatchState
 from py2048.compiled._simd_kernels import DONE, WIDTH
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import checked_boards, checked_directions, derive_seeds
-from py2048.compiled.jit import ready
-from py2048.compiled.threads import together
+from py2048.compiled.jit import ready, together
 from py2048.direction import Direction
 from py2048.envs import _vector_kernels as kernels
 from py2048.envs.options import (

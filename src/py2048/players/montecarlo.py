@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from py2048.compiled.batch import rollouts
 from py2048.compiled.boards import exponents_of
-from py2048.compiled.rollouts import rollouts
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.errors import PlayerError

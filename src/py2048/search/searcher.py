@@ -23,9 +23,8 @@ from py2048 import rng
 from py2048.board import Board
 from py2048.compiled._board_kernels import Cells, Int
 from py2048.compiled.boards import keys_of, start_boards, tiles_of
-from py2048.compiled.jit import plain_form
+from py2048.compiled.jit import plain_form, together
 from py2048.compiled.rules import CompiledRules
-from py2048.compiled.threads import together
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.ntuple._network_kernels import Weights

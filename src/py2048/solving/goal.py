@@ -11,11 +11,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.board import Board
-from py2048.compiled import _board_kernels as boards
-from py2048.compiled.boards import PackedBoards
+from py2048.board import Board, canonical
 from py2048.compiled.rules import CompiledRules
-from py2048.errors import SolvingError, shown
+from py2048.errors import BoardError, SolvingError, shown
 from py2048.rules import MovePoints, Rules, is_tile
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving._solver_kernels import MULTIPLIER, Known, SolverSpec, Tile
@@ -109,7 +107,6 @@ class Problem:
         ]
         stopped = sum(spawn.known.chance * self._last_gain(spawn) for spawn in self.spawns)
         self.spec = self._spec(stopped)
-        self.packed = PackedBoards(rules)
 
     def _stopping_rank(self) -> int:
         """Return the rank at which a board is not played on, 16 for none."""
@@ -167,24 +164,38 @@ class Problem:
             legal_points=float(given.legal_points * points),
         )
 
-    def starts(self) -> dict[int, Fraction]:
-        """Return the probability of each start, as packed boards, symmetric ones as one.
+    def pack(self, board: Board) -> np.uint64:
+        """Return a board as a word, four bits a cell.
+
+        Raises:
+            BoardError: if it has another shape than the rules, or too large a tile.
+        """
+        if board.shape != self.rules.shape:
+            raise BoardError(f"the board is {board.shape}, the rules are {self.rules.shape}")
+        if board.max_tile > 1 << MAX_RANK:
+            raise BoardError(f"no game under {self.rules.name} meets the tile {board.max_tile}")
+        tiles = [tile for row in board.rows for tile in row]
+        ranks = (tile.bit_length() - 1 if tile else 0 for tile in tiles)
+        return np.uint64(sum(rank << 4 * cell for cell, rank in enumerate(ranks)))
+
+    def starts(self) -> dict[Board, Fraction]:
+        """Return the probability of each start, symmetric ones as one.
 
         Raises:
             SolvingError: if there are too many.
         """
         if self.boards:
-            packed = [self.packed.canonical(self.packed.pack(board)) for board in self.boards]
-            return {each: Fraction(n, len(packed)) for each, n in sorted(Counter(packed).items())}
+            counts = Counter(map(_canonical, self.boards))
+            return {board: Fraction(n, len(self.boards)) for board, n in counts.items()}
         start, weights = self.rules.start, self.rules.start_weights.pairs
-        found: dict[int, Fraction] = {}
-        now: dict[int, Fraction] = {0: Fraction(1)}
+        found: dict[Board, Fraction] = {}
+        now = {Board.empty(*self.rules.shape): Fraction(1)}
         for count in range(1, start.high + 1):
-            following: dict[int, Fraction] = {}
+            following: dict[Board, Fraction] = {}
             for board, chance in now.items():
-                cells = self.packed.empty_cells(board)
+                cells = board.empty_cells()
                 for cell, (tile, share) in product(cells, weights):
-                    after = self.packed.canonical(self.packed.with_tile(board, cell, tile))
+                    after = _canonical(board.with_tile(cell, tile))
                     part = chance * share / len(cells)
                     following[after] = following.get(after, Fraction(0)) + part
             now = following
@@ -194,7 +205,7 @@ class Problem:
                 part = Fraction(1, start.high - start.low + 1)
                 for board, chance in now.items():
                     found[board] = found.get(board, Fraction(0)) + chance * part
-        return dict(sorted(found.items()))
+        return found
 
     def expect(
         self, afters: NDArray[np.uint64], known: Callable[[int], Known], out: NDArray[np.float64]
@@ -223,7 +234,11 @@ class Problem:
         rank = max(self._stop, int(spawn.known.rank))
         return spawn.known.gain + self.is_reached(rank)
 
-    def stopped_value(self, packed: int) -> float | None:
+    def stopped_value(self, board: Board) -> float | None:
         """Return the value of a board that is not played on because of a tile on it, or `None`."""
-        rank = int(boards.max_rank(np.uint64(packed)))
+        rank = board.max_tile.bit_length() - 1
         return float(self.is_reached(rank)) if rank >= self._stop else None
+
+
+def _canonical(board: Board) -> Board:
+    return Board(canonical(board.rows))

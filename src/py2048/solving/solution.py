@@ -117,9 +117,8 @@ class Solution:
     def _start_values(self) -> list[StartValue]:
         problem, found = self.problem, []
         by_sum = problem.for_points and problem.compiled.sum_points
-        for packed, chance in problem.starts().items():
-            board = problem.packed.unpack(packed)
-            is_open = problem.stopped_value(packed) is None and board.can_move()
+        for board, chance in problem.starts().items():
+            is_open = problem.stopped_value(board) is None and board.can_move()
             start = board.sum if by_sum and is_open else 0
             found.append(StartValue(board, float(chance), start + self.value_of(board)))
         return found
@@ -145,10 +144,9 @@ class Solution:
             BoardError: if no game under the rules meets this board.
         """
         problem = self.problem
-        packed = problem.packed.pack(board)
-        if (stopped := problem.stopped_value(packed)) is not None:
+        key = np.uint64(kernels.key_of(problem.pack(board), problem.spec))
+        if (stopped := problem.stopped_value(board)) is not None:
             return stopped
-        key = np.uint64(kernels.key_of(np.uint64(packed), problem.spec))
         known = self.layer(board.sum)
         place = int(np.searchsorted(known.keys, key))
         if place == len(known.keys) or known.keys[place] != key:
@@ -183,19 +181,15 @@ class Solution:
             BoardError: if no game under the rules meets this board.
         """
         self.value_of(board)  # raises
-        problem = self.problem
-        packed, spec = problem.packed, problem.spec
-        now, to_come = packed.pack(board), np.empty(1)
-        if problem.stopped_value(now) is not None:
-            return {}
-        values = {}
-        for direction in packed.legal_directions(now):
-            after, points = packed.slide(now, direction)
-            to_come[0] = spec.stopped
-            if not kernels.is_stopped(np.uint64(after), spec):
-                key = np.array([kernels.key_of(np.uint64(after), spec)], np.uint64)
+        problem, spec, values = self.problem, self.problem.spec, dict[Direction, float]()
+        if problem.stopped_value(board) is not None:
+            return values
+        for direction in board.legal_directions():
+            slide, to_come = board.slide(direction, self.rules.merging), np.array([spec.stopped])
+            if problem.stopped_value(slide.board) is None:
+                key = np.array([kernels.key_of(problem.pack(slide.board), spec)], np.uint64)
                 problem.expect(key, lambda tile: self.layer(board.sum + tile), to_come)
-            to_come += points * spec.merge_points + spec.legal_points
+            to_come += slide.points * spec.merge_points + spec.legal_points
             values[direction] = float(to_come[0])
         return values
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from py2048.board import Board
 from py2048.compiled._board_kernels import Int
-from py2048.compiled.threads import available_threads, shares, together
+from py2048.compiled.jit import available_threads, shares, together
 from py2048.errors import SolvingError
 from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
@@ -94,9 +94,8 @@ def start_keys(problem: Problem) -> dict[int, Keys]:
     found: dict[int, list[np.uint64]] = {}
     for board in problem.starts():
         if problem.stopped_value(board) is None:
-            total = sum(1 << rank for rank in problem.packed.ranks(board) if rank)
-            key = kernels.key_of(np.uint64(board), problem.spec)
-            found.setdefault(total, []).append(np.uint64(key))
+            key = kernels.key_of(problem.pack(board), problem.spec)
+            found.setdefault(board.sum, []).append(np.uint64(key))
     return {total: np.unique(np.array(keys, np.uint64)) for total, keys in found.items()}
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.board import Board
-from py2048.compiled.threads import available_threads, shares, together
+from py2048.compiled.jit import available_threads, shares, together
 from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError, SolvingError, os_errors_as
 from py2048.folders import TABLE_SUFFIX, built_tables, tables_folder

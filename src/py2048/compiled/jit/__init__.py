@@ -19,6 +19,8 @@ compile in each process, or start more slowly; what they compute is the same.
 ``PY2048_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) runs every kernel as plain Python, and
 ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` gives a single kernel as plain Python.
 
+`together` runs kernels, which release the GIL, on several threads.
+
 This module imports Numba when the first kernel is declared, not before.
 """
 
@@ -30,9 +32,10 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import CellType, FunctionType
-from typing import Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from py2048.compiled.jit.disk_cache import (
     DiskCache,
@@ -54,8 +57,12 @@ from py2048.compiled.jit.numba_parts import (
 )
 from py2048.compiled.jit.progress import names_in
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 __all__ = [
     "IS_PLAIN",
+    "available_threads",
     "cache_directory",
     "digest_of",
     "gather_bits",
@@ -66,11 +73,14 @@ __all__ = [
     "prefetch",
     "ready",
     "select",
+    "shares",
+    "together",
     "type_of",
     "warm_up",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Result = TypeVar("Result")
 Progress = Callable[[int, int, str], None]
 """Called with the number of compilations done, the number of all, and the next one's name."""
 
@@ -268,3 +278,39 @@ def _quick_type(value: Any) -> Any:
         return numba_module().typeof(value)
     layout, is_fixed = support.map_layout(value), not value.flags.writeable
     return types.Array(support.from_dtype(value.dtype), value.ndim, layout, readonly=is_fixed)
+
+
+# --- threads --------------------------------------------------------------------------------------
+
+
+def available_threads() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def shares(count: int, workers: int) -> list[tuple[int, int]]:
+    """Return `workers` ranges of nearly equal length that cover `count`."""
+    bounds = [count * k // workers for k in range(workers + 1)]
+    return list(pairwise(bounds))
+
+
+def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]) -> list[Result]:
+    """Call `function` with the arguments of each job, the first one on this thread."""
+    if len(jobs) == 1:
+        return [function(*jobs[0])]
+    waiting = [_pool(len(jobs) - 1).submit(function, *job) for job in jobs[1:]]
+    return [function(*jobs[0]), *(future.result() for future in waiting)]
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(workers, "py2048-batch")
+
+
+if hasattr(os, "register_at_fork"):
+    # A child process has none of its parent's threads.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
