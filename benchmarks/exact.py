@@ -30,7 +30,8 @@ from py2048.arena import Tournament, compare_players
 from py2048.arena.statistics import estimate, regrets_of
 from py2048.cli.bench import processor
 from py2048.solving import Solution
-from py2048.solving.sharded import FEW, ShardFile, Task, solve_sharded
+from py2048.solving.files import length_of
+from py2048.solving.sharded import FEW, Task, solve_sharded
 
 PLAYERS = ("corner", "greedy", "heuristic", "ntuple", "expectimax:depth=2")
 SEED = 2048
@@ -141,9 +142,9 @@ class OneProcess:
                 self._count(results[-1])
         return results
 
-    def _count(self, files: Sequence[ShardFile]) -> None:
+    def _count(self, files: Sequence[Path]) -> None:
         for file in files:
-            self.bytes[file.name[0]] += 8 * file.length
+            self.bytes[file.name.partition("-")[0]] += 8 * length_of(file)
 
 
 def costs(rules: str, goal: str) -> None:

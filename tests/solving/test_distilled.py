@@ -7,20 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from tests.solving.making import maker
 
-from py2048 import Board, Direction, get_rules
+from py2048 import Board, get_rules
 from py2048.errors import BoardError, SolvingError
 from py2048.solving import Solution, solve
 from py2048.solving.distilled import (
     SHIPPED,
     DistilledMoves,
-    canonical,
-    legal_moves,
-    ranks_of,
     shipped_moves,
-    slide,
 )
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
@@ -71,23 +66,6 @@ def test_symmetric_images_have_symmetric_moves_that_are_best() -> None:
         best = moves.best(board)
         assert (best is None) == (not values)
         assert best is None or values[best] == max(values.values())
-
-
-def test_boards_in_arrays_are_those_of_the_oracle() -> None:
-    """Legal moves are those of `Board`; the canonical image is one for all images."""
-    generator = np.random.default_rng(5)
-    for rows, columns in [(2, 4), (3, 3), (1, 4), (3, 2)]:
-        ranks = generator.integers(0, 4, (200, rows * columns)).astype(np.uint64)
-        packed = (ranks << np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)).sum(axis=1)
-        legal = legal_moves(ranks_of(packed, rows * columns), rows, columns)
-        for row, flags in zip(ranks.astype(np.int64), legal.tolist(), strict=True):
-            board = Board(tiles(row, columns))
-            assert [d for d in Direction if flags[d.value]] == list(board.legal_directions())
-        grids = ranks.reshape(-1, rows, columns)
-        mirrored = np.ascontiguousarray(grids[:, :, ::-1]).reshape(len(ranks), -1)
-        other = (mirrored << np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)).sum(axis=1)
-        found = [canonical(each, rows, columns)[0].tolist() for each in (packed, other)]
-        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("text", ["classic:size=2x2", "ist:size=2x3", "comp1127:size=1x5"])
@@ -158,23 +136,6 @@ def test_a_retrieval_refuses_a_key_with_two_bits() -> None:
     keys = np.array([7, 7], np.uint64)
     with pytest.raises(SolvingError, match="keys of a retrieval must differ"):
         maker.retrieval(keys, np.array([True, False]))
-
-
-def test_slides_in_arrays_are_those_of_the_oracle() -> None:
-    """Afterstates and points of random boards in every direction."""
-    generator = np.random.default_rng(6)
-    for rows, columns in [(2, 4), (3, 3), (1, 4)]:
-        ranks = generator.integers(0, 4, (rows * columns, 300))
-        for direction in Direction:
-            after, points = slide(ranks, rows, columns, direction.value)
-            for each, then, gained in zip(ranks.T, after.T, points, strict=True):
-                wanted = Board(tiles(each, columns)).slide(direction)
-                assert Board(tiles(then, columns)) == wanted.board
-                assert gained == wanted.points
-
-
-def tiles(ranks: NDArray[np.int64], columns: int) -> list[list[int]]:
-    return [[1 << r if r else 0 for r in row] for row in ranks.reshape(-1, columns).tolist()]
 
 
 def test_shipped_files_are_small() -> None:

@@ -116,7 +116,7 @@ class Measuring(Workers):
         for task in tasks:
             if isinstance(task, partial) and task.func is sharded.find:
                 plan, shard, sources, _ = task.args
-                parts = [shard.cut(file.mapped(plan.folder), plan.width) for file in sources]
+                parts = [shard.cut(sharded.mapped(path), plan.width) for path in sources]
                 self.given.append(sum(map(len, parts)))
                 found = {path.name.split("-")[1] for path in plan.folder.glob("found-*")}
                 self.kept.append(len(found))

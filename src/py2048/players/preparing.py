@@ -16,15 +16,18 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 
+from py2048.board import Board
 from py2048.compiled.jit import cache_directory, progress
 from py2048.compiled.jit.progress import Compiling
 from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.players.player import Player
 from py2048.players.registry import make_player
-from py2048.rules import Rules, list_rules
+from py2048.rules import Rules, get_rules, list_rules
 
 PERIOD = 0.25
 """Seconds between two progress reports of the other process."""
@@ -138,12 +141,14 @@ def _report() -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return a first use of each player under each preset, by name."""
-    return [
+    """Return a first use of each player under each preset, and of tables of endings, by name."""
+    pairs = [(spec, rules) for rules in list_rules() for spec in WARM_UP_SPECS]
+    pairs += [("beam", get_rules("cits1401")), ("perfect", Rules.parse("ist:size=2x2"))]
+    players: list[tuple[str, Callable[[], object]]] = [
         (f"{spec.partition(':')[0]} under {rules.name}", partial(_rate, spec, rules))
-        for rules in list_rules()
-        for spec in WARM_UP_SPECS
+        for spec, rules in pairs
     ]
+    return [*players, ("tables of endings", _build_table)]
 
 
 def _rate(spec: str, rules: Rules) -> None:
@@ -152,6 +157,16 @@ def _rate(spec: str, rules: Rules) -> None:
         make_player(spec).rate(Game(rules, seed=1))
     except PlayerError:
         return
+
+
+def _build_table() -> None:
+    """Build the smallest table, and look a board up in it."""
+    from py2048.solving import Formation, build_table
+
+    tiles = [[2, 0, 32, 64], *([2**rank for rank in range(n, n + 4)] for n in (7, 11, 15))]
+    with TemporaryDirectory() as folder:
+        table = build_table(Formation("any", (0xFFFC,), 3, 14), 16, Path(folder) / "table")
+        table.chance_of(Board(tiles))
 
 
 if __name__ == "__main__":

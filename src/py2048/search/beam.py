@@ -205,15 +205,7 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
         last = history[step, last] // 4
 
 
-def search_arguments() -> tuple[Cells, int, Cells, BeamSpec]:
-    """Return arguments of `search`, to compile it for."""
-    indices, values, cells = np.zeros((1, 1), np.uint16), np.zeros((1, 1)), np.zeros(1, np.uint8)
-    landing, words = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint64)
-    spec = BeamSpec(1, 1, landing, ONE, False, 1, values, values, indices, words)
-    return cells, 1, cells, spec
-
-
-@kernel(example=search_arguments)
+@kernel
 def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
     """Search up to ``moves.size`` moves ahead with `width` boards a move; return how many it got.
 
@@ -253,13 +245,7 @@ def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
     return moves.size
 
 
-def follow_arguments() -> tuple[Cells, Cells, BeamSpec]:
-    """Return arguments of `follow`, to compile it for."""
-    cells, _, moves, spec = search_arguments()
-    return cells, moves, spec
-
-
-@kernel(example=follow_arguments)
+@kernel
 def follow(cells: Cells, moves: Cells, spec: BeamSpec) -> int:
     """Play `moves` on `cells` itself; return how many were legal before the first that is not."""
     child = np.empty_like(cells)

@@ -116,21 +116,7 @@ def is_stopped(after: Word, spec: SolverSpec) -> bool:
 # --- layers --------------------------------------------------------------------------------------
 
 
-def _example_spec() -> SolverSpec:
-    table, number = np.zeros(1, np.uint64), np.uint64(0)
-    table.setflags(write=False)  # as that of rules is
-    return SolverSpec(
-        *(number, number, number, table, table, False, number, number, number, number),
-        *(number, 0.0, 0.0, 0.0),
-    )
-
-
-def _slide_example() -> tuple[object, ...]:
-    keys = np.zeros(1, np.uint64)
-    return keys, _example_spec(), keys
-
-
-@kernel(example=_slide_example, borrows=True)
+@kernel(borrows=True)
 def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
     """Write the keys of the afterstates of boards, up to four each; return how many."""
     count = 0
@@ -144,12 +130,7 @@ def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
     return count
 
 
-def _spawn_example() -> tuple[object, ...]:
-    keys = np.zeros(1, np.uint64)
-    return np.uint64(1), keys, _example_spec(), keys
-
-
-@kernel(example=_spawn_example, borrows=True)
+@kernel(borrows=True)
 def spawn_all(rank: Word, keys: Words, spec: SolverSpec, found: Words) -> Int:
     """Write the keys of the boards that follow afterstates by a tile; return how many."""
     count = 0
@@ -233,17 +214,7 @@ def value_of(key: Word, known: Known) -> float:
     return float(known.values[place_of(key, known)])
 
 
-def _example_known() -> Known:
-    index, values = np.zeros(1, np.uint32), np.zeros(1)
-    return Known(np.zeros(1, np.uint64), index, np.uint64(0), values)
-
-
-def _expect_example() -> tuple[object, ...]:
-    keys, values, tile = np.zeros(1, np.uint64), np.zeros(1), Tile(np.uint64(1), 0.5, 0.0)
-    return keys, _example_spec(), tile, _example_known(), values, values
-
-
-@kernel(example=_expect_example, borrows=True)
+@kernel(borrows=True)
 def expect(
     afters: Words, spec: SolverSpec, tile: Tile, known: Known, out: Values, terms: Values
 ) -> None:
@@ -289,11 +260,7 @@ def worth(board: Word, direction: Int, spec: SolverSpec, afters: Known) -> float
     return points * spec.merge_points + spec.legal_points + to_come
 
 
-def _choose_example() -> tuple[object, ...]:
-    return np.zeros(1, np.uint64), _example_spec(), _example_known(), np.zeros(1)
-
-
-@kernel(example=_choose_example, borrows=True)
+@kernel(borrows=True)
 def choose(boards: Words, spec: SolverSpec, afters: Known, out: Values) -> None:
     """Write the values of boards: that of their best move, or 0 without one.
 
@@ -311,11 +278,7 @@ def choose(boards: Words, spec: SolverSpec, afters: Known, out: Values) -> None:
         out[at] = best if best > -np.inf else 0.0
 
 
-def _count_example() -> tuple[object, ...]:
-    return np.zeros(1, np.uint64), _example_spec(), np.zeros(1, np.uint64)
-
-
-@kernel(example=_count_example, borrows=True)
+@kernel(borrows=True)
 def count_images(keys: Words, spec: SolverSpec, found: Words) -> Int:
     """Return how many boards the keys stand for: each with all its symmetric images.
 

@@ -216,30 +216,7 @@ def expected(
     return np.int64(mean / np.int64(popcount(free)) + 0.5)
 
 
-def _example_spec() -> TableSpec:
-    words, number = np.zeros(1, np.uint64), np.uint64(0)
-    lines = words.copy()
-    lines.setflags(write=False)
-    runs, numbers = np.zeros((1, 1, 2), np.uint64), np.zeros(1, np.uint32)
-    turns, firsts = np.zeros(1, np.uint8), np.zeros(1, np.int64)
-    return TableSpec(
-        *(lines, number, number, words, runs, numbers, turns),
-        *(number, number, number, numbers, words, firsts),
-    )
-
-
-def _example_layer() -> Layer:
-    starts = np.zeros(1, np.uint32)
-    return Layer(np.int64(1), np.zeros(1, np.uint64), np.zeros(1, np.int64), starts)
-
-
-def _expect_example() -> tuple[object, ...]:
-    numbers = np.zeros(1, np.uint32)
-    following = Following(np.uint64(1), 0.5, np.int64(1), numbers, numbers)
-    return 0, 1, _example_layer(), _example_spec(), (following, following), numbers
-
-
-@kernel(example=_expect_example, borrows=True)
+@kernel(borrows=True)
 def expect(
     first: Int,
     last: Int,
@@ -296,11 +273,7 @@ def moved(
     return np.int64(afters[place_of(code, arrangement, layer.fillings, layer.starts, spec)])
 
 
-def _choose_example() -> tuple[object, ...]:
-    return 0, 1, _example_layer(), _example_spec(), *(np.zeros(1, np.uint32) for _ in range(2))
-
-
-@kernel(example=_choose_example, borrows=True)
+@kernel(borrows=True)
 def choose(
     first: Int, last: Int, layer: Layer, spec: TableSpec, afters: Chances, out: Chances
 ) -> None:
@@ -338,11 +311,7 @@ def choose(
 # --- single positions ----------------------------------------------------------------------------
 
 
-def _find_example() -> tuple[object, ...]:
-    return np.uint64(0), _example_layer(), _example_spec()
-
-
-@kernel(example=_find_example, borrows=True)
+@kernel(borrows=True)
 def find(board: Word, layer: Layer, spec: TableSpec) -> Int:
     """Return where a board stands in the layer of its sum, -1 if it breaks the formation."""
     mask = packed_mask(large_cells(board))
@@ -353,14 +322,7 @@ def find(board: Word, layer: Layer, spec: TableSpec) -> Int:
     return place_of(code, arrangement, layer.fillings, layer.starts, spec)
 
 
-def _afterstates_example() -> tuple[object, ...]:
-    words = np.zeros(1, np.uint64)
-    lines = words.copy()
-    lines.setflags(write=False)
-    return np.uint64(0), lines, words
-
-
-@kernel(example=_afterstates_example, borrows=True)
+@kernel(borrows=True)
 def afterstates(board: Word, lines: Words, out: Words) -> None:
     """Write the board after a slide up, down, left and right; an illegal one changes nothing."""
     up, down, left, right = slides_4x4(board, ZERO, False, lines)

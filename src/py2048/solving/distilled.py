@@ -17,7 +17,6 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.board import Board
+from py2048.compiled._batch_kernels import slide_boards
 from py2048.compiled.boards import mix64
 from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError, SolvingError, os_errors_as
@@ -63,7 +63,8 @@ NO_OTHER = np.int32(2**30)
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 Leads = NDArray[np.int32]
-Ranks = NDArray[np.int64]
+Ranks = NDArray[np.uint8]
+Points = NDArray[np.int64]
 Bits = NDArray[np.bool_]
 Arrays = dict[str, NDArray[Any]]
 
@@ -72,98 +73,52 @@ Arrays = dict[str, NDArray[Any]]
 
 
 @cache
-def images(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
-    """Return which cell of a board comes to each cell, for all symmetries of its shape."""
+def images(rows: int, columns: int) -> NDArray[np.intp]:
+    """Return which cell of a board comes to each cell, for all symmetries: `[images, cells]`.
+
+    Bit 0 of an image's number says that it is flipped, bit 1 mirrored before that, bit 2 transposed
+    at first.
+    """
     cells = np.arange(rows * columns).reshape(rows, columns)
     turned = (cells, cells.T) if rows == columns else (cells,)
     found = [b for t in turned for a in (t, t[:, ::-1]) for b in (a, a[::-1])]
-    return tuple(tuple(image.reshape(-1).tolist()) for image in found)
+    return np.array([image.reshape(-1) for image in found])
 
 
-@cache
-def lines(rows: int, columns: int, direction: int) -> tuple[tuple[int, ...], ...]:
-    """Return the cells of each line along a direction, first the one that it points to."""
-    cells = np.arange(rows * columns).reshape(rows, columns)
-    found = cells.T if direction < 2 else cells
-    return tuple(map(tuple, (found[:, ::-1] if direction % 2 else found).tolist()))
-
-
-def slide(ranks: Ranks, rows: int, columns: int, direction: int) -> tuple[Ranks, Ranks]:
-    """Return afterstates, each tile merging once at most, and the points.
-
-    Returns:
-        int64 `[cells, boards]` as `ranks`, and int64 `[boards]`.
-    """
-    after, points = ranks.copy(), np.zeros(ranks.shape[1], np.int64)
-    for cells in lines(rows, columns, direction):
-        _close_up(after, cells)
-        for near, far in pairwise(cells):
-            merges = (after[near] == after[far]) & (after[near] != 0)
-            after[near] += merges
-            after[far] *= ~merges
-            points += merges << after[near]
-        _close_up(after, cells)
-    return after, points
-
-
-def _close_up(ranks: Ranks, cells: tuple[int, ...]) -> None:
-    """Move the tiles of a line over the empty cells."""
-    for _ in cells[1:]:
-        for near, far in pairwise(cells):
-            is_free = ranks[near] == 0
-            ranks[near] += is_free * ranks[far]
-            ranks[far] *= ~is_free
-
-
-@cache
-def _next_cells(rows: int, columns: int, direction: int) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of neighbouring cells, the one that the direction points to first."""
-    return tuple(pair for cells in lines(rows, columns, direction) for pair in pairwise(cells))
-
-
-@cache
-def _directions(rows: int, columns: int) -> Bytes:
-    """Return what each direction on an image is on the board itself: uint8 `[images, 4]`."""
-    pairs = [set(_next_cells(rows, columns, direction)) for direction in range(4)]
-    return np.array(
-        [
-            [
-                next((d for d in range(4) if (image[a], image[b]) in pairs[d]), direction)
-                for direction in range(4)
-                for a, b in [next(iter(_next_cells(rows, columns, direction)), (0, 0))]
-            ]
-            for image in images(rows, columns)
-        ],
-        np.uint8,
-    )
+def directions_on(numbers: NDArray[np.intp]) -> Bytes:
+    """Return what each direction on images is on the board itself: uint8 `[images, 4]`."""
+    ways, images = np.arange(4), numbers[:, None]
+    unturned = ways ^ np.where(ways < 2, images & 1, images >> 1 & 1)
+    return (unturned ^ (images & 4) >> 1).astype(np.uint8)
 
 
 def ranks_of(boards: Words, cells: int) -> Ranks:
-    """Return the ranks on packed boards: int64 `[cells, boards]`."""
-    return np.stack([boards >> np.uint64(4 * cell) & np.uint64(15) for cell in range(cells)]).view(
-        np.int64
-    )
+    """Return the ranks on packed boards: uint8 `[boards, cells]`."""
+    shifts = np.arange(0, 4 * cells, 4, dtype=np.uint64)
+    return (boards[:, None] >> shifts & np.uint64(15)).astype(np.uint8)
 
 
 def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np.intp]]:
     """Return the least image of packed boards, and which image it is."""
-    ranks = ranks_of(boards, rows * columns).view(np.uint64)
-    words = np.zeros((len(images(rows, columns)), len(boards)), np.uint64)
-    for number, cells in enumerate(images(rows, columns)):
-        for place, cell in enumerate(cells):
-            words[number] |= ranks[cell] << np.uint64(4 * place)
-    chosen = words.argmin(axis=0)
-    return words[chosen, np.arange(len(boards))], chosen
+    shifts = np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)
+    ranks = ranks_of(boards, rows * columns).astype(np.uint64)
+    words = np.bitwise_or.reduce(ranks[:, images(rows, columns)] << shifts, axis=2)
+    chosen = words.argmin(axis=1)
+    return words[np.arange(len(boards)), chosen], chosen
 
 
-def legal_moves(ranks: Ranks, rows: int, columns: int) -> NDArray[np.bool_]:
-    """Return which directions are legal: bool `[boards, 4]`."""
-    legal = np.zeros((ranks.shape[1], 4), np.bool_)
+def afterstates(ranks: Ranks, rows: int, columns: int) -> tuple[Ranks, Points]:
+    """Slide boards in every direction, each tile merging once at most.
+
+    Returns:
+        The afterstates, uint8 `[4, boards, cells]`, and the points, int64 `[4, boards]`, -1 for an
+        illegal direction.
+    """
+    after, points = np.repeat(ranks[None], 4, axis=0), np.empty((4, len(ranks)), np.int64)
     for direction in range(4):
-        for near, far in _next_cells(rows, columns, direction):
-            moves = (ranks[near] == 0) | (ranks[near] == ranks[far])
-            legal[:, direction] |= moves & (ranks[far] != 0)
-    return legal
+        ways = np.full(len(ranks), direction, np.uint8)
+        slide_boards(after[direction], ways, rows, columns, False, points[direction])
+    return after, points
 
 
 # --- the predictor -------------------------------------------------------------------------------
@@ -189,25 +144,24 @@ class Predictor:
     def _weights(self) -> NDArray[np.int32]:
         return self.weights.astype(np.int32)
 
-    def scores(self, ranks: Ranks, rows: int, columns: int) -> NDArray[np.int32]:
+    def scores(self, after: Ranks, points: Points, rows: int, columns: int) -> NDArray[np.int32]:
         """Return the scores of the directions: int32 `[boards, 4]`.
 
         Args:
-            ranks: the ranks on the cells, int64 `[cells, boards]`.
+            after: what `afterstates` returns.
+            points: likewise.
             rows: the number of rows.
             columns: the number of columns.
         """
-        scores = np.zeros((ranks.shape[1], 4), np.int32)
-        for direction in range(4) if len(self.tuples) else ():
-            after, points = slide(ranks, rows, columns, direction)
-            scores[:, direction] = self.gains[np.minimum(points >> 2, GAINS - 1)]
-            for cells, weights in zip(self.tuples, self._weights, strict=True):
-                for image in images(rows, columns):
-                    pattern = np.zeros(ranks.shape[1], np.int64)
-                    for cell in cells:
-                        pattern = pattern * self.radix + after[image[cell]]
-                    scores[:, direction] += weights[pattern]
-        return scores
+        gains = self.gains[np.minimum(points >> 2, GAINS - 1)]
+        scores: NDArray[np.int32] = gains.astype(np.int32)
+        for cells, weights in zip(self.tuples, self._weights, strict=True):
+            for image in images(rows, columns):
+                pattern = np.zeros(points.shape, np.int64)
+                for cell in cells:
+                    pattern = pattern * self.radix + after[..., image[cell]]
+                scores += weights[pattern]
+        return scores.T
 
 
 # --- bits by keys --------------------------------------------------------------------------------
@@ -302,9 +256,9 @@ class Order:
     @classmethod
     def of(cls, predictor: Predictor, boards: Words, rows: int, columns: int) -> Order:
         """Return the order for boards in their canonical image."""
-        ranks = ranks_of(boards, rows * columns)
-        legal = legal_moves(ranks, rows, columns)
-        scores = np.where(legal, predictor.scores(ranks, rows, columns), ILLEGAL)
+        after, points = afterstates(ranks_of(boards, rows * columns), rows, columns)
+        scores = predictor.scores(after, points, rows, columns)
+        scores[points.T < 0] = ILLEGAL
         moves = np.argsort(-scores, axis=1, kind="stable")
         return cls(boards, moves, np.take_along_axis(scores, moves, axis=1))
 
@@ -416,7 +370,7 @@ class DistilledMoves:
 
     def _choose(self, boards: Words) -> Bytes:
         rows, columns = self.rules.shape
-        folded, images = canonical(boards, rows, columns)
+        folded, numbers = canonical(boards, rows, columns)
         order = Order.of(self.predictor, folded, rows, columns)
         chosen = np.zeros(len(boards), np.int64)
         asked = np.arange(len(boards))
@@ -427,7 +381,7 @@ class DistilledMoves:
             asked = asked[self.decisions.get(part.keys(number)[maybe])]
             chosen[asked] = number + 1
         moves = np.take_along_axis(order.moves, chosen[:, None], axis=1)[:, 0]
-        directions: Bytes = _directions(rows, columns)[images, moves]
+        directions: Bytes = directions_on(numbers)[np.arange(len(boards)), moves]
         return directions
 
     @classmethod

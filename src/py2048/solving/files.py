@@ -31,7 +31,7 @@ Values = NDArray[np.float64]
 Name = tuple[str, int]
 """What an array holds, and the sum of its boards."""
 
-KEPT = "; what is solved so far is kept: give it room and run the command again"
+_KEPT = "; what is solved so far is kept: give it room and run the command again"
 
 _PLAN = "plan.json"
 _NUMBERS = re.compile(r"-(\d+)-([0-9a-f]{8})$")
@@ -101,8 +101,13 @@ def write_array(folder: Path, stem: str, array: Array) -> Path:
         unfinished.replace(path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise SolvingError(f"{folder}: {error.strerror or error}{KEPT}") from None
+        raise SolvingError(f"{folder}: {error.strerror or error}{_KEPT}") from None
     return path
+
+
+def length_of(path: Path) -> int:
+    """Return the length of an array, which the name of its file says."""
+    return int(path.name.split("-")[-2])
 
 
 def read_array(path: Path) -> Array:
@@ -161,7 +166,7 @@ class LayerStore:
         """Return the length of an array, 0 if there is none."""
         if name in self._held:
             return len(self._held[name])
-        return int(self._files[name].name.split("-")[2]) if name in self._files else 0
+        return length_of(self._files[name]) if name in self._files else 0
 
     def put(self, name: Name, array: Array) -> None:
         """Keep an array.
@@ -217,7 +222,7 @@ def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[s
         write: writes all in between and returns what the footer says.
 
     Raises:
-        SolvingError: if it cannot be written.
+        SolvingError: if it cannot be written; what was kept beside it is still there.
     """
     unfinished = Path(f"{path}.part")
     try:
@@ -228,6 +233,8 @@ def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[s
                 numbers = zlib.crc32(text), len(text)
                 file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + mark)
             unfinished.replace(path)
+    except SolvingError as error:
+        raise SolvingError(f"{error}{_KEPT}") from None
     finally:
         unfinished.unlink(missing_ok=True)
 

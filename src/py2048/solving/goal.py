@@ -82,6 +82,7 @@ class Problem:
         goal: the goal.
         spec: both, as the kernels take them.
         spawns: the tiles that can appear, ascending.
+        tiles: those after which the game continues.
         boards: the boards that play begins from, all equally likely; by default the rules' starts.
         for_points: whether the goal is the score.
 
@@ -105,6 +106,7 @@ class Problem:
             for tile, share in rules.spawn_weights.pairs
             for rank in [tile.bit_length() - 1]
         ]
+        self.tiles = [spawn.tile for spawn in self.spawns if spawn.ends is None]
         stopped = sum(spawn.known.chance * self._last_gain(spawn) for spawn in self.spawns)
         self.spec = self._spec(stopped)
 

@@ -10,7 +10,6 @@ Source: layers by sum are the *ages* of T. Kaneko and S. Yamashita, "Strongly So
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,12 +20,11 @@ import numpy as np
 from py2048.board import Board
 from py2048.compiled._board_kernels import Int
 from py2048.compiled.jit import available_threads, shares, together
-from py2048.errors import SolvingError
 from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
-from py2048.solving.files import KEPT, Keys, LayerStore, Values, known_of, once
-from py2048.solving.goal import Goal, Problem, TileSpawn
-from py2048.solving.solution import LayerCount, Progress, Solution
+from py2048.solving.files import Keys, LayerStore, Values, known_of, once
+from py2048.solving.goal import Goal, Problem
+from py2048.solving.solution import Arrays, LayerCount, Progress, Solution
 
 PORTION = 1 << 15
 """How many boards are expanded at once: what they lead to stays in the processor's cache."""
@@ -66,16 +64,8 @@ def solve(
     plan = {"rules": str(problem.rules), "goal": str(problem.goal)}
     folder = None if save is None else Path(f"{save}.unfinished")
     store = LayerStore(memory // 2, folder, plan)
-    solver = _Solver(problem, store, threads or available_threads(), progress)
-    solution = solver.run(memory // 4)
-    if save is None:
-        return solution
-    try:
-        solution.save(save)
-    except SolvingError as error:
-        raise SolvingError(f"{error}{KEPT}") from None
-    store.remove()
-    return Solution.load(save, memory=memory // 4)
+    solution = _Solver(problem, store, threads or available_threads(), Clock(progress)).run()
+    return solution if save is None else finished(solution, save, memory, store.remove)
 
 
 def solve_from(rules: Rules, boards: Sequence[Board], goal: Goal | str = "score") -> Solution:
@@ -84,9 +74,52 @@ def solve_from(rules: Rules, boards: Sequence[Board], goal: Goal | str = "score"
     Raises:
         SolvingError: if the rules cannot be solved.
     """
-    problem = Problem(rules, Goal.parse(goal), boards=boards)
-    store = LayerStore(DEFAULT_MEMORY // 2)
-    return _Solver(problem, store, available_threads(), None).run(DEFAULT_MEMORY // 4)
+    problem, store = Problem(rules, Goal.parse(goal), boards=boards), LayerStore(0)
+    return _Solver(problem, store, available_threads(), Clock(None)).run()
+
+
+def finished(
+    solution: Solution, save: Path | str, memory: int, remove: Callable[[], None]
+) -> Solution:
+    """Write a solution, remove what was kept beside its file, and return it as the file has it."""
+    solution.save(save)
+    remove()
+    return Solution.load(save, memory=memory // 4)
+
+
+class Clock:
+    """Tells how far a solver is, and how long it took.
+
+    Args:
+        progress: called after each layer, or `None`.
+    """
+
+    def __init__(self, progress: Callable[[Progress], None] | None) -> None:
+        self._progress = progress
+        self._began = time.perf_counter()
+
+    def start(self, stage: str) -> None:
+        """Begin a stage of `Progress`."""
+        self._stage, self._since = stage, time.perf_counter()
+
+    def tell(self, total: int, done: int, all_: int = 0) -> None:
+        """Tell that the layer of a sum is done; the numbers are those of `Progress`."""
+        if self._progress is not None:
+            seconds = time.perf_counter() - self._since
+            self._progress(Progress(self._stage, total, done, all_, seconds))
+
+    def solution(
+        self, problem: Problem, arrays: Arrays, counts: list[LayerCount], largest: float
+    ) -> Solution:
+        """Return the solution; no absolute value is larger than `largest`.
+
+        Each layer adds to the error of the larger sums what its own operations on one board round,
+        each by half a unit in the last place of what is at most `largest`; expectation and maximum
+        make no error larger.
+        """
+        operations = problem.rules.cells + 4 * len(problem.spawns) + 2
+        error = len(counts) * operations * largest * 2.0**-53
+        return Solution(problem, arrays, counts, error, time.perf_counter() - self._began)
 
 
 def start_keys(problem: Problem) -> dict[int, Keys]:
@@ -97,17 +130,6 @@ def start_keys(problem: Problem) -> dict[int, Keys]:
             key = kernels.key_of(problem.pack(board), problem.spec)
             found.setdefault(board.sum, []).append(np.uint64(key))
     return {total: np.unique(np.array(keys, np.uint64)) for total, keys in found.items()}
-
-
-def rounding_error(problem: Problem, layers: int, largest: float) -> float:
-    """Return a bound of what rounding does to any value.
-
-    Each layer adds to the error of the larger sums what its own operations on one board round,
-    each by half a unit in the last place of what is at most `largest`; expectation and maximum
-    make no error larger.
-    """
-    operations = problem.rules.cells + 4 * len(problem.spawns) + 2
-    return layers * operations * largest * 2.0**-53
 
 
 def grown(
@@ -123,65 +145,45 @@ def grown(
 
 
 class _Solver:
-    def __init__(
-        self,
-        problem: Problem,
-        store: LayerStore,
-        threads: int,
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
+    def __init__(self, problem: Problem, store: LayerStore, threads: int, clock: Clock) -> None:
         self._problem, self._store, self._threads = problem, store, threads
-        self._spec = problem.spec
-        self._width = 4 * problem.rules.cells
-        self._progress = progress
-        self._began = time.perf_counter()
+        self._spec, self._width = problem.spec, 4 * problem.rules.cells
+        self._clock = clock
 
-    def run(self, memory: int) -> Solution:
-        """Return the solution; `memory` bounds the bytes of layers that it holds."""
+    def run(self) -> Solution:
         totals = self._enumerate(start_keys(self._problem))
-        largest = self._evaluate(totals)
-        spec, store, images = self._spec, self._store, np.empty(8, np.uint64)
+        largest, images = self._evaluate(totals), np.empty(8, np.uint64)
         counts = [
-            LayerCount(total, len(keys), int(kernels.count_images(keys, spec, images)))
+            LayerCount(total, len(keys), int(kernels.count_images(keys, self._spec, images)))
             for total in totals
-            for keys in [store.get(("before", total))]
+            for keys in [self._store.get(("before", total))]
         ]
-        seconds = time.perf_counter() - self._began
-        error = rounding_error(self._problem, len(totals), largest)
-        return Solution(self._problem, store, counts, error, seconds, memory)
+        return self._clock.solution(self._problem, self._store, counts, largest)
 
     # --- boards forward --------------------------------------------------------------------------
 
     def _enumerate(self, starts: dict[int, Keys]) -> list[int]:
         """Find the boards of every sum, and the afterstates; return the sums."""
-        began, done = time.perf_counter(), 0
-        waiting, totals = sorted(starts), list[int]()
+        waiting, totals, done = set(starts), list[int](), 0
+        self._clock.start("boards")
         while waiting:
-            total = heapq.heappop(waiting)
-            if totals and total == totals[-1]:
-                continue
+            waiting.remove(total := min(waiting))
             if ("after", total) not in self._store:
                 boards = self._boards(total, starts)
                 self._store.put(("before", total), boards)
                 self._store.put(("after", total), self._grown(boards, kernels.slide_all, 4))
             totals.append(total)
             if self._store.length(("after", total)):
-                for spawn in self._playing:
-                    heapq.heappush(waiting, total + spawn.tile)
+                waiting |= {total + tile for tile in self._problem.tiles}
             done += self._store.length(("before", total))
-            self._tell("boards", total, done, 0, began)
+            self._clock.tell(total, done)
         return totals
-
-    @property
-    def _playing(self) -> list[TileSpawn]:
-        """The tiles after which the game continues."""
-        return [spawn for spawn in self._problem.spawns if spawn.ends is None]
 
     def _boards(self, total: int, starts: dict[int, Keys]) -> Keys:
         parts = [starts.get(total, np.empty(0, np.uint64))]
-        for spawn in self._playing:
-            afters = self._store.get(("after", total - spawn.tile))
-            expand = partial(kernels.spawn_all, spawn.known.rank)
+        for tile in self._problem.tiles:
+            afters = self._store.get(("after", total - tile))
+            expand = partial(kernels.spawn_all, np.uint64(tile.bit_length() - 1))
             parts.append(self._grown(afters, expand, self._problem.rules.cells - 1))
         return self._union(parts)
 
@@ -217,45 +219,35 @@ class _Solver:
 
     def _evaluate(self, totals: list[int]) -> float:
         """Find the value of every board; return the largest."""
-        began, done, largest = time.perf_counter(), 0, 0.0
-        boards = sum(self._store.length(("before", total)) for total in totals)
+        store, done, largest = self._store, 0, 0.0
+        boards = sum(store.length(("before", total)) for total in totals)
         known: dict[int, kernels.Known] = {}
         reach = max(spawn.tile for spawn in self._problem.spawns)
+        self._clock.start("values")
         for total in reversed(totals):
             known = {other: layer for other, layer in known.items() if other <= total + reach}
-            keys = self._store.get(("before", total))
-            if ("values", total) not in self._store:
-                self._store.put(("values", total), self._values(total, keys, known))
-            values = self._store.get(("values", total))
+            keys = store.get(("before", total))
+            if ("values", total) not in store:
+                store.put(("values", total), self._values(total, keys, known))
+            values = store.get(("values", total))
             known[total] = known_of(keys, values, self._width)
             largest = max(largest, float(np.abs(values).max(initial=0.0)))
             done += len(keys)
-            self._tell("values", total, done, boards, began)
+            self._clock.tell(total, done, boards)
         return largest
 
     def _values(self, total: int, keys: Keys, known: dict[int, kernels.Known]) -> Values:
         after_keys = self._store.get(("after", total))
-        to_come = self._expectations(after_keys, total, known)
-        afters = known_of(after_keys, to_come, self._width)
-        values = np.empty(len(keys))
+        to_come, values = np.empty(len(after_keys)), np.empty(len(keys))
 
-        def share(first: int, last: int) -> None:
+        def expect(first: int, last: int) -> None:
+            part = slice(first, last)
+            self._problem.expect(after_keys[part], lambda tile: known[total + tile], to_come[part])
+
+        def choose(first: int, last: int) -> None:
             kernels.choose(keys[first:last], self._spec, afters, values[first:last])
 
-        together(share, shares(len(keys), self._workers(len(keys))))
+        together(expect, shares(len(after_keys), self._workers(len(after_keys))))
+        afters = known_of(after_keys, to_come, self._width)
+        together(choose, shares(len(keys), self._workers(len(keys))))
         return values
-
-    def _expectations(self, keys: Keys, total: int, known: dict[int, kernels.Known]) -> Values:
-        """Return what is to come from afterstates."""
-        to_come = np.empty(len(keys))
-
-        def share(first: int, last: int) -> None:
-            part = to_come[first:last]
-            self._problem.expect(keys[first:last], lambda tile: known[total + tile], part)
-
-        together(share, shares(len(keys), self._workers(len(keys))))
-        return to_come
-
-    def _tell(self, stage: str, total: int, done: int, all_: int, began: float) -> None:
-        if self._progress is not None:
-            self._progress(Progress(stage, total, done, all_, time.perf_counter() - began))

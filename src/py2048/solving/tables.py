@@ -7,7 +7,6 @@ the order of `py2048.solving.positions`, so that boards stand nowhere in it.
 
 from __future__ import annotations
 
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -26,11 +25,11 @@ from py2048.folders import TABLE_SUFFIX, built_tables, tables_folder
 from py2048.rules import Rules, get_rules
 from py2048.solving import _table_kernels as kernels
 from py2048.solving._table_kernels import CERTAIN, Following
-from py2048.solving.files import KEPT, LayerStore, read_footer, write_file
+from py2048.solving.files import LayerStore, read_footer, write_file
 from py2048.solving.formations import SIDE, Formation, get_formation
 from py2048.solving.positions import LARGE, Positions, large_cells
 from py2048.solving.solution import Progress
-from py2048.solving.solver import DEFAULT_MEMORY
+from py2048.solving.solver import DEFAULT_MEMORY, Clock
 
 Stored = NDArray[np.uint16]
 Chances = NDArray[np.uint32]
@@ -392,12 +391,9 @@ def build_table(
     needed = checked_memory(positions, memory)
     folder = Path(f"{path}.unfinished")
     store = LayerStore(memory - needed, folder, _about(positions))
-    builder = _Builder(positions, store, threads or available_threads(), progress)
-    builder.run()
-    try:
-        write_file(path, MAGIC, builder.write)
-    except SolvingError as error:
-        raise SolvingError(f"{error}{KEPT}") from None
+    builder = _Builder(positions, store, threads or available_threads())
+    builder.run(Clock(progress))
+    write_file(path, MAGIC, builder.write)
     store.remove()
     return Table.load(path)
 
@@ -429,33 +425,20 @@ def _about(positions: Positions) -> dict[str, Any]:
 
 
 class _Builder:
-    def __init__(
-        self,
-        positions: Positions,
-        store: LayerStore,
-        threads: int,
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
+    def __init__(self, positions: Positions, store: LayerStore, threads: int) -> None:
         self._positions, self._store, self._threads = positions, store, threads
-        self._progress = progress
         self._tiles = positions.rules.spawn_weights.pairs
 
-    def run(self) -> None:
-        """Find the chances of all layers, those of the largest sums first."""
-        began, done = time.perf_counter(), 0
-        sizes, left = self._positions.sizes, self._left()
+    def run(self, clock: Clock) -> None:
+        """Find the chances of all layers that are not there, those of the largest sums first."""
+        sizes, totals, done = self._positions.sizes, range(self._positions.reach, -1, -2), 0
+        left = [total for total in totals if ("sizes", total) not in self._store]
         all_ = sum(sizes[total // 2] for total in left)
+        clock.start("values")
         for total in left:
             self._find(total)
             done += sizes[total // 2]
-            if self._progress is not None:
-                seconds = time.perf_counter() - began
-                self._progress(Progress("values", total, done, all_, seconds))
-
-    def _left(self) -> list[int]:
-        """Return the layers that are still to be found."""
-        totals = range(self._positions.reach, -1, -2)
-        return [total for total in totals if ("sizes", total) not in self._store]
+            clock.tell(total, done, all_)
 
     def _find(self, total: int) -> None:
         positions, size = self._positions, self._positions.sizes[total // 2]
