@@ -164,7 +164,7 @@ near = st.lists(st.integers(-1, 9), max_size=4)
 """More often right than any value."""
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(data=st.data(), text=st.sampled_from(sorted(SHAPES)), packed=st.booleans())
 def test_any_header_is_read_as_it_says_or_refused(
     data: st.DataObject, text: str, packed: bool, tmp_path_factory: pytest.TempPathFactory

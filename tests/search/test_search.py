@@ -469,7 +469,7 @@ def test_the_kernels_mean_the_same_uncompiled() -> None:
     """Run as plain Python, with every operation on words checked, the search says the same."""
     code = """
 import numpy as np
-from py2048 import Board, get_rules
+from py2048 import Board, Rules, get_rules
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher, play_games
 np.seterr(over="ignore")
@@ -481,8 +481,8 @@ for name, board in [
     for limits in SearchLimits(2), SearchLimits(3, cutoff=0.2), SearchLimits(nodes=60):
         print(*(f"{value:.4f}" for value in
             Searcher(get_rules(name), limits=limits, table=256).rate(Board.parse(board)).values()))
-for name in "2x3", "2x2", "comp1127", "cits1401":
-    games = play_games(Searcher(get_rules(name), limits=SearchLimits(1)), range(2))
+for name in "2x3", "2x2", "comp1127:size=2x3", "cits1401:size=2x5":
+    games = play_games(Searcher(Rules.parse(name), limits=SearchLimits(1)), range(2))
     print(*(found.tolist() for found in games[:4]), *(len(moves) for moves in games.directions))
 """
     texts = [
