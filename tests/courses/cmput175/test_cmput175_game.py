@@ -149,17 +149,10 @@ def test_end_of_input_quits(
     assert END not in out
 
 
-DOCUMENT_CHECKS = "\n".join([*RECORDED["tests_output"], ""])
-
-
 def test_the_documents_checks_pass(capsys: pytest.CaptureFixture[str]) -> None:
     """All five checks, one after the other, print the document's lines."""
-    tests.testCollapseRow()
-    tests.testCollapseLeft()
-    tests.testCollapseDown()
-    tests.testCollapsible()
-    tests.testEmpties()
-    assert capsys.readouterr().out == DOCUMENT_CHECKS
+    tests.main()
+    assert capsys.readouterr().out == "\n".join([*RECORDED["tests_output"], ""])
 
 
 @pytest.mark.parametrize(
