@@ -77,36 +77,24 @@ def _boards_of(program: ModuleType, frame: NotedFrame, board: NotedBoard, keys: 
     return found
 
 
-@pytest.fixture(autouse=True)
-def gui_beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a submission's process the module `gui` is beside the program."""
-    monkeypatch.setitem(sys.modules, "gui", gui)
-
-
-def test_the_reference_patches_work_in_any_module() -> None:
-    """They find the document's names in the module, whatever else the module is called upon."""
+def test_the_reference_patches_work_in_any_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They find the document's names in the module; what is asked for stays the student's own."""
+    monkeypatch.setitem(sys.modules, "gui", gui)  # beside the program, as in its process
+    merge = object()
     module = ModuleType("main")
-    module.grid = [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4]  # type: ignore[attr-defined]
+    vars(module).update(grid=[], merge=merge, move=object(), table={"merge": merge})
+    module.table["move"] = module.move
+    exec(all_but("merge"), {"main": module, "gui": gui})
+    assert module.merge is module.table["merge"] is merge
+    assert module.table["move"] is module.move
+    module.grid = [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4]
     exec(all_but(), {"main": module, "gui": gui})
     board = NotedBoard()
     for column, value in enumerate((2, 2, 4, 8)):
-        gui.put(board, f"tile {column}", gui.find_number(value), 0, column)  # type: ignore[arg-type]
+        gui.put(board, f"tile {column}", gui.find_number(value), 0, column)
     module.move_all(board, SimpleNamespace(keysym="Left"))
-    assert module.grid[0] == [16, 0, 0, 0]
-    assert board.score == 28
+    assert (module.grid[0], board.score) == ([16, 0, 0, 0], 28)
     assert module.find_key(board, 0, 0) == "tile 3"
-
-
-def test_what_is_asked_for_is_not_patched() -> None:
-    """The student's own function stays, also where a table of the student's names it."""
-    module = ModuleType("main")
-    own = {name: object() for name in ("move", "merge", "bind")}
-    vars(module).update(own, grid=[], table=dict(own))
-    exec(all_but("merge"), {"main": module, "gui": gui})
-    assert module.merge is own["merge"]
-    assert module.move is not own["move"]
-    assert module.table["move"] is module.move
-    assert module.table["merge"] is own["merge"]
 
 
 def _examples() -> Iterator[tuple[str, Example]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import sys
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
 
 from py2048.board import Board
+from py2048.courses import get_course
 from py2048.courses.ist import __main__ as program
 from py2048.courses.ist import adt
 
@@ -80,3 +82,17 @@ def test_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
         program.main(["5"])
     assert caught.value.code == 2
     assert capsys.readouterr().err == "python -m py2048.courses.ist: unrecognized arguments: 5\n"
+
+
+def test_skeleton_is_ascii_and_lacks_nothing() -> None:
+    """The skeleton defines every function of the reference that the document names."""
+    source = (get_course("ist").starter / "project.py").read_bytes()
+    assert source.isascii()
+    skeleton: dict[str, Any] = {}
+    exec(source, skeleton)
+    named = [
+        name
+        for name, value in vars(adt).items()
+        if callable(value) and getattr(value, "__module__", "") == adt.__name__
+    ]
+    assert {name for name in named if not name.startswith("_")} <= set(skeleton)
