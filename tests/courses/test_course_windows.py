@@ -45,7 +45,7 @@ def test_every_number_can_be_read_and_differs_from_the_next(
         *((name, [], "no window can be opened") for name in ("cits1401", "comp1127", "qsan_qarut")),
         ("cits1401", ["5"], "takes no arguments"),
         *(
-            ("qsan_qarut", arguments, f"{' '.join(arguments)!r} makes no board")
+            ("qsan_qarut", arguments, f"{' '.join(arguments)!r} does not make a board")
             for arguments in (["1"], ["-4"], ["four"], ["4", "4"], ["1000"], ["2.5"], [""])
         ),
     ],

@@ -187,19 +187,6 @@ def test_there_is_a_visible_pause_before_each_move(pause_ms: int) -> None:
     presenter.end()
 
 
-def test_the_intelligent_computer_plays_the_longest_game_where_that_is_known() -> None:
-    presenter, screen = begin(PlayerKind.INTELLIGENT, size=(2, 2))
-    start = screen.last.board
-    rules = presenter.settings.rules
-    tick_until(screen, lambda: screen.waiting is None)
-    length, reached = -1, {start}
-    while reached:
-        length += 1
-        reached = {child for board in reached for child in _children(board, rules)}
-    assert screen.last.score == length
-    assert not any(state.status == "Movement not possible" for state in screen.states)
-
-
 def test_the_intelligent_computer_never_fails_a_move() -> None:
     presenter, screen = begin(PlayerKind.INTELLIGENT)
     tick_until(screen, lambda: screen.last.score >= 1000)
@@ -223,8 +210,3 @@ def test_a_stopped_computer_ends_its_thread() -> None:
     computer.stop()
     computer.thread.join(timeout=60)
     assert not computer.thread.is_alive()
-
-
-def _children(board: Board, rules) -> set[Board]:
-    games = [(Game(rules, board=board), direction) for direction in board.legal_directions()]
-    return {game.play(direction).board for game, direction in games}

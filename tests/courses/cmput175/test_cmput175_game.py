@@ -137,12 +137,12 @@ def test_a_stuck_start_ends_at_once(
 def test_end_of_input_quits(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where nobody types, the game ends as with ``p``."""
+    """Without a player the game ends as with ``p``."""
 
-    def nobody(prompt: str) -> str:
+    def at_the_end(prompt: str) -> str:
         raise EOFError
 
-    monkeypatch.setattr("builtins.input", nobody)
+    monkeypatch.setattr("builtins.input", at_the_end)
     game.main()
     out = capsys.readouterr().out
     assert out.startswith(HEAD)
@@ -158,14 +158,14 @@ def test_the_documents_checks_pass(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["x"], "'x' is not a whole number"),
-        (["0"], "0 is not from 1 to 50"),
+        (["x"], "invalid int value: 'x'"),
+        (["0"], "a 0x0 grid: give from 1 to 50"),
         (["4", "-3"], ""),
-        (["4", "99"], "99 is not from 1 to 50"),
+        (["4", "99"], "a 4x99 grid: give from 1 to 50"),
         (["1", "1"], "a 1x1 grid has no move"),
         (["4", "4", "17"], "initial is 17, but a 4x4 grid takes 1 to 16 tiles"),
         (["4", "4", "0"], "initial is 0"),
-        (["4", "4", "2.5"], "'2.5' is not a whole number"),
+        (["4", "4", "2.5"], "invalid int value: '2.5'"),
         (["4", "4", "2", "9"], "9"),
     ],
 )

@@ -29,7 +29,8 @@ from py2048.courses.grading import (
 )
 from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.game.turn import edge_cell
+from py2048.game import Game
+from py2048.rules import get_rules
 
 HERE = Path(__file__).parent
 PROBE = (HERE / "probe.py").read_text("utf-8")
@@ -63,12 +64,13 @@ class WindowContents:
     """What a window shows: the texts and looks of its squares, and all other texts.
 
     `fixed` are texts that were there when the game began, without their numbers: titles, rules.
+    Contents are equal if all their texts are.
     """
 
     texts: list[list[str]]
-    looks: list[list[str]]
+    looks: list[list[str]] = field(compare=False)
     others: list[str]
-    fixed: frozenset[str] = frozenset()
+    fixed: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def rows(self) -> list[list[Any]]:
@@ -139,9 +141,9 @@ def tells_of_success(text: str, direction: Direction) -> bool:
 
 def after(board: Board, direction: Direction) -> Board:
     """Return what a move makes of `board`, the new tile included; the same if it is impossible."""
-    slide = board.slide(direction)
-    cell = edge_cell(slide.board, direction) if slide.changed else None
-    return slide.board if cell is None else slide.board.with_tile(cell, 2)
+    game = Game(get_rules("cits1401"), board=board)
+    game.attempt(direction)
+    return game.board
 
 
 def listed(board: Board) -> list[list[int]]:
@@ -266,7 +268,7 @@ class ObservedMove:
     def possible(self) -> bool:
         """Whether the tiles can move in the direction; a board that cannot be read may move."""
         board = self.before.board
-        return board is None or after(board, self.direction) != board
+        return board is None or board.slide(self.direction).changed
 
     @property
     def changed(self) -> bool:
@@ -380,8 +382,8 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
     while len(moves) < MAX_CLICKS and not driver.contents.tells(OVER):
         board = driver.contents.board
         refused = {move.direction for move in moves if move.now.rows == driver.contents.rows}
-        legal = [way for way in seen.ways if board and after(board, way) != board]
-        open_ways = [way for way in legal if way not in refused]
+        legal = board.legal_directions() if board else []
+        open_ways = [way for way in legal if way in seen.ways and way not in refused]
         if board is None or not open_ways:
             return
         nearest = min(open_ways, key=lambda way: _room(after(board, way)))
@@ -392,7 +394,7 @@ def _idle(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
     """Return a direction in which nothing can move, if it has not been tried twice already."""
     board = driver.contents.board
     tried = [move.direction for move in seen.games[-1] if not move.changed]
-    idle = [way for way in seen.ways if board and after(board, way) == board]
+    idle = [way for way in seen.ways if board and not board.slide(way).changed]
     return next((way for way in idle if tried.count(way) < 2), None)
 
 
@@ -405,11 +407,11 @@ def _room(board: Board) -> tuple[int, int]:
 def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) -> None:
     """Click on a square of the side, on another one where the first takes no clicks."""
     before = driver.contents
-    possible = before.board is not None and after(before.board, direction) != before.board
+    possible = _possible(before, direction)
     try:
         for cell in BORDERS[direction]:
             now = driver.click(cell)
-            if not possible or (now.texts, now.others) != (before.texts, before.others):
+            if not possible or now != before:
                 break
     except CheckFailed as mismatch:
         seen.faults[direction] = mismatch
@@ -525,8 +527,7 @@ def _acts(
             break
         driver.click(BORDERS[way][0])
     before = driver.contents
-    now = driver.click(cell)
-    return (before.texts, before.others) != (now.texts, now.others)
+    return driver.click(cell) != before
 
 
 def _possible(contents: WindowContents, direction: Direction) -> bool:
@@ -543,7 +544,7 @@ def other_squares_do_nothing(session: SubmissionSession) -> None:
     for cell in (*CORNERS, *INSIDE):
         before = driver.contents
         now = driver.click(cell)
-        if (before.texts, before.others) != (now.texts, now.others):
+        if now != before:
             changed = [text for text in now.others if text not in before.others]
             session.fail("nothing to happen", f"{now.rows} {changed}")
 
@@ -643,7 +644,7 @@ def tells_the_end(session: SubmissionSession) -> None:
     for move in observed_games(session).moves:
         board = move.now.board
         if board is not None and board.can_move() and move.now.tells(OVER):
-            _fail(session, move, "the game to go on", str(move.now.others))
+            _fail(session, move, "the game to continue", str(move.now.others))
     _some_move(session)
     game = [game for game in observed_games(session).games if game][-1]
     last = game[-1].now
@@ -704,7 +705,7 @@ def begins_a_human_s_game(session: SubmissionSession) -> None:
         starts.append(_checked_start(session, driver.contents))
     before = driver.contents
     later = [driver.click(BORDERS[way][0]) for way in ways]
-    if all((now.texts, now.others) == (before.texts, before.others) for now in later):
+    if all(now == before for now in later):
         session.fail("clicks to work in the new game", "nothing happens")
     session.shown[:] = [f"choose('New game')  # {STARTS} times"]
     found = sorted({len(cells) for cells in starts})
@@ -782,7 +783,7 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
     if not any(shown):
         session.fail("the score to follow the computer's moves", f"always {looks[-1].others}")
-    if all((one.texts, one.others) != (two.texts, two.others) for one, two in pairwise(looks)):
+    if all(one != two for one, two in pairwise(looks)):
         return
     attempts = list(zip(map(_gain, looks, looks[1:]), shown, shown[1:], strict=False))
     for gain in (1, -1):
@@ -879,7 +880,7 @@ class ObservedChoices:
 
 
 def _watch_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) -> None:
-    """Fail if the computer leaves a direction out; go on looking until that is known."""
+    """Fail if the computer leaves a direction out; keep looking until that is known."""
     session, choices = driver.session, ObservedChoices()
     for one, two in pairwise(looks):
         choices.add(one, two)
@@ -921,7 +922,7 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
         session.run("screen.advance(30000)", show=False)
         now = driver.look()
         still = 0 if now.texts != before.texts else still + 1
-        if (now.texts, now.others) == (before.texts, before.others):
+        if now == before:
             session.fail("the computer to play until the game is over", f"it stops: {now.rows}")
         if still == STILL and not can_be_stuck:
             session.fail("moves in all directions", f"nothing moves any more: {now.rows}")
@@ -931,7 +932,7 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
 def _check_the_end(driver: WindowDriver) -> None:
     """Fail unless the computer, half a minute after the end, has said so and stopped.
 
-    Other things than the score may change: an announcement may blink, a clock go on.
+    Other things than the score may change: an announcement may blink, a clock may run.
     """
     session, before = driver.session, driver.contents
     session.run("screen.advance(30000)", show=False)

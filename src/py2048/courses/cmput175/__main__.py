@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
@@ -10,7 +9,7 @@ from py2048.courses import OneLineParser
 from py2048.courses.cmput175.game import Game
 
 MAX_SIDE = 50
-"""The most rows or columns: more fits no terminal."""
+"""Rows or columns at most: more do not fit a terminal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,38 +24,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
-    """Return rows, columns and start tiles; exit with status 2 if they make no game."""
+    """Return rows, columns and start tiles; exit with status 2 if they do not make a game."""
     parser = OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
-    parser.add_argument("rows", nargs="?", type=_size, default=4, help="rows of the grid (4)")
-    parser.add_argument("columns", nargs="?", type=_size, help="columns (as many as rows)")
-    parser.add_argument(
-        "initial", nargs="?", type=_number, default=2, help="tiles at the start (2)"
-    )
+    parser.add_argument("rows", nargs="?", type=int, default=4, help="rows of the grid (4)")
+    parser.add_argument("columns", nargs="?", type=int, help="columns (as many as rows)")
+    parser.add_argument("initial", nargs="?", type=int, default=2, help="tiles at the start (2)")
     given = parser.parse_args(arguments)
-    columns = given.rows if given.columns is None else given.columns
-    cells = given.rows * columns
-    if cells < 2:
-        parser.error(f"a {given.rows}x{columns} grid has no move: give at least two cells")
-    if not 1 <= given.initial <= cells:
-        parser.error(
-            f"initial is {given.initial}, but a {given.rows}x{columns} grid takes 1 to {cells} "
-            "tiles"
-        )
-    return given.rows, columns, given.initial
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
-def _size(text: str) -> int:
-    size = _number(text)
-    if not 1 <= size <= MAX_SIDE:
-        raise argparse.ArgumentTypeError(f"{size} is not from 1 to {MAX_SIDE}")
-    return size
+    rows, initial = given.rows, given.initial
+    columns = rows if given.columns is None else given.columns
+    if not (1 <= rows <= MAX_SIDE and 1 <= columns <= MAX_SIDE):
+        parser.error(f"a {rows}x{columns} grid: give from 1 to {MAX_SIDE} rows and columns")
+    if rows * columns < 2:
+        parser.error(f"a {rows}x{columns} grid has no move: give at least two cells")
+    if not 1 <= initial <= rows * columns:
+        most = rows * columns
+        parser.error(f"initial is {initial}, but a {rows}x{columns} grid takes 1 to {most} tiles")
+    return rows, columns, initial
 
 
 if __name__ == "__main__":

@@ -775,13 +775,13 @@ TASKS = (
             weight=3,
         ),
         Check(
-            "goes on while a slot is empty",
+            "continues while a slot is empty",
             [over(EMPTY, False, [])]
             + [over(with_tiles({cell: 0}, STUCK), False, []) for cell in ((0, 0), (3, 3), (1, 2))],
             weight=2,
         ),
         Check(
-            "goes on while two neighbours are equal",
+            "continues while two neighbours are equal",
             [over(rows, False, []) for rows in with_one_pair()],
             weight=2,
         ),

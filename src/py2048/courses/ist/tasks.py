@@ -640,8 +640,8 @@ BOARDS = replace(
 )
 
 
-FEW_LETTERS = 50
-"""So many letters are shown as they are; games with more are played with `_letters`."""
+MAX_SHOWN_LETTERS = 50
+"""Letters of a game that a report shows as they are; `_letters` makes more."""
 
 PROMPT = "Pick a move (N, S, E, W): "
 REFUSAL = "Invalid move."
@@ -753,7 +753,7 @@ def _again(letters: Sequence[str], seed: int, words: Language, setting: str = ""
     if not letters:
         return [*special, "import random", f"random.seed({seed})", words("game_2048()")]
     typed = repr("".join(letters))
-    if len(letters) > FEW_LETTERS:
+    if len(letters) > MAX_SHOWN_LETTERS:
         typed = f"random.Random({seed}).choices('NSEW', k={len(letters)})"
     return [
         *special,
@@ -890,7 +890,7 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
         if not played.closing:
             session.fail("the board at the end", "none")
         if last.board.legal_directions():
-            _fail(session, words, "to go on while a move is left", f"the end at\n{last}")
+            _fail(session, words, "to continue while a move is left", f"the end at\n{last}")
 
 
 def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -923,7 +923,7 @@ GAME = replace(
         ),
         Check("each move is a reduction, its points and one new tile", run=_moves),
         Check("a move that changes nothing brings nothing new", run=_nothing_moved),
-        Check("the game goes on after 2048", run=_plays_on),
+        Check("the game continues after 2048", run=_plays_on),
         Check("the game ends when no move is left and shows the final board", run=_ends),
         Check("the game uses both types through their operations", run=_keeps_to_the_operations),
     ),

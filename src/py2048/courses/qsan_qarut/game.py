@@ -33,7 +33,7 @@ def grid_size(arguments: Sequence[str]) -> int | None:
     text = " ".join(arguments)
     if not text.isdecimal() or not 2 <= int(text) <= MAX_GRID:
         raise CourseError(
-            f"the size {text!r} makes no board: "
+            f"the size {text!r} does not make a board: "
             f"give one whole number from 2 to {MAX_GRID}, such as 4"
         )
     return int(text)

@@ -155,7 +155,9 @@ def _rows(board: NDArray[np.int_]) -> Rows:
 
 def _checked_size(size: object) -> int:
     if not isinstance(size, int | np.integer) or size < 2:
-        raise CourseError(f"N = {size!r} makes no game: give a whole number from 2, such as 4")
+        raise CourseError(
+            f"N = {size!r} does not make a game: give a whole number from 2, such as 4"
+        )
     return int(size)
 
 

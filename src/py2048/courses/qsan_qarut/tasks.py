@@ -726,7 +726,7 @@ TASKS = (
         Check("the new number counts", FILLED_BY_THE_LAST_NUMBER),
         Check("not finished while a move is left", goes_on),
         Check("won with 2048", WON),
-        Check("play goes on after a win", PLAYS_ON),
+        Check("play continues after a win", PLAYS_ON),
         Check("announced, the win once", run=announces),
         about=("move", "arrows"),
     ),
