@@ -37,8 +37,8 @@ from tests.server.browser.conftest import CHROMIUMS
 QUICK = ("random", "greedy", "corner")
 """Players that answer at once; the others are asked now and then."""
 
-OFFERING = ("shared.controller", "desktop.app")
-"""The modules that offer players to choose from."""
+OFFERING = "py2048.ui.shared.controller.list_players"
+"""What offers players to choose from."""
 
 TEXTS = (
     *("classic:size=5x5", "cits1401", "2x4", "classic:size=0x0", "8x8", "greedy", "corner", "7"),
@@ -296,8 +296,7 @@ def _desktop(monkey: Monkey) -> None:
 
     closed = []  # Tk must be freed by this thread, so windows are kept, as `desktop.run` does
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("ask_to_open", "ask_to_save"):  # the system's own dialogs wait for a person
-            patch.setattr(dialogs, name, choose)
+        patch.setattr(dialogs, "ask_file", choose)  # the system's own dialogs wait for a person
         while not monkey.is_tired:
             session = table(monkey)
             running = GameWindow(session)
@@ -603,8 +602,8 @@ def let_loose(front_end: str, wanted: int, seed: int, *, everyone: bool = False)
         os.chdir(folder)
         try:
             with pytest.MonkeyPatch.context() as patch:
-                for module in () if everyone else OFFERING:
-                    patch.setattr(f"py2048.ui.{module}.list_players", lambda: QUICK)
+                if not everyone:
+                    patch.setattr(OFFERING, lambda: QUICK)
                 FRONT_ENDS[front_end](monkey)
         finally:
             os.chdir(before)

@@ -88,7 +88,7 @@ def practice(
     Moves are keys in a terminal, and words such as left, one a line, in a pipe. Every answer is
     kept at once.
     """
-    from py2048.ui.shared.practice import MAX_DUE, EndingDrill, MistakeDrill
+    from py2048.ui.shared.practice import MAX_DUE, ending, mistakes
 
     is_narrowed = theme is not None or count is not None
     if table is not None and (is_narrowed or statistics):
@@ -103,8 +103,8 @@ def practice(
     if table is not None:
         wanted = chosen_seed(seed)
         with StatusLine():
-            ending = EndingDrill.deal(table, random_seed() if wanted is None else wanted)
-        _run(questions, ending)
+            drill = ending(table, random_seed() if wanted is None else wanted)
+        _run(questions, drill)
         return 0
     from py2048.review.themes import Theme
     from py2048.session.notebook import Notebook
@@ -115,24 +115,28 @@ def practice(
         if statistics:
             _show_progress(notebook, json=json)
         else:
-            _run(questions, MistakeDrill(notebook, kind, count or MAX_DUE))
+            _run(questions, mistakes(notebook, kind, count or MAX_DUE))
     return 0
 
 
 def _run(questions: Questions, drill: Drill) -> None:
     """Ask until nothing more is asked, or no answer comes."""
-    if drill.opening:
-        questions.say(drill.opening)
-    while (question := drill.question()) is not None:
-        direction = questions.ask(question.title, question.board, question.about)
+    from py2048.ui.shared.practice import Closing
+
+    goal = ""
+    for asked in drill:
+        if isinstance(asked, Closing):
+            shown = f"\n{asked.board}\n" if asked.board else ""
+            questions.say(f"{shown}{asked.text}", asked.about)
+            return
+        if asked.goal != goal:
+            goal = asked.goal
+            questions.say(goal)
+        direction = questions.ask(asked.title, asked.board, asked.about)
         if direction is None:
             return
-        answer = drill.answer(direction)
+        answer = asked.answer(direction)
         questions.tell(answer.move, answer.unit, answer.then, answer.about)
-    end = drill.closing
-    if end.text:
-        shown = f"\n{end.board}\n" if end.board else ""
-        questions.say(f"{shown}{end.text}", end.about)
 
 
 def _show_progress(notebook: Notebook, *, json: bool) -> None:
@@ -177,7 +181,7 @@ def puzzle(
     """
     from py2048.review.puzzles import daily_puzzle, get_puzzle
     from py2048.session.notebook import PuzzleBook
-    from py2048.ui.shared.practice import PuzzleDrill, today
+    from py2048.ui.shared.practice import one_puzzle, puzzles, today
 
     if sum((daily, number is not None, rating is not None, statistics)) > 1:
         raise Py2048Error(
@@ -192,7 +196,7 @@ def puzzle(
         else:
             only = daily_puzzle(today()) if daily else None
             only = only if number is None else get_puzzle(number)
-            _run(questions, PuzzleDrill(book, *limits, puzzle=only))
+            _run(questions, one_puzzle(book, only) if only else puzzles(book, *limits))
     return 0
 
 

@@ -14,7 +14,7 @@ from py2048.errors import Py2048Error
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
-    from py2048.ui.shared.controller import Start
+    from py2048.ui.shared.presenter import Start
 
 DEMO_PLAYER = "greedy"
 """Plays the demonstration: a player that has nothing to compile first."""

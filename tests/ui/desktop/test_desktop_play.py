@@ -232,7 +232,7 @@ def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
 
 
 def test_a_hint_points_and_says_why(desk: Any) -> None:
-    """? shows an arrow, what each legal direction loses, and says it; a move removes them."""
+    """? marks each legal direction, the best at its side, and says it; a move removes them."""
     desk.put("2 . . ./2 . . ./. . . ./. . . .")
     desk.app.controller.players.set_player("greedy")
     desk.key("question")
@@ -251,7 +251,7 @@ def test_any_player_plays_by_itself(desk: Any) -> None:
     assert desk.window.slider.winfo_exists()
     desk.until(lambda: desk.session.game.ply >= 3)
     desk.key("space")
-    assert not desk.app.controller.players.autoplay.is_on
+    assert not desk.app.controller.players.playing
 
 
 def test_a_quick_player_answers_for_one_that_is_being_compiled(
@@ -336,15 +336,15 @@ def test_the_slider_and_the_keys_set_the_speed(desk: Any) -> None:
     desk.app.controller.players.set_player("corner")
     desk.key("space")
     desk.key("plus")
-    assert desk.app.controller.players.autoplay.speed == 8
+    assert desk.app.controller.players.speed == 8
     assert round(desk.window.slider.get()) == 3
     desk.window.slider.set(0)
     desk.pump()
-    assert desk.app.controller.players.autoplay.speed == 1
+    assert desk.app.controller.players.speed == 1
     desk.key("minus")
-    assert desk.app.controller.players.autoplay.speed == 1
+    assert desk.app.controller.players.speed == 1
     desk.key("Left")
-    assert not desk.app.controller.players.autoplay.is_on
+    assert not desk.app.controller.players.playing
 
 
 def test_warnings_stay_until_they_are_dismissed(desk: Any) -> None:
@@ -400,4 +400,4 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     buttons["undo"].event_generate("<KeyRelease-space>")
     desk.pump()
     assert desk.session.game.ply == ply - 1
-    assert not desk.app.controller.players.autoplay.is_on
+    assert not desk.app.controller.players.playing

@@ -22,7 +22,7 @@ from py2048.rules import Rules, get_rules, list_rules
 from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid, swipe
 from py2048.ui.desktop.launch import WindowState
-from py2048.ui.desktop.setup_dialogs import BoardEditor, fields_of, rules_of
+from py2048.ui.desktop.dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
 from py2048.ui.desktop.window import action_of, tk_keys
 from py2048.ui.shared.actions import (
@@ -228,13 +228,11 @@ def test_a_long_game_makes_no_endless_film(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
-    """The thread ends with the error and without a half-written file."""
-    filming = board_image.GifExport(tmp_path / "missing" / "x.gif", short_game(3), DARK)
-    filming.start()
-    filming.join(20)
-    assert isinstance(filming.error, OSError)
-    assert not filming.progress()
-    assert list(tmp_path.iterdir()) == [] or not (tmp_path / "missing").exists()
+    """The error is raised, and no half-written file is there."""
+    (tmp_path / "x.gif").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        board_image.save_gif(tmp_path / "x.gif", short_game(3), DARK)
+    assert [each.name for each in tmp_path.iterdir()] == ["x.gif"]
 
 
 # Rules of your own

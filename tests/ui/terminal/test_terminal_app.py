@@ -19,7 +19,7 @@ from py2048.rules import get_rules, list_rules
 from py2048.session import StorageFailed, autosave, open_session
 from py2048.ui.shared.actions import ACTIONS, BY_NAME, MOVE
 from py2048.ui.terminal.app import GameApp
-from py2048.ui.terminal.dialogs import ConfirmDialog, HelpScreen, ListScreen, PromptScreen
+from py2048.ui.terminal.screens import ConfirmDialog, HelpScreen, ListScreen
 
 HISTORY = ("undo", "redo")
 NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
@@ -365,7 +365,7 @@ async def test_records_are_saved_and_opened(tmp_path: Path) -> None:
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(notifications=True, size=(100, 30)) as pilot:
         await pilot.press("left", "up", "ctrl+s")
-        assert isinstance(app.screen, PromptScreen)
+        assert isinstance(app.screen, ListScreen)
         app.screen.query_one(Input).value = str(path)
         await pilot.press("enter")
         await pilot.pause()

@@ -37,7 +37,7 @@ async def test_a_pasted_game_ends_autoplay() -> None:
     session.start(seed=1)
     app = GameApp(session, player="corner", reduced_motion=True)
     async with app.run_test(size=(100, 36)) as pilot:
-        assert app.controller.players.autoplay.is_on
+        assert app.controller.players.playing
         app.post_message(events.Paste(new_text(played("classic", 5, 20))))
         await until(pilot, lambda: session.game.ply == 20 or len(app.screen_stack) > 1)
-        assert not app.controller.players.autoplay.is_on
+        assert not app.controller.players.playing

@@ -97,14 +97,14 @@ async def test_autoplay_plays_stops_and_changes_speed() -> None:
     async with app.run_test() as pilot:
         session.set_setting("player", "corner")
         await pilot.press("plus", "plus", "plus")
-        assert app.controller.players.autoplay.speed == 32
+        assert app.controller.players.speed == 32
         await pilot.press("space")
         assert "corner 32/s" in shown(app)
         await until(pilot, lambda: session.game.ply >= 5)
         await pilot.press("minus")
         assert "corner 16/s" in shown(app)
         await pilot.press("left")
-        assert not app.controller.players.autoplay.is_on
+        assert not app.controller.players.playing
         ply = session.game.ply
         await pilot.pause(0.2)
         assert session.game.ply == ply
@@ -116,13 +116,13 @@ async def test_autoplay_ends_with_the_game() -> None:
     session.set_setting("autoplay_speed", 1000)
     app = GameApp(session, player="random:seed=3")
     async with app.run_test() as pilot:
-        assert app.controller.players.autoplay.is_on
+        assert app.controller.players.playing
         await until(pilot, lambda: session.game.is_over)
         await pilot.pause()
-        assert not app.controller.players.autoplay.is_on
+        assert not app.controller.players.playing
         assert "Game over" in app.view.note
         await pilot.press("space")
-        assert not app.controller.players.autoplay.is_on
+        assert not app.controller.players.playing
 
 
 async def test_a_broken_player_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ async def test_a_broken_player_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
     app = GameApp(session, player="slow", reduced_motion=True)
     async with app.run_test(notifications=True) as pilot:
         await until(pilot, lambda: "the wheels came off" in shown(app))
-        assert not app.controller.players.autoplay.is_on
+        assert not app.controller.players.playing
         assert session.game.ply == 0
 
 

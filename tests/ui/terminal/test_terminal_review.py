@@ -17,8 +17,8 @@ from py2048.ui.shared.coach import SETTING
 from py2048.ui.shared.review import GameReview
 from py2048.ui.shared.themes import get_theme
 from py2048.ui.terminal.app import GameApp
-from py2048.ui.terminal.board_screens import MARKS, PracticeScreen, ReviewGraph, ReviewScreen
-from py2048.ui.terminal.dialogs import ListScreen, PromptScreen
+from py2048.ui.terminal.screens import MARKS, PracticeScreen, ReviewGraph, ReviewScreen
+from py2048.ui.terminal.screens import ListScreen
 
 SIZES = ((80, 24), (40, 24), (20, 10))
 
@@ -119,7 +119,7 @@ async def test_a_record_in_a_file_is_reviewed(tmp_path: Path) -> None:
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.press("b", "end", "enter")
-        await until(pilot, lambda: isinstance(app.screen, PromptScreen))
+        await until(pilot, lambda: isinstance(app.screen, ListScreen))
         app.screen.query_one(Input).value = str(path)
         await pilot.press("enter")
         await until(pilot, lambda: "by greedy" in shown(app))

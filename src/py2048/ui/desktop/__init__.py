@@ -14,7 +14,7 @@ from py2048.errors import Py2048Error
 if TYPE_CHECKING:
     from py2048.session import Session
     from py2048.ui.desktop.launch import GameWindow
-    from py2048.ui.shared.controller import Start
+    from py2048.ui.shared.presenter import Start
 
 _closed: list[GameWindow] = []
 """Windows that were closed. Tk must be freed by the thread that opened it, and the thread of the

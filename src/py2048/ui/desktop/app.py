@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import platform
-import queue
 import sys
 import tkinter as tk
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from py2048 import __version__
 from py2048.game import Record
-from py2048.players import list_players
 from py2048.rng import parse_seed
-from py2048.rules import Rules, list_rules
 from py2048.session import Session
 from py2048.ui.desktop import dialogs
-from py2048.ui.desktop.board_image import GifExport, save_board_image
+from py2048.ui.desktop.board_image import save_board_image, save_gif
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import MainWindow, action_of
-from py2048.ui.shared.actions import (
-    ACTIONS,
-    GAME,
-    MENUS,
-    PLAYER,
-    PRACTICE_ACTIONS,
-    REVIEW_ACTIONS,
-    VIEW,
-    UserAction,
-)
-from py2048.ui.shared.controller import Controller
-from py2048.ui.shared.presenter import PACES, fault_of
+from py2048.ui.shared.actions import ACTIONS, MENUS, PRACTICE_ACTIONS, REVIEW_ACTIONS, VIEW
+from py2048.ui.shared.background import BackgroundWorker, Failure
+from py2048.ui.shared.controller import SPEEDS, Controller
+from py2048.ui.shared.presenter import fault_of
 from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
 
@@ -41,9 +30,6 @@ if TYPE_CHECKING:
     from py2048.ui.desktop.board_windows import ReviewWindow
     from py2048.ui.shared.practice import PracticeRun
     from py2048.ui.shared.review import GameReview
-
-POLL_MS = 15
-"""Milliseconds between looks at the background worker's results, while one is expected."""
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 """Keys that belong to the button that has the focus."""
@@ -85,19 +71,17 @@ class DesktopApp:
         # Parts of the window do much of what the controller asks for.
         board = window.board
         self.show_board, self.finish_motion, self.show_hint = board.show, board.finish, board.point
-        self.cover, self.show_gain = board.overlay.show, window.header.rise
+        self.cover = board.cover
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.show_coach = window.show_coach
         self.dialog: Dialog | None = None
         self._review: ReviewWindow | None = None
         self._is_closed = False
         self._remember = remember
-        self._calls: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
-        self._polling = ""
+        self._exporting = BackgroundWorker(self.later)
         self.controller = controller = Controller(
             session, self, window.theme, reduced_motion=reduced_motion, player=player
         )
-        controller.remember_animation_speed()
         controller.game.open_pasted = self.watch
         controller.game.more_rules = (("Make your own …", self.open_rules_form),)
         controller.commands |= {
@@ -121,6 +105,7 @@ class DesktopApp:
         """Leave the session to others, and remember the window."""
         self._is_closed = True
         self.controller.close()
+        self._exporting.close()
         if self.dialog is not None:
             self.dialog.close()
         self._remember(theme=self.window.theme.name, geometry=self.root.geometry())
@@ -144,8 +129,14 @@ class DesktopApp:
         self.window.header.show(status)
         self.window.show_possible(undo=status.can_undo, redo=status.can_redo)
         players = self.controller.players
-        self.window.show_autoplay(players.autoplay, players.set_speed)
+        speed = SPEEDS.index(players.speed) if players.playing else None
+        self.window.show_autoplay(speed, len(SPEEDS) - 1, players.set_speed)
         self.menus.refresh()
+
+    def show_gain(self, points: int) -> None:
+        """Show the points that a move has gained, for a moment."""
+        if self.window.board.is_animated:
+            self.window.header.rise(points)
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
@@ -165,7 +156,7 @@ class DesktopApp:
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
         """Ask for a file to write, in the system's dialog."""
-        chosen = dialogs.ask_to_save(self.root, title, kind, name)
+        chosen = dialogs.ask_file(self.root, title, kind, name)
         if chosen is None:
             return
         if chosen.suffix:
@@ -176,7 +167,7 @@ class DesktopApp:
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
         """Ask for a file to read, in the system's dialog."""
-        path = dialogs.ask_to_open(self.root, title, kind)
+        path = dialogs.ask_file(self.root, title, kind)
         if path is not None:
             take(path)
 
@@ -215,22 +206,6 @@ class DesktopApp:
         """Call `action` after some seconds."""
         return TkTimer(self.root, seconds, action)
 
-    def receive(self, call: Callable[[], object]) -> None:
-        """Keep a call for `_poll`: Tk belongs to one thread."""
-        self._calls.put(call)
-
-    def await_results(self) -> None:
-        """Look for results until nothing is expected."""
-        if not self._polling:
-            self._polling = self.root.after(POLL_MS, self._poll)
-
-    def _poll(self) -> None:
-        self._polling = ""
-        while not self._calls.empty():
-            self._calls.get()()
-        if self.controller.is_waiting:
-            self.await_results()
-
     def quit(self) -> None:
         """Close the window, after what is going on in it."""
         self.root.event_generate("<<Quit>>", when="tail")
@@ -253,7 +228,7 @@ class DesktopApp:
 
     def new_from_seed(self) -> None:
         """Start a game from a seed."""
-        text = "The same seed and the same moves give the same game, everywhere."
+        own = "The same seed and the same moves give the same game, everywhere."
 
         def start(seed: str) -> None:
             self.controller.game.start(lambda: self.session.start(seed=parse_seed(seed)))
@@ -262,19 +237,15 @@ class DesktopApp:
             return fault_of(lambda: parse_seed(seed))
 
         seed = str(self.session.game.seed)
-        self.open(dialogs.prompt, "New game from a seed", text, seed, start, check)
+        self.choose(ListRequest("New game from a seed", (), start, seed, own, check))
 
     def open_rules_form(self) -> None:
         """Make rules in a form."""
-        from py2048.ui.desktop.setup_dialogs import RulesDialog
-
-        self.open(RulesDialog, self.session.rules, self.controller.game.play_by)
+        self.open(dialogs.RulesDialog, self.session.rules, self.controller.game.play_by)
 
     def edit_board(self) -> None:
         """Set up a board."""
-        from py2048.ui.desktop.setup_dialogs import EditorDialog
-
-        self.open(EditorDialog, self.session.game.board, self.controller.game.play_from)
+        self.open(dialogs.EditorDialog, self.session.game.board, self.controller.game.play_from)
 
     def show_statistics(self) -> None:
         """Show your games in numbers and plots."""
@@ -293,7 +264,7 @@ class DesktopApp:
 
     def keep_going(self) -> None:
         """Uncover the board after a win."""
-        self.cover(None, is_animated=False)
+        self.cover(None)
         self.window.board.focus_set()
         self.say("Keep going: there are larger tiles.")
 
@@ -360,20 +331,22 @@ class DesktopApp:
         """Write the game as an animated GIF, in the background."""
 
         def save(path: Path) -> None:
-            export = GifExport(path, self.session.record(), self.window.theme)
-            export.start()
-            self._follow(export)
+            record, theme = self.session.record(), self.window.theme
+
+            def export() -> Iterator[str]:
+                yield f"Writing {path} …"
+                save_gif(path, record, theme)
+                yield f"Written to {path}."
+
+            def tell(answer: str | Failure) -> None:
+                if isinstance(answer, Failure):
+                    self.warn(f"cannot write {path}: {answer.reason}")
+                else:
+                    self.say(answer)
+
+            self._exporting.ask(export, tell)
 
         self.ask_to_save("Export the game", GIFS, self.controller.records.file_name, save)
-
-    def _follow(self, export: GifExport) -> None:
-        if text := export.progress():
-            self.say(text)
-            self.root.after(100, lambda: self._follow(export))
-        elif export.error is None:
-            self.say(f"Written to {export.path}.")
-        else:
-            self.warn(f"cannot write {export.path}: {export.error.strerror}")
 
 
 class TkTimer:
@@ -395,7 +368,7 @@ GROUPS = ("open", "picture", "copy", "statistics", "quit", "undo")
 
 
 class Menus:
-    """The menu bar: every action, with its key, and lists of rules, themes, speeds, players.
+    """The menu bar: every action, with its key, and the themes.
 
     Args:
         root: the window.
@@ -404,112 +377,37 @@ class Menus:
 
     def __init__(self, root: tk.Tk, controller: Controller) -> None:
         self._controller = controller
-        self.rules, self.theme, self.speed, self.player = (tk.StringVar(root) for _ in range(4))
-        self.animated = tk.BooleanVar(root, value=True)
+        self.theme, self.animated = tk.StringVar(root), tk.BooleanVar(root)
         self.bar = tk.Menu(root)
-        self.menus = {name: self._add_menu(name) for name in MENUS}
-        self._add_lists()
+        self.menus = {name: tk.Menu(self.bar, tearoff=False) for name in MENUS}
+        for name, menu in self.menus.items():
+            self.bar.add_cascade(label=name, menu=menu, underline=0)
+        for action in ACTIONS:
+            menu, command = self.menus[action.menu], partial(controller.do, action.name)
+            if action.name in GROUPS:
+                menu.add_separator()
+            line = {"label": action.title, "accelerator": _accelerator(action.shown)}
+            if action.name == "animation":
+                menu.add_checkbutton(line, variable=self.animated, command=command)
+            else:
+                menu.add_command(line, command=command)
+        for theme in THEMES:
+            choose = partial(controller.set_theme, theme.name)
+            line = {"label": theme.title, "value": theme.name}
+            self.menus[VIEW].add_radiobutton(line, variable=self.theme, command=choose)
         root.configure(menu=self.bar)
         self.refresh()
 
     def refresh(self) -> None:
         """Mark the settings in use."""
-        controller = self._controller
-        self.rules.set(controller.session.rules.name)
-        self.theme.set(controller.theme.name)
-        self.speed.set(controller.presenter.speed)
-        self.player.set(controller.players.player.partition(":")[0])
-        self.animated.set(controller.presenter.is_animated)
+        self.theme.set(self._controller.theme.name)
+        self.animated.set(self._controller.presenter.is_animated)
 
     def set_theme(self, theme: Theme, scale: float) -> None:
         """Change the colours."""
-        if sys.platform == "darwin":
-            return  # its menus are the system's
-        waiting = [self.bar]
-        while waiting:
-            menu = waiting.pop()
-            colour_menu(menu, theme, scale)
-            waiting += [child for child in menu.winfo_children() if isinstance(child, tk.Menu)]
-
-    def _add_menu(self, name: str) -> tk.Menu:
-        menu = tk.Menu(self.bar, tearoff=False)
-        for action in ACTIONS:
-            if action.menu == name:
-                if action.name in GROUPS:
-                    menu.add_separator()
-                self._add_line(menu, action)
-        self.bar.add_cascade(label=name, menu=menu, underline=0)
-        return menu
-
-    def _add_line(self, menu: tk.Menu, action: UserAction) -> None:
-        do, shown = partial(self._controller.do, action.name), _accelerator(action.shown)
-        if action.name == "animation":
-            menu.add_checkbutton(
-                label=action.title, accelerator=shown, variable=self.animated, command=do
-            )
-        else:
-            menu.add_command(label=action.title, accelerator=shown, command=do)
-
-    def _add_lists(self) -> None:
-        controller = self._controller
-        self._add_list(
-            GAME,
-            3,
-            "Rules",
-            self.rules,
-            lambda: [(rules.name, rules.name) for rules in list_rules()],
-            lambda name: controller.game.play_by(Rules.parse(name)),
-        )
-        self._add_list(
-            VIEW,
-            1,
-            "Theme",
-            self.theme,
-            lambda: [(theme.title, theme.name) for theme in THEMES],
-            controller.set_theme,
-        )
-        self._add_list(
-            VIEW,
-            3,
-            "Animation speed",
-            self.speed,
-            lambda: [(name.capitalize(), name) for name in PACES],
-            controller.set_animation_speed,
-        )
-        self._add_list(
-            PLAYER,
-            4,
-            "Player",
-            self.player,
-            lambda: [(name, name) for name in list_players()],
-            controller.players.set_player,
-        )
-
-    def _add_list(
-        self,
-        menu: str,
-        index: int,
-        label: str,
-        variable: tk.StringVar,
-        entries: Callable[[], Iterable[tuple[str, str]]],
-        choose: Callable[[str], None],
-    ) -> None:
-        """Put a list to choose from before the line at `index`; it is filled when it opens."""
-        lines = tk.Menu(self.menus[menu], tearoff=False)
-
-        def chosen() -> None:
-            choose(variable.get())
-            self.refresh()  # the choice may wait for an answer, or be refused
-
-        def fill() -> None:
-            if lines.index("end") is None:
-                for title, value in entries():
-                    lines.add_radiobutton(
-                        label=title, value=value, variable=variable, command=chosen
-                    )
-
-        lines.configure(postcommand=fill)
-        self.menus[menu].insert_cascade(index, label=label, menu=lines)
+        if sys.platform != "darwin":  # where menus are the system's
+            for menu in (self.bar, *self.menus.values()):
+                colour_menu(menu, theme, scale)
 
 
 def _accelerator(shown: str) -> str:

@@ -1,4 +1,4 @@
-"""The board as a picture: where its cells lie, and tiles, cells, arrows, icon drawn by Pillow.
+"""The board as a picture: where its cells lie, and tiles, cells and the icon drawn by Pillow.
 
 No display is needed, and no file: digits come from the font inside Pillow, so that a tile looks
 the same on every machine.
@@ -6,8 +6,7 @@ the same on every machine.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 
 IMAGE_SIDE = 720
 """The longer side of a board in a file, in pixels."""
-
-SMOOTH = 4
-"""Shapes are drawn so many times larger and scaled down."""
 
 MIN_DIGITS = 7
 """Digits lower than this, in pixels, give way to a shorter spelling."""
@@ -137,26 +133,12 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-@lru_cache(maxsize=256)
-def _corner(radius: int) -> Image.Image:
-    """The upper left corner of a rounded rectangle, as a mask."""
-    side = radius * SMOOTH
-    mask = Image.new("L", (side, side), 0)
-    ImageDraw.Draw(mask).ellipse((0, 0, 2 * side - 1, 2 * side - 1), fill=255)
-    return mask.reduce(SMOOTH)
-
-
 def rounded_mask(width: int, height: int, radius: int) -> Image.Image:
     """Return the mask of a rectangle with smooth round corners."""
-    radius = max(1, min(radius, width // 2, height // 2))
-    mask, corner = Image.new("L", (width, height), 255), _corner(radius)
-    flip, mirror = Image.Transpose.FLIP_TOP_BOTTOM, Image.Transpose.FLIP_LEFT_RIGHT
-    right, bottom = width - radius, height - radius
-    mask.paste(corner, (0, 0))
-    mask.paste(corner.transpose(mirror), (right, 0))
-    mask.paste(corner.transpose(flip), (0, bottom))
-    mask.paste(corner.transpose(flip).transpose(mirror), (right, bottom))
-    return mask
+    mask = Image.new("L", (2 * width, 2 * height))
+    box = (0, 0, 2 * width - 1, 2 * height - 1)
+    ImageDraw.Draw(mask).rounded_rectangle(box, 2 * radius, fill=255)
+    return mask.reduce(2)
 
 
 def rounded(width: int, height: int, radius: int, colour: str) -> Image.Image:
@@ -236,32 +218,6 @@ def board(
 
 _cached_tile = lru_cache(maxsize=128)(tile)
 
-_TURNS = {Direction.UP: 0, Direction.LEFT: 90, Direction.DOWN: 180, Direction.RIGHT: 270}
-
-
-def arrow(direction: Direction, side: int, theme: Theme, *, is_hollow: bool = False) -> Image.Image:
-    """Return an arrow of `side` pixels, transparent enough to read the tiles under it.
-
-    A hollow one is an outline in the colour of the ink.
-    """
-    big = side * SMOOTH
-    points = ((50, 6), (90, 48), (66, 48), (66, 94), (34, 94), (34, 48), (10, 48))
-    outline = [(x * big / 100, y * big / 100) for x, y in points]
-
-    def shape(**how: int) -> Image.Image:
-        mask = Image.new("L", (big, big), 0)
-        ImageDraw.Draw(mask).polygon(outline, **how)
-        return mask.reduce(SMOOTH).rotate(_TURNS[direction])
-
-    if not is_hollow:
-        image = Image.new("RGBA", (side, side), theme.accent)
-        image.putalpha(shape(fill=round(255 * 0.55)))
-        return image
-    image = Image.new("RGBA", (side, side), theme.page)  # its edges, to be seen on any tile
-    image.putalpha(shape(outline=255, width=big // 14))
-    image.paste(theme.ink, mask=shape(outline=255, width=big // 24))
-    return image
-
 
 def pill(text: str, height: int, background: str, ink: str) -> Image.Image:
     """Return a short text on a rounded label."""
@@ -269,13 +225,6 @@ def pill(text: str, height: int, background: str, ink: str) -> Image.Image:
     width = round(_text_width(text) * size / 100) + round(0.9 * height)
     image = rounded(width, height, height // 2, background)
     write(image, (width / 2, height / 2), text, ink, size)
-    return image
-
-
-def overlay(width: int, height: int, theme: Theme, radius: int) -> Image.Image:
-    """Return what covers a finished game: the page's colour, not quite dense."""
-    image = Image.new("RGBA", (width, height), theme.page)
-    image.putalpha(rounded_mask(width, height, radius).point(lambda mask: mask * 0.8))
     return image
 
 
@@ -328,16 +277,13 @@ MAX_FRAMES = 1500
 FRAME_MS, LAST_MS = 120, 2500
 
 
-def save_gif(
-    path: Path, record: Record, theme: Theme, report: Callable[[int], object] = lambda _: None
-) -> None:
+def save_gif(path: Path, record: Record, theme: Theme) -> None:
     """Write a game as an animated GIF: a frame for each turn, the last one shown longer.
 
     Args:
-        path: the file.
+        path: the file; it appears when it is complete.
         record: the game.
         theme: its colours.
-        report: called with the number of frames that are drawn.
 
     Raises:
         OSError: if the file cannot be written.
@@ -351,15 +297,19 @@ def save_gif(
     palette = _palette(grid, theme, base)
 
     def frames() -> Iterator[Image.Image]:
-        for number, (position, score) in enumerate(shown, start=1):
+        for position, score in shown:
             frame = scored_board(position, score, grid, theme, base)
             yield frame.quantize(palette=palette, dither=Image.Dither.NONE)
-            report(number)
 
     drawn = frames()
     times = [FRAME_MS] * (len(shown) - 1) + [LAST_MS]
     how = {"save_all": True, "append_images": drawn, "loop": 0, "optimize": False}
-    next(drawn).save(path, "GIF", duration=times, **how)
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        next(drawn).save(unfinished, "GIF", duration=times, **how)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:
@@ -371,38 +321,3 @@ def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:
     sample.paste(base.resize((grid.cell * 2, grid.cell)), (grid.cell * 2, grid.cell * 3))
     write(sample, (grid.cell * 5, grid.cell * 3.5), "0", theme.ink, grid.cell)
     return sample.quantize(colors=128, method=Image.Quantize.MEDIANCUT)
-
-
-class GifExport(threading.Thread):
-    """Writes an animated GIF in a thread, so that the window stays alive.
-
-    Args:
-        path: the file; it appears when it is complete.
-        record: the game.
-        theme: its colours.
-    """
-
-    def __init__(self, path: Path, record: Record, theme: Theme) -> None:
-        super().__init__(name="gif-export", daemon=True)
-        self.path = path
-        self._record = record
-        self._theme = theme
-        self._frames = 0
-        self.error: OSError | None = None
-
-    def run(self) -> None:
-        """Write the file; a fault leaves none behind."""
-        unfinished = self.path.with_name(self.path.name + ".part")
-        try:
-            save_gif(unfinished, self._record, self._theme, self._count)
-            unfinished.replace(self.path)
-        except OSError as error:
-            self.error = error
-            unfinished.unlink(missing_ok=True)
-
-    def _count(self, frames: int) -> None:
-        self._frames = frames
-
-    def progress(self) -> str:
-        """Return the progress in words, or an empty text at the end."""
-        return f"Drawing frame {self._frames} …" if self.is_alive() else ""

@@ -18,7 +18,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid, swipe
-from py2048.ui.desktop.style import write
+from py2048.ui.desktop.style import font
 from py2048.ui.shared import motion
 from py2048.ui.shared.screen import Banner
 from py2048.ui.shared.themes import Theme
@@ -38,9 +38,9 @@ class Marks(NamedTuple):
     """What is shown of the directions over a board.
 
     Attributes:
-        best: the direction of the arrow.
+        best: the best direction.
         labels: the words at each side.
-        played: the direction of a hollow arrow, if there is one.
+        played: the one that was played, if there is one.
     """
 
     best: Direction
@@ -83,7 +83,7 @@ class CanvasBoard(tk.Canvas):
         self._kept: list[tk.PhotoImage] = []
         self._press: tuple[int, int] | None = None
         self._ground = self.create_image(0, 0, anchor="nw")
-        self.overlay = Overlay(self, theme)
+        self.overlay = Overlay(self)
         self.frames = 0
         self.set_theme(theme)
         self._bind_events()
@@ -101,7 +101,6 @@ class CanvasBoard(tk.Canvas):
         self._photos.clear()
         self._shown.clear()
         self._kept.clear()
-        self.overlay.free()
 
     # What is shown
 
@@ -109,6 +108,15 @@ class CanvasBoard(tk.Canvas):
     def board(self) -> Board:
         """The board that is shown, or will be when the motion has ended."""
         return self._transition.board
+
+    def cover(self, banner: Banner | None) -> None:
+        """Cover the board with words, or uncover it."""
+        self.overlay.show(banner, is_animated=self.is_animated)
+
+    @property
+    def is_animated(self) -> bool:
+        """Whether what was shown last slid, and did not jump."""
+        return bool(self._pace)
 
     @property
     def is_moving(self) -> bool:
@@ -154,7 +162,7 @@ class CanvasBoard(tk.Canvas):
         self.mark(Marks(hint.direction, labels | {hint.direction: "best"}))
 
     def mark(self, marks: Marks) -> None:
-        """Show arrows and labels over the board until another is shown."""
+        """Show marks at the sides of the board until another is shown."""
         self._marks = marks
         self.finish()
         self._draw_marks()
@@ -227,7 +235,7 @@ class CanvasBoard(tk.Canvas):
         self.itemconfigure(self._ground, image=base)
         self.coords(self._ground, grid.left, grid.top)
         self.finish()
-        self.overlay.lay_out(grid, theme)
+        self.overlay.lay_out(grid)
         if self._marks:
             self._draw_marks()
 
@@ -237,33 +245,31 @@ class CanvasBoard(tk.Canvas):
         self.delete("hint")
         grid, theme, marks = self.cells, self._theme, self._marks
         self._kept = self._kept[:1]
-        self._draw_arrow(marks.best, is_alone=marks.played in (None, marks.best))
-        if marks.played not in (None, marks.best):
-            self._draw_arrow(marks.played, is_alone=False, is_hollow=True)
+        colours = {marks.played: theme.ink, marks.best: theme.accent}
         height = max(14, round(min(grid.cell * 0.32, 40)))
         for direction, text in marks.labels.items():
-            colours = theme.panel, theme.ink
-            if direction in (marks.best, marks.played):
-                colours = theme.accent if direction is marks.best else theme.ink, theme.page
+            face, ink = colours.get(direction, theme.panel), theme.page
+            if direction in colours:
+                self._draw_bar(grid, direction, face)
+            else:
+                ink = theme.ink
             photo = self._photos.get(
-                ("pill", text, colours), partial(board_image.pill, text, height, *colours)
+                ("pill", text, face), partial(board_image.pill, text, height, face, ink)
             )
             self._kept.append(photo)
-            x, y = _side(grid, direction, photo.width(), photo.height())
+            x, y = _side(
+                grid, direction, photo.width() + 2 * grid.gap, photo.height() + 2 * grid.gap
+            )
             self.create_image(x, y, image=photo, tags=("hint", "over"))
 
-    def _draw_arrow(self, towards: Direction, *, is_alone: bool, is_hollow: bool = False) -> None:
-        """Draw an arrow in the middle of the board, or off it where there is another one."""
-        assert self.cells is not None  # the caller has looked
-        grid, theme = self.cells, self._theme
-        length = min(grid.width, grid.height)
-        side, away = max(16, round(length * (0.5 if is_alone else 0.36))), 0 if is_alone else 0.2
-        draw = partial(board_image.arrow, towards, side, theme, is_hollow=is_hollow)
-        photo = self._photos.get(("arrow", towards, side, is_hollow), draw)
-        self._kept.append(photo)
-        (x, y), (down, across) = grid.centre, motion.STEPS[towards]
-        place = x + across * away * length, y + down * away * length
-        self.create_image(*place, image=photo, tags=("hint", "over"))
+    def _draw_bar(self, grid: BoardGrid, direction: Direction, colour: str) -> None:
+        """Mark a side of the frame."""
+        thick, is_upright = max(3, grid.gap // 2), not direction.is_vertical
+        x, y = _side(grid, direction, thick, thick)
+        half_x = thick / 2 if is_upright else grid.width / 4
+        half_y = grid.height / 4 if is_upright else thick / 2
+        corners = x - half_x, y - half_y, x + half_x, y + half_y
+        self.create_rectangle(*corners, fill=colour, width=0, tags=("hint", "over"))
 
     # The mouse and the focus
 
@@ -289,10 +295,9 @@ class CanvasBoard(tk.Canvas):
 
 
 def _side(grid: BoardGrid, direction: Direction, width: int, height: int) -> tuple[float, float]:
-    """Return where the label of a direction stands: inside the side that it is about."""
+    """Return where the middle of something of this size is that lies at a side of the frame."""
     (x, y), (down, across) = grid.centre, motion.STEPS[direction]
-    far_x, far_y = (grid.width - width) / 2 - grid.gap, (grid.height - height) / 2 - grid.gap
-    return x + across * far_x, y + down * far_y
+    return x + across * (grid.width - width) / 2, y + down * (grid.height - height) / 2
 
 
 WON_BUTTONS = (("Keep going", "keep_going"), ("New game", "new"))
@@ -306,7 +311,7 @@ FINAL_BUTTONS = (
 
 
 class Overlay:
-    """Covers a canvas when a game is won or over, with a banner and buttons.
+    """Words and buttons over the board of a game that is won or over.
 
     Attributes:
         current: the banner that is shown or on its way.
@@ -314,20 +319,19 @@ class Overlay:
         act: called with the action of the button that is pressed.
     """
 
-    def __init__(self, canvas: tk.Canvas, theme: Theme) -> None:
+    def __init__(self, canvas: tk.Canvas) -> None:
         self._canvas = canvas
-        self._theme = theme
         self.current: Banner | None = None
         self._grid: BoardGrid | None = None
         self._is_shown = False
         self._timer = ""
-        self._photo: tk.PhotoImage | None = None
+        self._card: ttk.Frame | None = None
         self.buttons: list[ttk.Button] = []
         self.act: Callable[[str], object] = lambda _: None
 
-    def lay_out(self, grid: BoardGrid, theme: Theme) -> None:
-        """Follow the board to its new place, in these colours."""
-        self._grid, self._theme = grid, theme
+    def lay_out(self, grid: BoardGrid) -> None:
+        """Follow the board to its new place."""
+        self._grid = grid
         self._draw()
 
     def show(self, banner: Banner | None, *, is_animated: bool) -> None:
@@ -342,82 +346,34 @@ class Overlay:
             delay = motion.OVERLAY_DELAY if banner.is_final else motion.SLIDE + motion.SETTLE
             self._timer = self._canvas.after(round(1000 * delay), self._uncover)
 
-    def free(self) -> None:
-        """Free the picture."""
-        self._photo = None
-
     def _uncover(self) -> None:
         self._timer = ""
         self._is_shown = True
         self._draw()
 
     def _draw(self) -> None:
-        self._canvas.delete("banner")
-        # By name: tkinter has no object for an open menu or a list that has dropped down.
-        had_focus = str(self._canvas.tk.call("focus")) in map(str, self.buttons)
-        for button in self.buttons:
-            button.destroy()
-        self.buttons.clear()
-        if had_focus:
-            self._canvas.focus_set()
-        banner, grid = self.current, self._grid
+        canvas, banner, grid = self._canvas, self.current, self._grid
+        if self._card is not None:
+            # By name: tkinter has no object for an open menu or a list that has dropped down.
+            if str(canvas.tk.call("focus")).startswith(str(self._card)):
+                canvas.focus_set()
+            self._card.destroy()
+            self._card, self.buttons = None, []
+        canvas.delete("banner")
         if banner is None or grid is None or not self._is_shown:
             return
-        cover = board_image.overlay(grid.width, grid.height, self._theme, round(1.4 * grid.radius))
-        self._photo = photo_of(cover, self._canvas)
-        self._canvas.create_image(
-            grid.left, grid.top, image=self._photo, anchor="nw", tags=("overlay", "banner", "over")
-        )
-        self._write(banner, grid)
-
-    def _write(self, banner: Banner, grid: BoardGrid) -> None:
-        x, y = grid.centre
         unit = min(grid.height / 10, grid.width / 10, 46)
-        width = round(grid.width * 0.94)
-        for text, offset, size in (
-            (banner.title, -2.2, unit * min(1.15, 13 / len(banner.title))),
-            (" · ".join(banner.lines), -0.6, unit * 0.5),
-        ):
-            write(
-                self._canvas,
-                (x, y + offset * unit),
-                text,
-                self._theme.ink,
-                max(size, 9),
-                bold=text is banner.title,
-                width=width,
-                justify="center",
-                tags=("banner", "over"),
-            )
-        self._place_buttons(banner, grid, y + 1.2 * unit)
-
-    def _place_buttons(self, banner: Banner, grid: BoardGrid, y: float) -> None:
-        self.buttons = [
-            ttk.Button(
-                self._canvas,
-                text=text,
-                style="Tool.TButton",
-                command=lambda action=action: self.act(action),  # type: ignore[misc]
-            )
-            for text, action in (FINAL_BUTTONS if banner.is_final else WON_BUTTONS)
-        ]
-        rows: list[list[ttk.Button]] = [[]]
-        for button in self.buttons:
-            if _width([*rows[-1], button]) > grid.width * 0.96:
-                rows.append([])
-            rows[-1].append(button)
-        for row in rows:
-            x = grid.centre[0] - _width(row) / 2
-            for button in row:
-                place = x + _width([button]) / 2, y
-                self._canvas.create_window(*place, window=button, tags=("banner", "over"))
-                x += _width([button])
-            y += self.buttons[0].winfo_reqheight() + 4
-
-
-def _width(row: list[ttk.Button]) -> int:
-    """Return how wide a row of buttons is."""
-    return sum(button.winfo_reqwidth() + 8 for button in row)
+        self._card = card = ttk.Frame(canvas, padding=round(unit / 3))
+        large = unit * min(1.15, 13 / len(banner.title))
+        for text, size in ((banner.title, large), (" · ".join(banner.lines), unit / 2)):
+            letters = font(canvas, max(size, 9), bold=text is banner.title)
+            ttk.Label(card, text=text, font=letters).grid(columnspan=2, pady=2)
+        for index, (text, action) in enumerate(FINAL_BUTTONS if banner.is_final else WON_BUTTONS):
+            act = partial(self.act, action)
+            button = ttk.Button(card, text=text, style="Tool.TButton", command=act)
+            button.grid(row=2 + index // 2, column=index % 2, sticky="ew", padx=2, pady=2)
+            self.buttons.append(button)
+        canvas.create_window(*grid.centre, window=card, tags=("banner", "over"))
 
 
 MAX_PIXELS = 12_000_000

@@ -13,8 +13,8 @@ from py2048.session import Moved, Replay, Undone
 from py2048.ui.desktop.dialogs import Dialog, marks_of
 from py2048.ui.desktop.window import MainWindow, tk_keys
 from py2048.ui.shared import motion
-from py2048.ui.shared.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
-from py2048.ui.shared.background import SPEEDS, START_SPEED
+from py2048.ui.shared.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTIONS
+from py2048.ui.shared.controller import SPEEDS, START_SPEED
 from py2048.ui.shared.describe import describe
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.practice import PracticeRun
@@ -63,36 +63,14 @@ class ReviewWindow(Dialog):
         self.add_buttons(("Play on from here", self._play_on), ("Close", self.close))
         self.summary = self.add_text(style="Muted.TLabel", below=True)
         self.line = self.add_lines(REVIEW_LINES)
-        self._add_controls()
+        self.buttons = self.add_tools(*((text, partial(self.go, name)) for text, name in BUTTONS))
         self.graph = ReviewGraph(self, review, self._seek)
         self.graph.pack(side="bottom", fill="x", pady=round(4 * self.scale))
         self.view = self.add_board(REVIEW_SIDE)
-        self._bind_keys()
+        self.bind_actions(REVIEW_ACTIONS, self.go, self.view)
         self.bind("<Configure>", lambda _: self.wrap(self.line, self.summary))
         self._show_move()
         self.open(self.view)
-
-    def _add_controls(self) -> None:
-        row = ttk.Frame(self.body)
-        row.pack(side="bottom", fill="x")
-        self.buttons = {}
-        for text, name in BUTTONS:
-            button = ttk.Button(
-                row, text=text, style="Tool.TButton", command=partial(self.go, name)
-            )
-            button.pack(side="left", expand=True, fill="x", padx=2)
-            self.buttons[name] = button
-
-    def _bind_keys(self) -> None:
-        def press(action: UserAction) -> str:
-            self.go(action.name)
-            return "break"
-
-        for action in REVIEW_ACTIONS:
-            for key in tk_keys(action):
-                # Enter belongs to the button that has the focus, wherever that is.
-                target = self.view if key == "Return" else self
-                target.bind(f"<{key}>", lambda _, action=action: press(action))  # type: ignore[misc]
 
     def go(self, name: str) -> None:
         """Do what an action of `REVIEW_ACTIONS` says."""
@@ -210,18 +188,10 @@ class PracticeWindow(Dialog):
         self.next, _ = self.add_buttons(("Next", partial(self.go, "next")), ("Close", self.close))
         self.words = self.add_lines(PRACTICE_LINES)
         self.view = self.add_board(PRACTICE_SIDE, lambda direction: self.go(str(direction)))
-        for action in PRACTICE_ACTIONS:
-            for key in tk_keys(action):
-                # Enter and Space belong to the button that has the focus, wherever that is.
-                target = self.view if key in ("Return", "space") else self
-                target.bind(f"<{key}>", lambda _, name=action.name: self._press(name))  # type: ignore[misc]
+        self.bind_actions(PRACTICE_ACTIONS, self.go, self.view)
         self.bind("<Configure>", lambda _: self.wrap(self.line, self.words))
         self._show()
         self.open(self.view)
-
-    def _press(self, name: str) -> str:
-        self.go(name)
-        return "break"
 
     def go(self, name: str) -> None:
         """Do what an action of `PRACTICE_ACTIONS` says."""
@@ -289,19 +259,14 @@ class ReplayWindow(Dialog):
         self.open(self.view)
 
     def _add_controls(self) -> None:
-        row = ttk.Frame(self.body)
-        row.pack(side="bottom", fill="x", pady=4)
-        self.buttons = {}
-        for text, action in (
+        self.buttons = self.add_tools(
             ("|<", lambda: self.seek(0)),
             ("<", self.back),
             ("Play", self.toggle),
             (">", self.forward),
             (">|", lambda: self.seek(len(self.replay))),
-        ):
-            button = ttk.Button(row, text=text, command=action, style="Tool.TButton")
-            button.pack(side="left", expand=True, fill="x", padx=2)
-            self.buttons[text] = button
+        )
+        row = self.buttons["Play"].master
         ttk.Label(row, text="Speed").pack(side="left", padx=(8, 2))
         self.speed = ttk.Combobox(row, values=[*map(str, REPLAY_SPEEDS)], width=3, state="readonly")
         self.set_speed(START_SPEED)

@@ -1,4 +1,4 @@
-"""The desktop's dialogs: a question, a line of text, a list, a text to read, and files.
+"""The desktop's dialogs: questions, lists, texts to read, files, rules and boards to set up.
 
 Our own do not wait: they are given what to do afterwards.
 """
@@ -6,16 +6,23 @@ Our own do not wait: they are given what to do afterwards.
 from __future__ import annotations
 
 import tkinter as tk
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tkinter import ttk
 from typing import TYPE_CHECKING
 
+from py2048.board import Board, Cell
 from py2048.direction import Direction
+from py2048.errors import BoardError
+from py2048.rules import Rules
 from py2048.ui.desktop.board_view import CanvasBoard, Marks
 from py2048.ui.desktop.style import font, measured
-from py2048.ui.desktop.window import MainWindow
+from py2048.ui.desktop.window import MainWindow, tk_keys
+from py2048.ui.shared import motion
+from py2048.ui.shared.actions import UserAction
+from py2048.ui.shared.describe import describe_rules
+from py2048.ui.shared.presenter import fault_of
 from py2048.ui.shared.screen import Choice, FileKind, ListRequest
 
 if TYPE_CHECKING:
@@ -96,6 +103,27 @@ class Dialog(tk.Toplevel):
         for label in labels:
             label.configure(wraplength=width)
 
+    def add_field(
+        self, label: str, value: str, changed: Callable[[], object], values: Sequence[str] = ()
+    ) -> ttk.Entry:
+        """Put a field with its label under what is there.
+
+        Args:
+            label: what it is called.
+            value: what it holds at first.
+            changed: called when it has been changed.
+            values: what it offers, besides what may be typed.
+        """
+        row = ttk.Frame(self.body)
+        row.pack(fill="x", pady=2)
+        ttk.Label(row, text=label, width=24).pack(side="left")
+        field = ttk.Combobox(row, values=list(values), width=30) if values else ttk.Entry(row)
+        field.insert(0, value)
+        field.bind("<<ComboboxSelected>>", lambda _: changed())
+        field.bind("<KeyRelease>", lambda _: changed())
+        field.pack(side="left", fill="x", expand=True)
+        return field
+
     def add_board(
         self, side: int, push: Callable[[Direction], object] = lambda _: None
     ) -> CanvasBoard:
@@ -109,6 +137,30 @@ class Dialog(tk.Toplevel):
         view.configure(width=round(side * self.scale), height=round(side * self.scale))
         view.pack(fill="both", expand=True, pady=round(6 * self.scale))
         return view
+
+    def add_tools(self, *tools: tuple[str, Callable[[], object]]) -> dict[str, ttk.Button]:
+        """Put a row of equal buttons at the bottom, and return them by their texts."""
+        row = ttk.Frame(self.body)
+        row.pack(side="bottom", fill="x", pady=round(4 * self.scale))
+        made = {}
+        for text, command in tools:
+            made[text] = ttk.Button(row, text=text, style="Tool.TButton", command=command)
+            made[text].pack(side="left", expand=True, fill="x", padx=2)
+        return made
+
+    def bind_actions(
+        self, actions: Sequence[UserAction], do: Callable[[str], object], view: CanvasBoard
+    ) -> None:
+        """Bind the keys of actions; Enter and Space belong to the button that has the focus."""
+
+        def press(name: str) -> str:
+            do(name)
+            return "break"
+
+        for action in actions:
+            for key in tk_keys(action):
+                target = view if key in ("Return", "space") else self
+                target.bind(f"<{key}>", lambda _, name=action.name: press(name))  # type: ignore[misc]
 
     def add_buttons(self, *buttons: tuple[str, Callable[[], object]]) -> list[ttk.Button]:
         """Put a row of buttons at the bottom, the first one for the Enter key."""
@@ -151,39 +203,8 @@ def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], o
     return dialog
 
 
-def prompt(
-    window: MainWindow,
-    title: str,
-    text: str,
-    value: str,
-    take: Callable[[str], object],
-    check: Callable[[str], str],
-) -> Dialog:
-    """Ask for a line of text; `check` returns what is wrong with it, `take` uses it."""
-    dialog = Dialog(window, title)
-    dialog.add_title(title)
-    dialog.add_text(text)
-    entry = ttk.Entry(dialog.body, width=34)
-    entry.insert(0, value)
-    entry.select_range(0, "end")
-    entry.pack(fill="x", pady=round(6 * dialog.scale))
-    line = dialog.add_text(style="Fault.TLabel")
-
-    def accept() -> None:
-        answer = entry.get().strip()
-        fault = check(answer)
-        if fault:
-            line.configure(text=fault)
-        else:
-            dialog.close_and(lambda: take(answer))
-
-    dialog.add_buttons(("OK", accept), ("Cancel", dialog.close))
-    dialog.open(entry)
-    return dialog
-
-
 class ListDialog(Dialog):
-    """A list to choose from, with a line for a text that is not in it."""
+    """A list to choose from, with a line for a text that is not in it, or one of them alone."""
 
     def __init__(self, window: MainWindow, request: ListRequest) -> None:
         super().__init__(window, request.title)
@@ -192,17 +213,22 @@ class ListDialog(Dialog):
         more = [(text, partial(self.close_and, action)) for text, action in request.more]
         self.add_buttons(("Choose", self.accept), *more, ("Cancel", self.close))
         self.fault = self.add_text(style="Fault.TLabel", below=True)
-        self.entry: ttk.Entry | None = self._add_entry(request.own) if request.own else None
+        self.entry = self._add_entry(request) if request.own else None
         self.table = self._add_table(request.choices)
         values = [choice.value for choice in request.choices]
         if values:
+            self.table.pack(fill="both", expand=True, pady=(0, round(6 * self.scale)))
             self._select(request.current if request.current in values else values[0])
-        self.open(self.table)
+        self.open(self.table if values else self.entry)
 
-    def _add_entry(self, own: str) -> ttk.Entry:
+    def _add_entry(self, request: ListRequest) -> ttk.Entry:
         entry = ttk.Entry(self.body)
+        if not request.choices:
+            entry.insert(0, request.current)
+            entry.select_range(0, "end")
         entry.pack(side="bottom", fill="x", pady=(2, round(6 * self.scale)))
-        ttk.Label(self.body, text=own, style="Muted.TLabel").pack(side="bottom", anchor="w")
+        label = ttk.Label(self.body, text=request.own, style="Muted.TLabel")
+        label.pack(side="bottom", anchor="w")
         return entry
 
     def _add_table(self, choices: Sequence[Choice]) -> ttk.Treeview:
@@ -221,7 +247,6 @@ class ListDialog(Dialog):
         table.column("detail", width=round(530 * scale))
         for choice in choices:
             table.insert("", "end", iid=choice.value, text=choice.title, values=(choice.detail,))
-        table.pack(fill="both", expand=True, pady=(0, round(6 * scale)))
         table.bind("<Double-1>", lambda _: self.accept())
         for key, step in (("j", 1), ("J", 1), ("k", -1), ("K", -1)):
             table.bind(key, lambda _, step=step: self._step(step))  # type: ignore[misc]
@@ -296,29 +321,300 @@ def read(window: MainWindow, title: str, lines: Sequence[tuple[str, str]]) -> Di
 
 # The system's dialogs
 
-ANY = ("All files", "*")
 
+def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -> Path | None:
+    """Return the file that the player chooses, `None` if the dialog is closed.
 
-def ask_to_open(root: tk.Tk, title: str, kind: FileKind) -> Path | None:
-    """Return the file that the player chooses, `None` if the dialog is closed."""
-    from tkinter import filedialog
-
-    chosen = filedialog.askopenfilename(parent=root, title=title, filetypes=_types(kind))
-    return Path(chosen) if chosen else None
-
-
-def ask_to_save(root: tk.Tk, title: str, kind: FileKind, name: str) -> Path | None:
-    """Return the file to write that the player chooses, `None` if the dialog is closed.
-
-    It has asked before the file is replaced, by the name as it was typed.
+    Args:
+        root: the window.
+        title: what is asked.
+        kind: the kind of file.
+        name: what a file that is to be written is called by default. The dialog asks before such
+            a file is replaced, by the name as it was typed.
     """
     from tkinter import filedialog
 
-    chosen = filedialog.asksaveasfilename(
-        parent=root, title=title, filetypes=_types(kind), initialfile=name + kind.ending
-    )
+    types = [(kind.title, f"*{kind.ending}"), ("All files", "*")]
+    if name is None:
+        chosen = filedialog.askopenfilename(parent=root, title=title, filetypes=types)
+    else:
+        file = name + kind.ending
+        chosen = filedialog.asksaveasfilename(
+            parent=root, title=title, filetypes=types, initialfile=file
+        )
     return Path(chosen) if chosen else None
 
 
-def _types(kind: FileKind) -> list[tuple[str, str]]:
-    return [(kind.title, f"*{kind.ending}"), ANY]
+# Rules of your own
+
+NAME = "own"
+TITLES = {
+    "merging": {"a tile merges once a move": "once", "merged tiles merge on": "cascade"},
+    "scoring": {
+        "the new tile of each merge": "merges",
+        "1 a move, -1 for an illegal one": "moves:1:-1",
+        "the sum of the board": "sum",
+    },
+}
+"""What the form calls values of these fields."""
+
+ENDS = {True: "target", False: "stuck"}
+
+_SIDES = [str(side) for side in range(1, 11)]
+_FIELDS: dict[str, tuple[str, Sequence[str]]] = {
+    "name": ("Name", ()),
+    "rows": ("Rows", _SIDES),
+    "columns": ("Columns", _SIDES),
+    "start": ("Start tiles", ("1", "2", "3", "4", "1..4", "2x2:1")),
+    "spawn": (
+        "New tiles (tile:weight)",
+        ("2:9+4:1", "2:1", "2:1+4:1", "2:4+4:1", "2:3+4:1", "2:6+4:3+8:1", "edge:2"),
+    ),
+    "merging": ("Merging", list(TITLES["merging"])),
+    "scoring": ("Points for", list(TITLES["scoring"])),
+    "target": ("Target", ("none", *(str(2**rank) for rank in range(4, 18)))),
+}
+"""What the fields of the form are called, and what they offer."""
+
+
+def fields_of(rules: Rules) -> dict[str, str]:
+    """Return the fields of the form for `rules`, in the grammar of rules."""
+    changes = dict(part.split("=") for part in str(rules).partition(":")[2].split(","))
+    rows, columns = changes.pop("size").split("x")
+    return {"name": NAME, "rows": rows, "columns": columns} | changes
+
+
+def rules_of(fields: Mapping[str, str]) -> Rules:
+    """Return the rules that the fields of the form describe.
+
+    Raises:
+        RulesError: if a field makes no rules; the message names the value and the fix.
+    """
+    changes = {key: value.strip().lower() for key, value in fields.items() if key != "name"}
+    changes["target"] = changes["target"] or "none"
+    texts = ",".join(f"{key}={value}" for key, value in changes.items())
+    return Rules.parse(f"{fields['name'].strip()}:{texts}")
+
+
+class RulesDialog(Dialog):
+    """A form for rules that says at once what is wrong with them.
+
+    Args:
+        window: the main window.
+        rules: the rules to start from.
+        take: called with the rules when they are accepted.
+    """
+
+    def __init__(self, window: MainWindow, rules: Rules, take: Callable[[Rules], object]) -> None:
+        super().__init__(window, "Rules of your own")
+        self._take = take
+        self.add_title("Rules of your own")
+        (self.button, _) = self.add_buttons(("Play", self.accept), ("Cancel", self.close))
+        self._line = self.add_text(below=True)
+        values = fields_of(rules)
+        self.fields: dict[str, ttk.Entry] = {}
+        for name, (label, offers) in _FIELDS.items():
+            titles = {value: title for title, value in TITLES.get(name, {}).items()}
+            value = titles.get(values[name], values[name])
+            self.fields[name] = self.add_field(label, value, self.check, offers)
+            self.fields[name].configure(state="readonly" if titles else "normal")
+        # Its state is asked for: a variable of Tk's could be collected by another thread, which
+        # then waits for this one.
+        self.ends = ttk.Checkbutton(self.body, text="The target ends the game", command=self.check)
+        is_on = values["end"] == ENDS[True]
+        self.ends.state(["!alternate", "selected" if is_on else "!selected"])
+        self.ends.pack(anchor="w")
+        self.check()
+        self.open(self.fields["name"])
+
+    def rules(self) -> Rules:
+        """Return the rules of the form as it is filled in now.
+
+        Raises:
+            RulesError: if it describes none.
+        """
+        texts = {
+            name: TITLES.get(name, {}).get(field.get(), field.get())
+            for name, field in self.fields.items()
+        }
+        return rules_of(texts | {"end": ENDS[self.ends.instate(["selected"])]})
+
+    @property
+    def said(self) -> str:
+        """The line below the fields: what the rules are, or what is wrong with them."""
+        return str(self._line.cget("text"))
+
+    def check(self) -> bool:
+        """Say what the rules are, or what is wrong with them; return whether they are right."""
+        fault = fault_of(self.rules)
+        text = fault or describe_rules(self.rules())
+        self._line.configure(text=text, style="Fault.TLabel" if fault else "Muted.TLabel")
+        self.button.state(["disabled" if fault else "!disabled"])
+        return not fault
+
+    def accept(self) -> None:
+        """Play by the rules, if they are any."""
+        if self.check():
+            rules = self.rules()
+            self.close_and(lambda: self._take(rules))
+
+
+# Boards
+
+MAX_RANK = 60
+
+
+class BoardEditor:
+    """A board that is being set up, and the cell that the keys act on; without Tk.
+
+    Attributes:
+        board: the board as it is now.
+        cursor: the cell that the keys act on.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self.board = self._whole = board
+        self.cursor: Cell = (0, 0)
+
+    def step(self, direction: Direction) -> None:
+        """Move the cursor, round and round."""
+        down, across = motion.STEPS[direction]
+        rows, columns = self.board.shape
+        self.cursor = (self.cursor[0] + down) % rows, (self.cursor[1] + across) % columns
+
+    def change(self, ranks: int) -> None:
+        """Make the tile at the cursor larger or smaller; below 2 is empty."""
+        value = self.board[self.cursor]
+        self.put(max(0, (value.bit_length() - 1 if value else 0) + ranks))
+
+    def put(self, rank: int) -> None:
+        """Put the tile 2 to the power of `rank` at the cursor; 0 clears the cell."""
+        tile = 1 << min(rank, MAX_RANK) if rank else 0
+        self.board = self._whole = self.board.with_tile(self.cursor, tile)
+
+    def clear(self) -> None:
+        """Take all tiles away."""
+        self.board = self._whole = Board.empty(*self.board.shape)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Cut the board, or add empty cells at the right and below.
+
+        Until a tile is changed, what one size cuts another brings back: ``1`` may become ``10``.
+
+        Raises:
+            BoardError: if no board has this size.
+        """
+        if rows < 1 or columns < 1:
+            raise BoardError("a board needs at least one row and one column")
+        old, (height, width) = self._whole, self._whole.shape
+        self.board = Board.from_rows(
+            [old[r, c] if r < height and c < width else 0 for c in range(columns)]
+            for r in range(rows)
+        )
+        self.cursor = min(self.cursor[0], rows - 1), min(self.cursor[1], columns - 1)
+
+    @property
+    def fault(self) -> str:
+        """Why no game can start from this board, or an empty text."""
+        if not self.board.max_tile:
+            return "Put a tile on the board first."
+        return "" if self.board.can_move() else "No move is possible on this board."
+
+
+class EditorDialog(Dialog):
+    """A board to set up.
+
+    Args:
+        window: the main window.
+        board: the position to start from.
+        take: called with the board to play from.
+    """
+
+    def __init__(self, window: MainWindow, board: Board, take: Callable[[Board], object]) -> None:
+        super().__init__(window, "Set up a board")
+        self._take = take
+        self.editing = BoardEditor(board)
+        self.add_title("Set up a board")
+        help_ = "Click: larger. Right click: smaller. Keys: arrows, + and -, 1 to 9, Delete."
+        self.add_text(help_, "Muted.TLabel")
+        self.add_buttons(("Play", self.accept), ("Clear", self.clear), ("Cancel", self.close))
+        self.line = self.add_text(style="Fault.TLabel", below=True)
+        self.sides = [
+            self.add_field(name, str(side), self.resize, _SIDES)
+            for name, side in zip(("Rows", "Columns"), board.shape, strict=True)
+        ]
+        self.view = self.add_board(380)
+        self._bind_events()
+        self._draw()
+        self.open(self.view)
+
+    def _bind_events(self) -> None:
+        view = self.view
+        view.bind("<ButtonPress-1>", lambda event: self._click(event, 1))
+        view.bind("<ButtonRelease-1>", lambda _: None)
+        for button in ("<ButtonPress-2>", "<ButtonPress-3>"):
+            view.bind(button, lambda event: self._click(event, -1))
+        view.bind("<Configure>", lambda _: self._draw(), add=True)
+        view.bind("<Key>", self._press)
+
+    def _press(self, event: tk.Event[tk.Misc]) -> str | None:
+        key, editing = event.keysym, self.editing
+        if key in ("Up", "Down", "Left", "Right"):
+            editing.step(Direction.parse(key))
+        elif key in ("plus", "equal", "KP_Add", "space"):
+            editing.change(1)
+        elif key in ("minus", "KP_Subtract"):
+            editing.change(-1)
+        elif key in ("Delete", "BackSpace", "0", "period"):
+            editing.put(0)
+        elif key.isdigit():
+            editing.put(int(key))
+        else:
+            return None
+        self._draw()
+        return "break"
+
+    def _click(self, event: tk.Event[tk.Misc], ranks: int) -> None:
+        self.view.focus_set()
+        cell = self.view.cells and self.view.cells.cell_at(event.x, event.y)
+        if cell:
+            self.editing.cursor = cell
+            self.editing.change(ranks)
+            self._draw()
+
+    def clear(self) -> None:
+        """Take all tiles away."""
+        self.editing.clear()
+        self._draw()
+
+    def resize(self) -> None:
+        """Give the board the size that is entered, or say why there is no such board."""
+        try:
+            rows, columns = (int(box.get()) for box in self.sides)
+            self.editing.resize(min(rows, 64), min(columns, 64))
+        except BoardError as error:
+            self.line.configure(text=str(error))
+        except ValueError:
+            self.line.configure(text="Rows and columns are whole numbers, such as 4.")
+        else:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.line.configure(text="")
+        view = self.view
+        view.show(motion.BoardTransition((), self.editing.board), 0)
+        view.finish()
+        view.delete("cursor")
+        if view.cells:
+            x, y = view.cells.middle(*self.editing.cursor)
+            half = view.cells.cell / 2
+            corners = x - half, y - half, x + half, y + half
+            view.create_rectangle(*corners, outline=self.theme.accent, width=3, tags="cursor")
+
+    def accept(self) -> None:
+        """Play from the board, if a game can start there."""
+        fault = self.editing.fault
+        if fault:
+            self.line.configure(text=fault)
+        else:
+            self.close_and(lambda: self._take(self.editing.board))

@@ -114,8 +114,6 @@ class GameWindow:
             player=options.get("player"),
         )
         app.controller.begin(options.get("begin"))
-        if options.get("player") and not session.game.is_over:
-            app.controller.players.toggle_autoplay()
         for event in self._pressed:
             app.press(event)
         self._pressed.clear()

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from statistics import fmean, median
-from tkinter import ttk
-from typing import Literal
 
 from py2048.errors import Py2048Error
 from py2048.session import RecordSummary, Session
@@ -22,9 +20,6 @@ MAX_GAMES = 10_000
 ALL = "all"
 CATEGORIES = (ALL, "plain", "assisted", "computer")
 HEIGHT = 190
-
-Anchor = Literal["w", "e", "center"]
-
 
 WINDOW = 10
 """How many games the running mean spans."""
@@ -117,32 +112,18 @@ class StatisticsWindow(Dialog):
         (close,) = self.add_buttons(("Close", self.close))
         texts = list(dict.fromkeys(game.rules for game in self._games))
         self._rules = {ALL: ALL} | {_short(text, texts): text for text in texts}
-        self._add_choices(str(session.rules))
-        self._table = ttk.Frame(self.body)
-        self._table.pack(anchor="w", pady=round(6 * self.scale))
+        current = str(session.rules)
+        shown = next((name for name, text in self._rules.items() if text == current), ALL)
+        self.rules = self.add_field("Rules", shown, self.refresh, list(self._rules))
+        self.category = self.add_field("Played", ALL, self.refresh, CATEGORIES)
+        for field in (self.rules, self.category):
+            field.configure(state="readonly")
+        self._numbers = self.add_text()
         if fault:
             self.add_text(fault, "Fault.TLabel")
         self.plots = [self._add_plot(), self._add_plot()]
-        self.summary = GameStatistics((), (), 0, 0)
         self.refresh()
         self.open(close)
-
-    def _add_choices(self, current: str) -> None:
-        row = ttk.Frame(self.body)
-        row.pack(fill="x")
-        shown = next((name for name, text in self._rules.items() if text == current), ALL)
-        self.rules = self._add_choice(row, "Rules", list(self._rules), shown)
-        self.category = self._add_choice(row, "Played", list(CATEGORIES), ALL)
-
-    def _add_choice(
-        self, row: ttk.Frame, label: str, values: list[str], value: str
-    ) -> ttk.Combobox:
-        ttk.Label(row, text=label).pack(side="left", padx=(0, 4))
-        box = ttk.Combobox(row, values=values, state="readonly", width=16)
-        box.set(value)
-        box.bind("<<ComboboxSelected>>", lambda _: self.refresh())
-        box.pack(side="left", padx=(0, 12))
-        return box
 
     def _add_plot(self) -> tk.Canvas:
         canvas = tk.Canvas(self.body, background=self.theme.panel, highlightthickness=0)
@@ -155,63 +136,46 @@ class StatisticsWindow(Dialog):
         """Show the games that are chosen."""
         rules = self._rules[self.rules.get()]
         self.summary = summarise(self._games, rules, self.category.get())
-        for child in self._table.winfo_children():
-            child.destroy()
-        for column, (name, value) in enumerate(self.summary.lines):
-            pad = (0, round(14 * self.scale))
-            label = ttk.Label(self._table, text=name, style="Muted.TLabel")
-            label.grid(row=0, column=column, sticky="w", padx=pad)
-            ttk.Label(self._table, text=value).grid(row=1, column=column, sticky="w", padx=pad)
+        numbers = "   ".join(f"{name}: {value}" for name, value in self.summary.lines)
+        self._numbers.configure(text=numbers)
         self._draw()
 
     def _draw(self) -> None:
-        if self.summary.scores:
-            self._draw_scores(Plot(self.plots[0], self.theme, self.scale, "Scores, game by game"))
-            title = "Games by their largest tile"
-            self._draw_tiles(Plot(self.plots[1], self.theme, self.scale, title))
-        else:
-            for canvas in self.plots:
-                canvas.delete("all")
-
-    def _draw_scores(self, plot: Plot) -> None:
-        scores, trend = self.summary.scores, self.summary.trend
-        plot.scale_to(max(scores))
-        count = max(1, len(scores) - 1)
+        for canvas in self.plots:
+            canvas.delete("all")
+        scores, tiles, trend = self.summary.scores, self.summary.tiles, self.summary.trend
+        if not scores:
+            return
+        plot = Plot(self.plots[0], self.theme, self.scale, "Scores, game by game", max(scores))
+        last = max(1, len(scores) - 1)
         for index, score in enumerate(scores):
-            plot.dot(index / count, score)
-        plot.line([(index / count, value) for index, value in enumerate(trend)])
-
-    def _draw_tiles(self, plot: Plot) -> None:
-        tiles = self.summary.tiles
-        plot.scale_to(max(count for _, count in tiles))
+            plot.dot(index / last, score)
+        plot.line([(index / last, value) for index, value in enumerate(trend)])
+        most = max(count for _, count in tiles)
+        plot = Plot(self.plots[1], self.theme, self.scale, "Games by their largest tile", most)
         for index, (tile, count) in enumerate(tiles):
             plot.bar(index, len(tiles), count, self.theme.tile(tile or 2).background, f"{tile}")
 
 
 class Plot:
-    """A plot on a canvas: lines at round values, then dots, lines or bars over them."""
+    """A plot on a canvas, with lines at round values from 0 to `top` behind it."""
 
-    def __init__(self, canvas: tk.Canvas, theme: Theme, scale: float, title: str) -> None:
-        self._canvas = canvas
-        self._theme = theme
-        self._scale = scale
-        canvas.delete("all")
+    def __init__(
+        self, canvas: tk.Canvas, theme: Theme, scale: float, title: str, top: float
+    ) -> None:
+        self._canvas, self._theme, self._scale = canvas, theme, scale
         self._left, self._right = 60 * scale, canvas.winfo_width() - 14 * scale
         self._top, self._bottom = 30 * scale, canvas.winfo_height() - 22 * scale
-        self._most = 1.0
-        self._write(self._left, 13 * scale, title, "w", theme.ink)
-
-    def _write(self, x: float, y: float, text: str, anchor: Anchor, colour: str) -> None:
-        write(self._canvas, (x, y), text, colour, 12 * self._scale, anchor=anchor)
-
-    def scale_to(self, top: float) -> None:
-        """Let values from 0 to `top` fit, and draw lines at round ones."""
+        self._write(self._left, 13 * scale, title, theme.ink, "w")
         steps = nice_steps(top)
         self._most = steps[-1]
         for value in steps:
             y = self._y(value)
-            self._canvas.create_line(self._left, y, self._right, y, fill=self._theme.empty)
-            self._write(self._left - 6, y, f"{value:,.0f}", "e", self._theme.muted)
+            canvas.create_line(self._left, y, self._right, y, fill=theme.empty)
+            self._write(self._left - 6, y, f"{value:,.0f}", theme.muted, "e")
+
+    def _write(self, x: float, y: float, text: str, colour: str, anchor: str = "center") -> None:
+        write(self._canvas, (x, y), text, colour, 12 * self._scale, anchor=anchor)
 
     def _x(self, share: float) -> float:
         return self._left + 6 + share * (self._right - self._left - 12)
@@ -233,14 +197,15 @@ class Plot:
     def bar(self, index: int, count: int, value: float, colour: str, label: str) -> None:
         """Draw one of `count` bars."""
         room = (self._right - self._left) / count
-        width = min(room * 0.8, 60 * self._scale)
-        x = self._left + (index + 0.5) * room
-        top = self._y(value)
-        self._canvas.create_rectangle(
-            x - width / 2, top, x + width / 2, self._bottom, fill=colour, outline=self._theme.ink
+        x, top, half = (
+            self._left + (index + 0.5) * room,
+            self._y(value),
+            min(room * 0.4, 30 * self._scale),
         )
-        self._write(x, self._bottom + 11 * self._scale, label, "center", self._theme.ink)
-        self._write(x, top - 9 * self._scale, f"{value:,.0f}", "center", self._theme.muted)
+        box = x - half, top, x + half, self._bottom
+        self._canvas.create_rectangle(*box, fill=colour, outline=self._theme.ink)
+        self._write(x, self._bottom + 11 * self._scale, label, self._theme.ink)
+        self._write(x, top - 9 * self._scale, f"{value:,.0f}", self._theme.muted)
 
 
 def _short(text: str, texts: list[str]) -> str:

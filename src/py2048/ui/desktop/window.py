@@ -11,11 +11,10 @@ from tkinter import ttk
 from py2048.ui.desktop import style
 from py2048.ui.desktop.board_image import rounded
 from py2048.ui.desktop.board_view import CanvasBoard, Photos
-from py2048.ui.desktop.style import cut, font, write
+from py2048.ui.desktop.style import cut, font, measured, write
 from py2048.ui.shared import motion
-from py2048.ui.shared.actions import ACTIONS, BY_NAME, UserAction
-from py2048.ui.shared.background import SPEEDS, Autoplay
-from py2048.ui.shared.screen import CoachStatus, Status, counted
+from py2048.ui.shared.actions import ACTIONS, UserAction
+from py2048.ui.shared.screen import CoachStatus, Status
 from py2048.ui.shared.themes import Theme, mixed
 
 WIDTH, HEIGHT = 480, 640
@@ -87,7 +86,6 @@ class MainWindow:
         column = len(self.tools.grid_slaves())
         button.grid(row=0, column=column, sticky="ew", padx=round(2 * self.scale))
         self.tools.columnconfigure(column, weight=1, uniform="tools")
-        Tip(button, f"{BY_NAME[name].help} ({BY_NAME[name].shown})")
         return button
 
     def set_theme(self, theme: Theme) -> None:
@@ -136,19 +134,36 @@ class MainWindow:
         for name, is_possible in (("undo", undo), ("redo", redo)):
             self.buttons[name].state(["!disabled" if is_possible else "disabled"])
 
-    def show_autoplay(self, autoplay: Autoplay, set_speed: Callable[[int], object]) -> None:
-        """Show the bar of autoplay while it is on: its speed and a button to pause it."""
-        self.buttons["autoplay"].configure(text="Pause" if autoplay.is_on else "Auto")
-        if autoplay.is_on and self._bar is None:
-            self._bar = self._make_bar(SPEEDS.index(autoplay.speed), set_speed)
-            self._bar.pack(
-                before=self.board, fill="x", padx=round(8 * self.scale), pady=round(2 * self.scale)
-            )
-        elif not autoplay.is_on and self._bar is not None:
-            self._bar.destroy()
-            self._bar = None
-        elif self._bar is not None and round(self.slider.get()) != SPEEDS.index(autoplay.speed):
-            self.slider.set(SPEEDS.index(autoplay.speed))
+    def show_autoplay(
+        self, speed: int | None, most: int, set_speed: Callable[[int], object]
+    ) -> None:
+        """Show the bar of autoplay while it is on, and a button to pause it.
+
+        Args:
+            speed: the place of its speed, from 0 to `most`; `None` if it is off.
+            most: the last place.
+            set_speed: called with another place.
+        """
+        self.buttons["autoplay"].configure(text="Auto" if speed is None else "Pause")
+        if speed is None:
+            if self._bar is not None:
+                self._bar.destroy()
+                self._bar = None
+            return
+        if self._bar is None:
+            self._bar = bar = ttk.Frame(self.root)
+            ttk.Label(bar, text="Slow", style="Muted.TLabel").pack(side="left")
+            ttk.Label(bar, text="Fast", style="Muted.TLabel").pack(side="right")
+            self.slider = ttk.Scale(bar, from_=0, to=most, value=speed)
+            self.slider.configure(command=lambda value: set_speed(round(float(value))))
+            self.slider.pack(fill="x", expand=True, padx=round(6 * self.scale))
+            self._pack_bar(bar)
+        elif round(self.slider.get()) != speed:
+            self.slider.set(speed)
+
+    def _pack_bar(self, bar: tk.Widget) -> None:
+        pad = round(8 * self.scale), round(2 * self.scale)
+        bar.pack(before=self.board, fill="x", padx=pad[0], pady=pad[1])
 
     def show_coach(self, status: CoachStatus | None) -> None:
         """Show the bar of the coach, or take it away."""
@@ -159,18 +174,8 @@ class MainWindow:
             return
         if self.coach is None:
             self.coach = CoachBar(self.root, self.theme, self.scale)
-            pad = round(8 * self.scale), round(2 * self.scale)
-            self.coach.pack(before=self.board, fill="x", padx=pad[0], pady=pad[1])
+            self._pack_bar(self.coach)
         self.coach.show(status)
-
-    def _make_bar(self, speed: int, set_speed: Callable[[int], object]) -> ttk.Frame:
-        bar = ttk.Frame(self.root)
-        ttk.Label(bar, text="Slow", style="Muted.TLabel").pack(side="left")
-        ttk.Label(bar, text="Fast", style="Muted.TLabel").pack(side="right")
-        self.slider = ttk.Scale(bar, from_=0, to=len(SPEEDS) - 1, value=speed)
-        self.slider.configure(command=lambda value: set_speed(round(float(value))))
-        self.slider.pack(fill="x", expand=True, padx=round(6 * self.scale))
-        return bar
 
 
 class CoachBar(tk.Canvas):
@@ -213,8 +218,8 @@ class CoachBar(tk.Canvas):
         filled = 1 + (bar - 1) * status.share
         self.create_rectangle(1, sides[0], filled, sides[1], fill=theme.accent, width=0)
         letters, left = font(self, COACH_LINE * scale), bar + 8 * scale
-        is_long = cut(self, status.text, letters, width - left) != status.text
-        text = cut(self, status.short, letters, width - left) if is_long else status.text
+        is_long = measured(self, status.text, letters) > width - left
+        text = cut(self, status.short if is_long else status.text, letters, width - left)
         place = left, middle
         write(self, place, text, theme.ink, COACH_LINE * scale, anchor="w", tags="text")
 
@@ -261,40 +266,6 @@ class WarningBar(ttk.Frame):
         self.show(warning="")
 
 
-class Tip:
-    """A few words that appear while the mouse rests on a widget."""
-
-    def __init__(self, widget: tk.Widget, text: str) -> None:
-        self._widget = widget
-        self._text = text
-        self._timer = ""
-        self._window: tk.Toplevel | None = None
-        widget.bind("<Enter>", lambda _: self._wait(), add=True)
-        for event in ("<Leave>", "<ButtonPress>", "<Destroy>"):
-            widget.bind(event, lambda _: self._hide(), add=True)
-
-    def _wait(self) -> None:
-        self._hide()
-        self._timer = self._widget.after(700, self._show)
-
-    def _show(self) -> None:
-        self._timer = ""
-        self._window = window = tk.Toplevel(self._widget)
-        window.wm_overrideredirect(True)
-        ttk.Label(window, text=self._text, padding=4, relief="solid", borderwidth=1).pack()
-        x = self._widget.winfo_rootx()
-        y = self._widget.winfo_rooty() + self._widget.winfo_height() + 4
-        window.wm_geometry(f"+{x}+{y}")
-
-    def _hide(self) -> None:
-        if self._timer:
-            self._widget.after_cancel(self._timer)
-            self._timer = ""
-        if self._window is not None:
-            self._window.destroy()
-            self._window = None
-
-
 class ScoreHeader(tk.Canvas):
     """The name at the left, the scores at the right."""
 
@@ -337,10 +308,10 @@ class ScoreHeader(tk.Canvas):
         self.itemconfigure("Best", text=f"{status.best:,}")
         self._show_line()
 
-    def rise(self, points: int, *, is_animated: bool) -> None:
+    def rise(self, points: int) -> None:
         """Let points rise from the score, over 600 ms; they take the place of those before."""
         self.delete("rise")
-        if not points or not is_animated or "Score" not in self._boxes:
+        if not points or "Score" not in self._boxes:
             return
         place = self._boxes["Score"], self.winfo_height() * 0.8
         size = 17 * self._scale
@@ -379,9 +350,7 @@ class ScoreHeader(tk.Canvas):
     def _show_line(self) -> None:
         """Show the small line, cut to the room there is."""
         status, theme = self.status, self._theme
-        moves = counted(status.moves, "move")
-        facts = " · ".join(filter(None, (status.rules, moves, status.help)))
-        text = status.note or (facts if status.rules else "")
+        text = status.note or " · ".join([status.rules, *status.facts] if status.rules else [])
         text = cut(self, text, font(self, HEADER_LINE * self._scale), self._room)
         self.itemconfigure("line", text=text, fill=theme.accent if status.note else theme.muted)
 

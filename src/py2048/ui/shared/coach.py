@@ -7,7 +7,7 @@ waits for it, and every position of which it tells something counts as a hint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -47,6 +47,7 @@ class CoachScreen(Protocol):
 class _Position:
     """A position of the game, with what was played there and what the judge found, if anything."""
 
+    ply: int
     board: Board
     score: int
     played: Direction | None = None
@@ -83,8 +84,7 @@ class Coach:
         self.progress = ""
         self._first = 1  # the ply of the first position
         self._positions: list[_Position] = []
-        self._open: set[int] = set()  # the places of those without a review
-        self._mean = MeanAccuracy()  # of the others
+        self._mean = MeanAccuracy()  # of those with a review
         self._most = 0.0  # what was expected at most
 
     def toggle(self) -> str:
@@ -105,7 +105,6 @@ class Coach:
         self.is_on, self._judge = False, None
         self._worker.drop()
         self._positions.clear()
-        self._open.clear()
         self._screen.show_coach(None)
 
     def pause(self, *, is_paused: bool) -> None:
@@ -131,7 +130,7 @@ class Coach:
             case events.GameStarted() | events.Undone():
                 self._begin()
 
-    def _take(self, answer: tuple[MoveReview, ...] | Compiling | Failure) -> None:
+    def _take(self, answer: MoveReview | Compiling | Failure) -> None:
         """Use what the judge has found, unless the game has moved on."""
         match answer:
             case _ if not self.is_on or self.is_paused:
@@ -140,13 +139,11 @@ class Coach:
                 self.stop()
                 self._screen.warn(f"the coach cannot judge this game: {reason}")
                 return
-            case tuple():
-                self.progress = ""
-                for move in answer:
-                    at = move.ply - self._first
-                    if 0 <= at < len(self._positions) and self._positions[at].board == move.board:
-                        self._positions[at].judged = move
-                        self._most = max(self._most, self._outlook(move))
+            case MoveReview():
+                self.progress, at = "", answer.ply - self._first
+                if 0 <= at < len(self._positions) and self._positions[at].board == answer.board:
+                    self._positions[at].judged = answer
+                    self._most = max(self._most, self._outlook(answer))
             case compiling:
                 self.progress = str(compiling)
         self._grade()
@@ -156,62 +153,47 @@ class Coach:
 
     def _begin(self) -> None:
         self._first, self.progress = self._session.game.ply + 1, ""
-        self._positions, self._most = [], 0.0
-        self._open, self._mean = set(), MeanAccuracy()
+        self._positions, self._mean, self._most = [], MeanAccuracy(), 0.0
         self._look()
 
     def _go_to(self, ply: int) -> None:
         """Forget the positions after that before move `ply`, and what was played there."""
-        here = ply - self._first
-        del self._positions[here + 1 :]
-        at = self._positions[here]
-        at.played = None
-        self._open = {place for place in self._open if place < here} | {here}
-        if at.review is not None:
-            at.review, self._mean = None, MeanAccuracy()
-            for each in self._positions:
-                if each.review is not None:
-                    self._mean.add(each.review)
+        del self._positions[ply - self._first + 1 :]
+        here = self._positions[-1]
+        here.played = None
+        if here.review is not None:
+            here.review, self._mean = None, MeanAccuracy()
+            for at in self._positions:
+                if at.review is not None:
+                    self._mean.add(at.review)
 
     def _look(self) -> None:
         """Judge the position on the screen, and show what is known until then."""
         game = self._session.game
         if len(self._positions) == game.ply + 1 - self._first and not game.is_over:
-            self._open.add(len(self._positions))
-            self._positions.append(_Position(game.board, game.score))
-        if not (waiting := self._waiting()):
+            self._positions.append(_Position(game.ply + 1, game.board, game.score))
+        if not (waiting := [at for at in reversed(self._positions) if at.judged is None]):
             self._grade()
         elif not self.is_paused:
             self._worker.ask(partial(self._judging, self._session.rules, waiting), self._take)
         self._screen.show_coach(self.status)
 
-    def _waiting(self) -> list[tuple[int, Board, int]]:
-        """Return ply, board and score of the positions to be judged, the newest first."""
-        newest_first = ((place, self._positions[place]) for place in sorted(self._open)[::-1])
-        return [
-            (self._first + place, at.board, at.score)
-            for place, at in newest_first
-            if at.judged is None
-        ]
-
     def _judging(
-        self, rules: Rules, waiting: list[tuple[int, Board, int]]
-    ) -> Iterator[tuple[MoveReview, ...] | Compiling]:
+        self, rules: Rules, waiting: Sequence[_Position]
+    ) -> Iterator[MoveReview | Compiling]:
         """Judge positions; in the worker's thread."""
         if self._judge is None or self._judge.rules != rules:
             self._judge = yield from ready_judge(rules)
         judge = self._judge
-        for ply, board, score in waiting:
-            yield (judge.review_move(board, score, board.legal_directions()[0], ply=ply),)
+        for at in waiting:
+            yield judge.review_move(at.board, at.score, at.board.legal_directions()[0], ply=at.ply)
 
     def _grade(self) -> None:
         """Review the moves whose positions are judged; what is told of this one is a hint."""
-        for place in sorted(self._open):
-            at = self._positions[place]
-            if at.played is not None and at.judged is not None:
+        for at in self._positions:
+            if at.review is None and at.played is not None and at.judged is not None:
                 at.review = self._review_of(at.judged, at.played)
                 self._mean.add(at.review)
-                self._open.discard(place)
         if self._here is not None:
             before = self._session.category
             self._session.count_help()
@@ -235,7 +217,7 @@ class Coach:
     @property
     def accuracy(self) -> float | None:
         """The accuracy of the moves that are judged, if any is."""
-        is_any = len(self._open) < len(self._positions)
+        is_any = any(at.review is not None for at in self._positions)
         return self._mean.value if is_any else None
 
     @property
@@ -251,18 +233,25 @@ class Coach:
         return played[-1].review if played else None
 
     @property
+    def _expected(self) -> str:
+        """What to expect, if it is known."""
+        if self._here is None or self._judge is None:
+            return ""
+        worth = self._outlook(self._here)
+        return value_text(worth, self._unit, is_exact=self._judge.is_exact)
+
+    @property
     def status(self) -> CoachStatus:
         """What the coach says now."""
         if self.is_paused:
             return CoachStatus(0.0, PAUSED, PAUSED)
-        here, unit, said = self._here, self._unit, []
+        said = []
         if (last := self.last_move) is not None:
-            said.append(("", last_move_text(last, unit)))
+            said.append(("", last_move_text(last, self._unit)))
         if self.accuracy is not None:
             said.append(("accuracy ", f"{self.accuracy:.0f} %"))
-        if here is not None and self._judge is not None:
-            worth = value_text(self._outlook(here), unit, is_exact=self._judge.is_exact)
-            said.append(("expected ", worth))
+        if expected := self._expected:
+            said.append(("expected ", expected))
         elif not self._session.game.is_over:
             said.append(("", self.progress or JUDGING))
         text = ", ".join(word + value for word, value in said)
@@ -271,16 +260,10 @@ class Coach:
     @property
     def sentences(self) -> str:
         """The same as sentences; empty if nothing is known."""
-        said = []
-        if (last := self.last_move) is not None:
-            said.append(describe_loss(last, self._unit))
-        if self.accuracy is not None:
-            said.append(f"Accuracy {self.accuracy:.0f} %.")
-        if self._here is not None and self._judge is not None:
-            outlook = self._outlook(self._here)
-            worth = value_text(outlook, self._unit, is_exact=self._judge.is_exact)
-            said.append(f"Expected {worth}.")
-        return " ".join(said)
+        last, accuracy, expected = self.last_move, self.accuracy, self._expected
+        said = [] if last is None else [describe_loss(last, self._unit)]
+        said += [] if accuracy is None else [f"Accuracy {accuracy:.0f} %."]
+        return " ".join([*said, f"Expected {expected}."] if expected else said)
 
     @property
     def _share(self) -> float:

@@ -10,29 +10,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import BoardError, Py2048Error, RecordError, StorageError, os_errors_as
+from py2048.errors import BoardError, RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
-from py2048.rules import RandomStart, Rules, get_rules, list_rules
+from py2048.rules import RandomStart, Rules, list_rules
 from py2048.session import Event, Hint, Session, hint_player
-from py2048.ui.shared.background import (
-    SPEEDS,
-    START_SPEED,
-    Autoplay,
-    BackgroundWorker,
-    Failure,
-)
+from py2048.ui.shared.background import BackgroundWorker, Failure, Timer
 from py2048.ui.shared.coach import SETTING as COACH_SETTING
 from py2048.ui.shared.coach import Coach
 from py2048.ui.shared.describe import describe, describe_rules
-from py2048.ui.shared.presenter import PACES, GameScreen, Presenter, current_events, fault_of
+from py2048.ui.shared.presenter import Presenter, Start, fault_of, opening
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import RECORDS, Choice, ListRequest, counted
+from py2048.ui.shared.screen import RECORDS, Choice, GameScreen, ListRequest, counted
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 if TYPE_CHECKING:
@@ -50,7 +45,11 @@ KEEPS_PLAYING = frozenset(
 )
 """The actions that do not stop autoplay."""
 
-Start = Callable[[Session], Iterable[Event]]
+SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
+"""Moves a second of autoplay; the last means as fast as the player can."""
+
+START_SPEED = 4
+
 Commands = Mapping[str, Callable[[], object]]
 """What does the actions, by their names in `py2048.ui.shared.actions`."""
 
@@ -63,8 +62,8 @@ class Controller:
         screen: the front end.
         theme: the colours that the screen has.
         reduced_motion: show moves without animation; by default as chosen last.
-        player: the spec of the player that gives hints and plays by itself; by default the one
-            chosen last.
+        player: the spec of a player that plays from the start and gives hints; by default
+            hints come from the player chosen last.
         text_of: returns the message for an event.
 
     Attributes:
@@ -74,7 +73,6 @@ class Controller:
         game: moves, and which game is played.
         records: games in files, and finished ones.
         reviews: what each move of a game was worth.
-        practice: mistakes, puzzles and endings.
         commands: does the actions; a front end adds those that only it has.
     """
 
@@ -89,23 +87,23 @@ class Controller:
         text_of: Callable[[Event], str] = describe,
     ) -> None:
         self.session, self.screen, self.theme = session, screen, theme
+        self._plays_at_once = player is not None
         self.presenter = presenter = Presenter(session, screen, text_of)
         animated = session.get_setting("animation", True) is not False
         presenter.is_animated = animated and not reduced_motion
-        self._judging = BackgroundWorker(screen)
-        self.coach = Coach(session, screen, self._judging, presenter.show_status)
+        judge, adviser, other = self._workers = [BackgroundWorker(screen.later) for _ in range(3)]
+        self.coach = Coach(session, screen, judge, presenter.show_status)
         presenter.follow = self.coach.follow
-        self.players = PlayerCommands(presenter, self.coach, player)
-        self.game = GameCommands(presenter, self.players.autoplay.stop)
+        self.players = PlayerCommands(presenter, adviser, self.coach, player)
+        self.game = GameCommands(presenter, self.players.stop)
         self.records = RecordCommands(presenter, self.game)
-        self.reviews = ReviewCommands(presenter, self.game, self.records)
-        self.practice = PracticeCommands(presenter)
+        self.reviews = ReviewCommands(presenter, other, self.game, self.records)
         self.commands: dict[str, Callable[[], object]] = {
             **self.game.commands,
             **self.players.commands,
             **self.records.commands,
             **self.reviews.commands,
-            **self.practice.commands,
+            **PracticeCommands(presenter, other).commands,
             "coach": self._toggle_coach,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
             "animation": self._toggle_animation,
@@ -114,49 +112,32 @@ class Controller:
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Show the session's game; if there is none yet, `start` or resume one."""
-        session, show = self.session, self.presenter.show
-        if session.get_setting(COACH_SETTING, False) is True:
+        """Show the session's game, as `opening` says, and let the player that was named play."""
+        if self.session.get_setting(COACH_SETTING, False) is True:
             self.coach.start()
-        if session.version > 0:
-            show(current_events(session))
-        else:
-            try:
-                show((start or self._resume_or_start)(session))
-            except StorageError as error:
-                self.screen.warn(str(error))
-                show(session.start(self._remembered_rules()))
-        show(session.check_saving())
-        if session.unsaved:
-            self.screen.show_unsaved(session.unsaved)
-
-    def _resume_or_start(self, session: Session) -> Iterable[Event]:
-        return session.resume() or session.start(self._remembered_rules())
-
-    def _remembered_rules(self) -> Rules:
-        try:
-            return Rules.parse(str(self.session.get_setting("rules", "classic")))
-        except Py2048Error:
-            return get_rules("classic")
+        self.presenter.show(opening(self.session, start))
+        self.presenter.show(self.session.check_saving())
+        if self.session.unsaved:
+            self.screen.show_unsaved(self.session.unsaved)
+        if self._plays_at_once and not self.session.game.is_over:
+            self.players.toggle_autoplay()
 
     def close(self) -> None:
         """Leave the session to others."""
-        self.players.close()
-        self.practice.close()
-        self.reviews.close()
-        self._judging.close()
-
-    def do(self, name: str) -> None:
-        """Do the action called `name`; most end autoplay."""
-        if name not in KEEPS_PLAYING:
-            self.players.autoplay.stop()
-        self.commands[name]()
+        self.players.stop()
+        for worker in self._workers:
+            worker.close()
 
     @property
     def is_waiting(self) -> bool:
         """Whether answers of a player or a judge are to come."""
-        subjects = self.players, self.reviews, self.practice
-        return self._judging.is_busy or any(each.is_waiting for each in subjects)
+        return any(worker.is_busy for worker in self._workers)
+
+    def do(self, name: str) -> None:
+        """Do the action called `name`; most end autoplay."""
+        if name not in KEEPS_PLAYING:
+            self.players.stop()
+        self.commands[name]()
 
     def _quit(self) -> None:
         """Quit, after asking if something cannot be saved."""
@@ -172,23 +153,11 @@ class Controller:
         self.presenter.remember(COACH_SETTING, self.coach.is_on)
         self.screen.say(said)
 
-    # Looks
-
     def set_theme(self, name: str) -> None:
         """Change the colours."""
         self.theme = get_theme(name)
         self.screen.set_theme(self.theme)
         self._keep_look("theme", name, f"Theme: {self.theme.title}.")
-
-    def set_animation_speed(self, name: str) -> None:
-        """Animate at another speed, a key of `PACES`."""
-        self.presenter.speed = name
-        self._keep_look("animation_speed", name, f"Animation speed: {name}.")
-
-    def remember_animation_speed(self) -> None:
-        """Animate at the speed chosen last."""
-        name = str(self.session.get_setting("animation_speed", "normal"))
-        self.presenter.speed = name if name in PACES else "normal"
 
     def _toggle_animation(self) -> None:
         is_animated = self.presenter.is_animated = not self.presenter.is_animated
@@ -202,46 +171,38 @@ class Controller:
 
 
 class PlayerCommands:
-    """Who gives hints and plays by itself.
+    """Hints, and a player that plays by itself.
 
     Args:
         presenter: shows what happens.
+        worker: asks the player.
         coach: pauses while a player plays.
         player: the spec of the player; by default the one chosen last.
+
+    Attributes:
+        playing: the spec of the player that plays by itself, or an empty text.
+        speed: one of `SPEEDS`.
     """
 
-    def __init__(self, presenter: Presenter, coach: Coach, player: str | None) -> None:
-        self._presenter, self._coach, self._wanted = presenter, coach, player
+    def __init__(
+        self, presenter: Presenter, worker: BackgroundWorker, coach: Coach, player: str | None
+    ) -> None:
+        self._presenter, self._worker, self._coach = presenter, worker, coach
         self._session, self._screen = presenter.session, presenter.screen
-        self._worker = BackgroundWorker(self._screen)
-        self._was_compiling = False
-        self.autoplay = Autoplay(
-            self._session,
-            self._worker,
-            self._screen.later,
-            presenter.show,
-            self._autoplay_changed,
-            self._screen.warn,
-        )
+        self._wanted = player
+        self._progress = ""  # of the compiler
+        self._timer: Timer | None = None
+        self._asked = 0.0
+        self.playing = ""
         speed = self._session.get_setting("autoplay_speed", START_SPEED)
-        self.autoplay.speed = speed if speed in SPEEDS else START_SPEED
+        self.speed = speed if speed in SPEEDS else START_SPEED
         self.commands: Commands = {
             "hint": self.hint,
             "autoplay": self.toggle_autoplay,
-            "faster": lambda: self.change_speed(1),
-            "slower": lambda: self.change_speed(-1),
+            "faster": lambda: self.set_speed(SPEEDS.index(self.speed) + 1),
+            "slower": lambda: self.set_speed(SPEEDS.index(self.speed) - 1),
             "player": self.choose,
         }
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether a player is asked for something."""
-        return self._worker.is_busy
-
-    def close(self) -> None:
-        """Ask no more."""
-        self.autoplay.stop()
-        self._worker.close()
 
     @property
     def player(self) -> str:
@@ -264,14 +225,20 @@ class PlayerCommands:
 
     def set_player(self, spec: str) -> None:
         """Let another player give hints and play."""
-        is_on = self.autoplay.is_on
-        self.autoplay.stop()
+        was_playing = self.playing
+        self.stop()
         self._wanted = None
         self._presenter.remember("player", spec)
         self._screen.say(f"Hints and autoplay by {spec}.")
         self._presenter.show_status()
-        if is_on:
-            self.autoplay.start(spec)
+        if was_playing:
+            self._start(spec)
+
+    def _show_note(self, note: str) -> None:
+        self._presenter.note = note
+        self._presenter.show_status()
+
+    # Hints
 
     def hint(self) -> None:
         """Ask the player what to do, in the background."""
@@ -279,13 +246,13 @@ class PlayerCommands:
         if session.game.is_over:
             self._screen.say("The game is over: there is no move to hint at.")
             return
-        self._screen.cover(None, is_animated=False)
+        self._screen.cover(None)
         self._show_note(f"{player} is thinking …")
         snapshot = session.snapshot()
-        self._was_compiling = False
-        self._worker.ask(lambda: session.advise(snapshot, player), partial(self._take, player))
+        self._progress = ""
+        self._worker.ask(lambda: session.advise(snapshot, player), partial(self._take_hint, player))
 
-    def _take(self, player: str, answer: Hint | Compiling | Failure) -> None:
+    def _take_hint(self, player: str, answer: Hint | Compiling | Failure) -> None:
         """Show a hint, unless the game has moved on, and the compiler's progress."""
         match answer:
             case Failure(reason):
@@ -295,49 +262,88 @@ class PlayerCommands:
                 if not answer.instead_of:
                     self._show_note("")
                 is_shown = self._presenter.show(self._session.show_hint(answer))
-                if not is_shown and self._was_compiling:
+                if not is_shown and self._progress:
                     self._screen.say(f"{answer.player} is ready: it gives hints from now on.")
             case compiling:
-                self._was_compiling = True
+                self._progress = str(compiling)
                 self._show_note(f"{player}: {compiling}")
 
-    def _show_note(self, note: str) -> None:
-        self._presenter.note = note
-        self._presenter.show_status()
+    # Autoplay
 
     def toggle_autoplay(self) -> None:
         """Let the player play, or stop it."""
-        if self.autoplay.is_on:
-            self.autoplay.stop()
+        if self.playing:
+            self.stop()
         elif self._session.game.is_over:
             self._screen.say("The game is over: there is nothing to play.")
         else:
-            self._screen.cover(None, is_animated=False)
-            self.autoplay.start(self.player)
-
-    def change_speed(self, step: int) -> None:
-        """Go to the next speed of autoplay up (1) or down (-1), where there is one."""
-        self.set_speed(SPEEDS.index(self.autoplay.speed) + step)
+            self._screen.cover(None)
+            self._start(self.player)
 
     def set_speed(self, index: int) -> None:
         """Play at ``SPEEDS[index]``, or at the slowest or fastest speed beyond its ends."""
         speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
-        if speed == self.autoplay.speed:
+        if speed == self.speed:
             return
-        self.autoplay.speed = speed
+        self.speed = speed
         self._presenter.remember("autoplay_speed", speed)
-        if self.autoplay.is_on:
+        if self.playing:
             self._autoplay_changed()
         else:
             self._presenter.show_status()
         text = "as fast as it can" if speed == SPEEDS[-1] else f"{speed} moves a second"
         self._screen.say(f"Autoplay: {text}.")
 
+    def stop(self) -> None:
+        """Stop playing; a move that the player is still choosing is dropped."""
+        if self.playing:
+            self.playing = ""
+            self._worker.drop()
+            if self._timer is not None:
+                self._timer.stop()
+            self._autoplay_changed()
+
+    def _start(self, player: str) -> None:
+        self.playing, self._progress = player, ""
+        self._autoplay_changed()
+        self._ask_for_move()
+
     def _autoplay_changed(self) -> None:
-        autoplay = self.autoplay
-        self._presenter.interval_s = autoplay.interval_s if autoplay.is_on else None
-        self._coach.pause(is_paused=autoplay.is_on)
-        self._show_note(str(autoplay))
+        is_fastest = self.speed == SPEEDS[-1]
+        interval_s = 0.0 if is_fastest else 1 / self.speed
+        self._presenter.interval_s = interval_s if self.playing else None
+        self._coach.pause(is_paused=bool(self.playing))
+        pace = " at full speed" if is_fastest else f" {self.speed}/s"
+        how = f": {self._progress}" if self._progress else pace
+        self._show_note(self.playing and f"{self.playing}{how}")
+
+    def _ask_for_move(self) -> None:
+        session, player, snapshot = self._session, self.playing, self._session.snapshot()
+        self._asked = monotonic()
+        self._worker.ask(lambda: session.advise(snapshot, player, only_move=True), self._take_move)
+
+    def _take_move(self, answer: Hint | Compiling | Failure) -> None:
+        """Play the move that was chosen when it is due; until then show the compiler's progress."""
+        if isinstance(answer, Failure):
+            self.stop()
+            self._screen.warn(answer.reason)
+            return
+        progress = "" if isinstance(answer, Hint) else str(answer)
+        if progress != self._progress:
+            self._progress = progress
+            self._autoplay_changed()
+        if isinstance(answer, Hint):
+            due = self._asked + (self._presenter.interval_s or 0.0)
+            self._timer = self._screen.later(
+                max(0.0, due - monotonic()), partial(self._play, answer)
+            )
+
+    def _play(self, hint: Hint) -> None:
+        is_played = self._presenter.show(self._session.play_hint(hint))
+        if self._session.game.is_over:
+            self.stop()
+        elif is_played and self.playing:
+            self._ask_for_move()
 
 
 class GameCommands:
@@ -361,27 +367,20 @@ class GameCommands:
             lambda: session.start_from(record)
         )
         self.commands: Commands = {
-            **{str(each): partial(self.move, each) for each in Direction},
-            "undo": self.undo,
-            "redo": self.redo,
+            **{str(each): partial(self._move, each) for each in Direction},
+            "undo": partial(self._step, session.undo, "There is nothing to take back."),
+            "redo": partial(self._step, session.redo, "There is no move to play again."),
             "new": lambda: self.start(session.start),
-            "rules": self.choose_rules,
+            "rules": self._choose_rules,
             "games": lambda: presenter.attempt(self._choose_game),
         }
 
-    def move(self, direction: Direction) -> None:
-        """Slide."""
+    def _move(self, direction: Direction) -> None:
         self._presenter.show(self._session.move(direction))
 
-    def undo(self) -> None:
-        """Take the last move back."""
-        if not self._presenter.show(self._session.undo()):
-            self._screen.say("There is nothing to take back.")
-
-    def redo(self) -> None:
-        """Play again a move that was taken back."""
-        if not self._presenter.show(self._session.redo()):
-            self._screen.say("There is no move to play again.")
+    def _step(self, step: Callable[[], Iterable[Event]], nothing: str) -> None:
+        if not self._presenter.show(step()):
+            self._screen.say(nothing)
 
     def start(self, action: Callable[[], Iterable[Event]]) -> None:
         """Start a new game by `action`, after asking if one is in progress."""
@@ -402,8 +401,7 @@ class GameCommands:
     def _ask(self, text: str, yes: str, no: str, action: Callable[[], Iterable[Event]]) -> None:
         self._screen.ask(text, yes, no, lambda: self._presenter.change(action))
 
-    def choose_rules(self) -> None:
-        """Choose rules, then continue their game or start one."""
+    def _choose_rules(self) -> None:
         self._screen.choose(
             ListRequest(
                 "Rules",
@@ -418,8 +416,6 @@ class GameCommands:
 
     def play_by(self, rules: Rules) -> None:
         """Continue the last game under `rules`, or start one."""
-        self._stop()
-        self._presenter.remember("rules", str(rules))
         if rules == self._session.rules:
             self.start(self._session.start)
         else:
@@ -448,12 +444,8 @@ class GameCommands:
 
     def _resume(self, game_id: str) -> None:
         """Resume a game as it is now: another window may have continued or finished it."""
-
-        def resume() -> None:
-            if not self._presenter.show(self._session.resume_game(game_id)):
-                self._screen.say("This game is no longer in progress.")
-
-        self._presenter.attempt(resume)
+        resume, gone = partial(self._session.resume_game, game_id), "no longer in progress"
+        self._presenter.attempt(lambda: self._step(resume, f"This game is {gone}."))
 
     def paste(self, text: str) -> None:
         """Play from a copied board, or open a copied game."""
@@ -480,16 +472,14 @@ class RecordCommands:
     def __init__(self, presenter: Presenter, game: GameCommands) -> None:
         self._presenter, self._game = presenter, game
         self._session, self._screen = presenter.session, presenter.screen
-        self.commands: Commands = {"open": self.open, "save": self.save}
+        self.commands: Commands = {"open": self._open, "save": self._save}
 
     @property
     def file_name(self) -> str:
         """A name for a file of this game, without its ending."""
         return f"{self._session.rules.name}-{self._session.game.score}"
 
-    def save(self) -> None:
-        """Ask for a file and save the game as a record in it."""
-
+    def _save(self) -> None:
         def save(path: Path) -> None:
             if self._presenter.attempt(lambda: self._session.save_record(path)):
                 self._screen.say(f"Saved as {path}.")
@@ -509,9 +499,7 @@ class RecordCommands:
 
         attempt(write)
 
-    def open(self) -> None:
-        """Ask for a record and continue its game."""
-
+    def _open(self) -> None:
         def load(path: Path) -> None:
             self._game.replace(lambda: self._session.start_from(load_record_file(path)))
 
@@ -561,27 +549,24 @@ class ReviewCommands:
 
     Args:
         presenter: shows what happens.
+        worker: judges the moves.
         game: plays on from a position.
         records: the games to choose from.
     """
 
-    def __init__(self, presenter: Presenter, game: GameCommands, records: RecordCommands) -> None:
-        self._presenter, self._game, self._records = presenter, game, records
+    def __init__(
+        self,
+        presenter: Presenter,
+        worker: BackgroundWorker,
+        game: GameCommands,
+        records: RecordCommands,
+    ) -> None:
+        self._presenter, self._worker = presenter, worker
+        self._game, self._records = game, records
         self._session, self._screen = presenter.session, presenter.screen
-        self._worker: BackgroundWorker | None = None
-        self.commands: Commands = {"review": self.choose}
+        self.commands: Commands = {"review": self._choose}
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether moves are being judged."""
-        return self._worker is not None and self._worker.is_busy
-
-    def close(self) -> None:
-        """Judge no more."""
-        if self._worker is not None:
-            self._worker.close()
-
-    def choose(self) -> None:
+    def _choose(self) -> None:
         """Review the game if it is over; else choose one."""
         own = partial(self.open, is_own=True)
         if self._session.game.is_over and self._session.game.ply:
@@ -600,28 +585,23 @@ class ReviewCommands:
         Raises:
             RecordError: if the record breaks its own rules, or has no move.
         """
-        review, screen = GameReview(record), self._screen
-        self.close()
-        if not self._session.game.is_over and record == self._session.record():
-            self._session.count_help()
+        session, review = self._session, GameReview(record)
+        is_in_progress = not session.game.is_over and record == session.record()
+        if is_in_progress:
+            session.count_help()
             self._presenter.show_status()
-            is_own = False
-        is_kept = not is_own
+
+        def keep() -> None:
+            if is_own and not is_in_progress and review.review is not None:
+                review.note = keep_mistakes(session, review.review)
 
         def refresh() -> None:
-            nonlocal is_kept
-            if review.review is not None and not is_kept:
-                is_kept = True
-                self._presenter.attempt(partial(self._keep_mistakes, review))
-            screen.refresh_review()
+            if review.review is not None:  # it comes last, and once
+                self._presenter.attempt(keep)
+            self._screen.refresh_review()
 
-        self._worker = BackgroundWorker(screen)
+        self._screen.show_review(review, lambda: self._game.play_from(review.board, record.rules))
         review.start(self._worker, refresh)
-        screen.show_review(review, lambda: self._game.play_from(review.board, record.rules))
-
-    def _keep_mistakes(self, review: GameReview) -> None:
-        assert review.review is not None  # the caller has looked
-        review.note = keep_mistakes(self._session, review.review)
 
 
 class PracticeCommands:
@@ -629,22 +609,13 @@ class PracticeCommands:
 
     Args:
         presenter: shows what happens.
+        worker: prepares what is asked: an ending takes some time to deal.
     """
 
-    def __init__(self, presenter: Presenter) -> None:
-        self._presenter = presenter
+    def __init__(self, presenter: Presenter, worker: BackgroundWorker) -> None:
+        self._presenter, self._worker = presenter, worker
         self._session, self._screen = presenter.session, presenter.screen
-        self._worker = BackgroundWorker(self._screen)
         self.commands: Commands = {"practice": lambda: presenter.attempt(self._choose)}
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether something is being prepared."""
-        return self._worker.is_busy
-
-    def close(self) -> None:
-        """Prepare no more."""
-        self._worker.close()
 
     def _choose(self) -> None:
         from py2048.ui.shared.practice import list_offers  # it loads the store
@@ -652,30 +623,26 @@ class PracticeCommands:
         self._screen.choose(ListRequest("Practise", list_offers(self._session), self._prepare))
 
     def _prepare(self, choice: str) -> None:
-        """Begin what was chosen, in the background: an ending takes some time to deal."""
-
         def prepare() -> Iterator[Drill]:
             from py2048.ui.shared.practice import drill_of
 
             yield drill_of(self._session, choice)
 
-        self._screen.say("Preparing practice …")
-        self._worker.ask(prepare, self._take)
-
-    def _take(self, answer: Drill | Failure) -> None:
-        from py2048.ui.shared.practice import Drill, PracticeRun
-
-        def begin(drill: Drill) -> None:
-            run = PracticeRun(drill)
-            attempt = self._presenter.attempt
-            self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
-
-        match answer:
-            case Failure(reason):
-                self._screen.warn(reason)
-            case Drill():
+        def take(answer: Drill | Failure) -> None:
+            if isinstance(answer, Failure):
+                self._screen.warn(answer.reason)
+            else:
                 self._screen.say("")
-                self._presenter.attempt(partial(begin, answer))
+                self._presenter.attempt(partial(self._begin, answer))
+
+        self._screen.say("Preparing practice …")
+        self._worker.ask(prepare, take)
+
+    def _begin(self, drill: Drill) -> None:
+        from py2048.ui.shared.practice import PracticeRun
+
+        run, attempt = PracticeRun(drill), self._presenter.attempt
+        self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
 
 
 def is_written(path: Path) -> bool:

@@ -6,10 +6,9 @@ go through the same ones, the screens by a `PracticeRun`, which has a place in i
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,21 +38,6 @@ ALL_ANSWERED = "you have answered every such puzzle; py2048 puzzle --id N shows 
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A position, and which move is asked for.
-
-    Attributes:
-        title: what people read above the board.
-        board: the position.
-        about: what programs read of it.
-    """
-
-    title: str
-    board: Board
-    about: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What a move was worth, and what follows from it.
 
@@ -69,13 +53,37 @@ class Answer:
     then: str
     about: Mapping[str, object]
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether its values are exact."""
+        return self.move.source == "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A position, and which move is asked for.
+
+    Attributes:
+        title: what people read above the board.
+        board: the position.
+        about: what programs read of it.
+        answer: answers with a legal direction; raises a `StorageError` if that cannot be kept.
+        goal: what people are told before the first question; may be empty.
+    """
+
+    title: str
+    board: Board
+    about: Mapping[str, object]
+    answer: Callable[[Direction], Answer]
+    goal: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Closing:
     """What is said when nothing more is asked.
 
     Attributes:
-        text: for people; may be empty.
+        text: for people.
         about: the same for programs, if there is something.
         board: the last board, if there is one to be shown.
     """
@@ -85,78 +93,38 @@ class Closing:
     board: Board | None = None
 
 
-class Drill(ABC):
-    """Questions, one after another.
-
-    Attributes:
-        opening: what people are told first; may be empty.
-    """
-
-    opening = ""
-
-    @abstractmethod
-    def question(self) -> Question | None:
-        """Return the next question, `None` at the end."""
-
-    @abstractmethod
-    def answer(self, direction: Direction) -> Answer:
-        """Answer the question with a legal direction.
-
-        Raises:
-            StorageError: if the answer cannot be kept.
-        """
-
-    @property
-    @abstractmethod
-    def closing(self) -> Closing:
-        """What is said at the end."""
+Drill = Iterator[Question | Closing]
+"""Questions, each to be answered before the next is taken, and last a closing if there is one."""
 
 
-class MistakeDrill(Drill):
-    """The mistakes that are due.
+def mistakes(notebook: Notebook, theme: Theme | None = None, count: int = MAX_DUE) -> Drill:
+    """Ask for the mistakes that are due, due longest first.
 
     Args:
         notebook: where they are.
         theme: only mistakes of this theme.
-        count: at most so many.
+        count: the most that are asked for.
 
     Raises:
         StorageError: if the notebook cannot be read.
     """
+    due = notebook.due(theme, limit=count)
+    for number, exercise in enumerate(due, start=1):
+        title = f"mistake {number} of {len(due)}, {_name(exercise.rules)}"
+        about = {"rules": str(exercise.rules), "box": exercise.box}
+        answer = partial(_answer_mistake, notebook, exercise)
+        yield Question(title, exercise.board, about, answer)
+    if not due:
+        yield Closing(_nothing_due(notebook, theme))
 
-    def __init__(
-        self, notebook: Notebook, theme: Theme | None = None, count: int = MAX_DUE
-    ) -> None:
-        self._notebook, self._theme = notebook, theme
-        self._due = notebook.due(theme, limit=count)
-        self._number = 0
 
-    def question(self) -> Question | None:
-        """Return the next mistake, due longest first."""
-        if self._number == len(self._due):
-            return None
-        self._number += 1
-        title = f"mistake {self._number} of {len(self._due)}, {_name(self._exercise.rules)}"
-        about = {"rules": str(self._exercise.rules), "box": self._exercise.box}
-        return Question(title, self._exercise.board, about)
-
-    @property
-    def _exercise(self) -> Exercise:
-        return self._due[self._number - 1]
-
-    def answer(self, direction: Direction) -> Answer:
-        """Note the answer, and say when the mistake comes back."""
-        exercise = self._exercise
-        move, later = self._notebook.answer(exercise, direction)
-        before, kind = exercise.played, exercise.theme
-        then = f"in your game you played {before} ({kind.label}); again in {_days(later)}"
-        about = {"before": str(before), "theme": kind.value, "days": later.days}
-        return Answer(move, exercise.unit, then, about)
-
-    @property
-    def closing(self) -> Closing:
-        """Nothing after mistakes; where none was due, when the next one is."""
-        return Closing("" if self._due else _nothing_due(self._notebook, self._theme))
+def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction) -> Answer:
+    """Note the answer, and say when the mistake comes back."""
+    move, later = notebook.answer(exercise, direction)
+    before, kind, days = exercise.played, exercise.theme, counted(later.days, "day")
+    then = f"in your game you played {before} ({kind.label}); again in {days}"
+    about = {"before": str(before), "theme": kind.value, "days": later.days}
+    return Answer(move, exercise.unit, then, about)
 
 
 def _nothing_due(notebook: Notebook, theme: Theme | None) -> str:
@@ -168,113 +136,70 @@ def _nothing_due(notebook: Notebook, theme: Theme | None) -> str:
     return f"nothing is due; the next mistake comes back on {first[:10]}"
 
 
-class EndingDrill(Drill):
-    """An ending, move by move.
+def ending(name: str, seed: int) -> Drill:
+    """Deal an ending of a table, to be played move by move.
 
     Args:
-        ending: the ending.
-        seed: the seed that dealt it.
+        name: the table, as for `py2048.solving.tables.load_table`.
+        seed: deals the ending.
+
+    Raises:
+        SolvingError: if there is no such table.
     """
+    from py2048.review.endings import EndingPractice  # NumPy comes with these
+    from py2048.solving.tables import load_table
 
-    def __init__(self, ending: EndingPractice, seed: int) -> None:
-        self._ending, self._seed = ending, seed
-        target, large = ending.table.target, ending.table.formation.larges
-        self.opening = f"make {target} beside the {large} large tiles; seed {seed}"
+    return _play_ending(EndingPractice.deal(load_table(name), seed), seed)
 
-    @classmethod
-    def deal(cls, name: str, seed: int) -> EndingDrill:
-        """Return an ending of a table, which is named as by `py2048.solving.tables.load_table`.
 
-        Raises:
-            SolvingError: if there is no such table.
-        """
-        from py2048.review.endings import EndingPractice  # NumPy comes with these
-        from py2048.solving.tables import load_table
+def _play_ending(practice: EndingPractice, seed: int) -> Drill:
+    table, game = practice.table, practice.game
 
-        return cls(EndingPractice.deal(load_table(name), seed), seed)
-
-    def question(self) -> Question | None:
-        """Return the position, until the target is made or cannot be."""
-        if self._ending.is_over:
-            return None
-        name, move = self._ending.table.name, self._ending.game.ply + 1
-        about = {"table": name, "seed": self._seed, "move": move}
-        return Question(f"{name}, move {move}", self._ending.game.board, about)
-
-    def answer(self, direction: Direction) -> Answer:
+    def answer(direction: Direction) -> Answer:
         """Play a move, and say what the new tile leaves of the chance."""
-        move = self._ending.play(direction)
-        chance = self._ending.chance
+        move, chance = practice.play(direction), practice.chance
         then = f"after the new tile the chance is {chance:.4%}"
         return Answer(move, Unit.CHANCE, then, {"chance": chance})
 
-    @property
-    def closing(self) -> Closing:
-        """The result, beside the chance at the start."""
-        ending = self._ending
-        end = f"{ending.table.target} {'is made' if ending.is_made else 'can no longer be made'}"
-        return Closing(
-            f"{end}; the chance at the start was {ending.start:.4%}, and your moves kept "
-            f"{ending.kept:.2%} of it",
-            {"made": ending.is_made, "start": ending.start, "kept": ending.kept},
-            ending.game.board,
-        )
+    goal = f"make {table.target} beside the {table.formation.larges} large tiles; seed {seed}"
+    while not practice.is_over:
+        number = game.ply + 1
+        about = {"table": table.name, "seed": seed, "move": number}
+        yield Question(f"{table.name}, move {number}", game.board, about, answer, goal)
+    end = f"{table.target} {'is made' if practice.is_made else 'can no longer be made'}"
+    yield Closing(
+        f"{end}; the chance at the start was {practice.start:.4%}, and your moves kept "
+        f"{practice.kept:.2%} of it",
+        {"made": practice.is_made, "start": practice.start, "kept": practice.kept},
+        game.board,
+    )
 
 
-class PuzzleDrill(Drill):
-    """Puzzles near the player's rating, or one puzzle.
-
-    Args:
-        book: the player's answers.
-        low: the least rating of the puzzles.
-        high: the greatest.
-        puzzle: the only puzzle.
-    """
-
-    def __init__(
-        self,
-        book: PuzzleBook,
-        low: int = 0,
-        high: int = MOST_RATING,
-        *,
-        puzzle: Puzzle | None = None,
-    ) -> None:
-        self._book, self._is_alone = book, puzzle is not None
-        near = iter(partial(book.next, low, high), None)
-        self._puzzles: Iterator[Puzzle] = near if puzzle is None else iter((puzzle,))
-        self._puzzle: Puzzle | None = None
-
-    def question(self) -> Question | None:
-        """Return the next puzzle."""
-        self._puzzle = puzzle = next(self._puzzles, None)
-        if puzzle is None:
-            return None
-        title = f"puzzle {puzzle.id}, rated {puzzle.rating}, {_name(puzzle.rules)}"
-        about = {"puzzle": puzzle.id, "rating": puzzle.rating, "rules": str(puzzle.rules)}
-        return Question(title, puzzle.board, about)
-
-    def answer(self, direction: Direction) -> Answer:
-        """Note the answer; the first one to a puzzle changes the rating."""
-        puzzle = self._puzzle
-        assert puzzle is not None  # there was a question
-        before = self._book.rating.rating
-        is_first = self._book.answer(puzzle, direction) is not None
-        now, is_solved = self._book.rating.rating, direction is puzzle.best
-        change = f" ({now - before:+.0f})" if is_first else ", answered before"
-        kind = "" if puzzle.theme is Theme.OTHER else f": {puzzle.theme.label}"
-        solved = "solved" if is_solved else f"not solved{kind}"
-        about = {"solved": is_solved, "theme": puzzle.theme.value, "your_rating": now}
-        then = f"{solved}; your rating is {now:.0f}{change}"
-        return Answer(puzzle.graded(direction), Unit.POINTS, then, about)
-
-    @property
-    def closing(self) -> Closing:
-        """That all are answered, after the last of several."""
-        return Closing("" if self._is_alone else ALL_ANSWERED)
+def puzzles(book: PuzzleBook, low: int = 0, high: int = MOST_RATING) -> Drill:
+    """Ask for puzzles near the player's rating, which are rated from `low` to `high`."""
+    for puzzle in iter(partial(book.next, low, high), None):
+        yield from one_puzzle(book, puzzle)
+    yield Closing(ALL_ANSWERED)
 
 
-def _days(time: timedelta) -> str:
-    return counted(time.days, "day")
+def one_puzzle(book: PuzzleBook, puzzle: Puzzle) -> Iterator[Question]:
+    """Ask for one puzzle."""
+    title = f"puzzle {puzzle.id}, rated {puzzle.rating}, {_name(puzzle.rules)}"
+    about = {"puzzle": puzzle.id, "rating": puzzle.rating, "rules": str(puzzle.rules)}
+    yield Question(title, puzzle.board, about, partial(_answer_puzzle, book, puzzle))
+
+
+def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> Answer:
+    """Note the answer; the first one to a puzzle changes the rating."""
+    before = book.rating.rating
+    is_first = book.answer(puzzle, direction) is not None
+    now, is_solved = book.rating.rating, direction is puzzle.best
+    change = f" ({now - before:+.0f})" if is_first else ", answered before"
+    kind = "" if puzzle.theme is Theme.OTHER else f": {puzzle.theme.label}"
+    solved = "solved" if is_solved else f"not solved{kind}"
+    about = {"solved": is_solved, "theme": puzzle.theme.value, "your_rating": now}
+    then = f"{solved}; your rating is {now:.0f}{change}"
+    return Answer(puzzle.graded(direction), Unit.POINTS, then, about)
 
 
 def _name(rules: Rules) -> str:
@@ -324,13 +249,13 @@ def drill_of(session: Session, choice: str) -> Drill:
     kind, _, name = choice.partition(" ")
     match kind:
         case "mistakes":
-            return MistakeDrill(session.notebook(), Theme(name) if name else None)
+            return mistakes(session.notebook(), Theme(name) if name else None)
         case "ending":
-            return EndingDrill.deal(name, random_seed())
+            return ending(name, random_seed())
         case "daily":
-            return PuzzleDrill(session.puzzle_book(), puzzle=daily_puzzle(today()))
+            return one_puzzle(session.puzzle_book(), daily_puzzle(today()))
         case _:
-            return PuzzleDrill(session.puzzle_book())
+            return puzzles(session.puzzle_book())
 
 
 def today() -> date:
@@ -350,7 +275,6 @@ class PracticeRun:
         drill: the drill.
 
     Attributes:
-        question: what is asked, or was; `None` at the end.
         answer: what the move was worth, once it is made.
         note: why the last key did nothing; or empty.
 
@@ -360,20 +284,17 @@ class PracticeRun:
 
     def __init__(self, drill: Drill) -> None:
         self._drill = drill
-        self.question: Question | None = None
-        self.answer: Answer | None = None
         self.note = ""
         self._ask()
 
     def _ask(self) -> None:
-        self.question, self.answer = self._drill.question(), None
-        if self.question is None:
-            self._closing = self._drill.closing
+        self._shown = next(self._drill, Closing("that was all"))
+        self.answer: Answer | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more is asked."""
-        return self.question is None
+        return isinstance(self._shown, Closing)
 
     def go(self, name: str) -> None:
         """Do what an action of `PRACTICE_ACTIONS` says: a move, or the next question.
@@ -382,7 +303,7 @@ class PracticeRun:
             StorageError: if the answer cannot be kept.
         """
         self.note = ""
-        if self.question is None:
+        if isinstance(self._shown, Closing):
             return
         if name == "next":
             if self.answer is None:
@@ -390,59 +311,50 @@ class PracticeRun:
             else:
                 self._ask()
         elif self.answer is None:
-            self._play(Direction.parse(name))
-
-    def _play(self, direction: Direction) -> None:
-        assert self.question is not None  # there is one to be answered
-        if direction in self.question.board.legal_directions():
-            self.answer = self._drill.answer(direction)
-        else:
-            self.note = f"{direction} moves nothing.".capitalize()
+            direction = Direction.parse(name)
+            if direction in self._shown.board.legal_directions():
+                self.answer = self._shown.answer(direction)
+            else:
+                self.note = f"{direction} moves nothing.".capitalize()
 
     # What stands here
 
     @property
     def board(self) -> Board | None:
         """The position; at the end the last one, if there is one."""
-        return self._closing.board if self.question is None else self.question.board
+        return self._shown.board
 
     @property
     def title(self) -> str:
         """What is practised, and where this is."""
-        if self.question is None:
+        if isinstance(self._shown, Closing):
             return "Done"
-        opening = self._drill.opening and f": {self._drill.opening}"
-        return f"{self.question.title[0].upper()}{self.question.title[1:]}{opening}"
+        title = ": ".join(filter(None, (self._shown.title, self._shown.goal)))
+        return f"{title[0].upper()}{title[1:]}"
 
     @property
     def rows(self) -> list[DirectionRow]:
         """What each direction was worth, the best first; empty until the move is made."""
         if self.answer is None:
             return []
-        is_exact = _is_exact(self.answer)
-        return direction_rows(self.answer.move, self.answer.unit, is_exact=is_exact)
+        return direction_rows(self.answer.move, self.answer.unit, is_exact=self.answer.is_exact)
 
     @property
     def verdict(self) -> str:
         """What is asked, or the grade of the move in a few words."""
-        if self.question is None:
+        if self.is_over:
             return ""
         return self.note or (verdict_of(self.answer.move) if self.answer else YOUR_MOVE)
 
     @property
     def sentences(self) -> str:
         """What the moves were worth and what follows, or what is said at the end."""
-        if self.question is None:
-            return _sentence(self._closing.text or "that was all")
-        if self.answer is None:
+        if isinstance(self._shown, Closing):
+            return _sentence(self._shown.text)
+        if (answer := self.answer) is None:
             return ""
-        move, unit = self.answer.move, self.answer.unit
-        said = describe_move_review(move, unit, is_exact=_is_exact(self.answer))
-        return f"{said} {_sentence(self.answer.then)}"
-
-
-def _is_exact(answer: Answer) -> bool:
-    return answer.move.source == "exact"
+        said = describe_move_review(answer.move, answer.unit, is_exact=answer.is_exact)
+        return f"{said} {_sentence(answer.then)}"
 
 
 def _sentence(text: str) -> str:

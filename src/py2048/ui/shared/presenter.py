@@ -1,26 +1,15 @@
-"""`GameScreen`: what is asked of a front end. `Presenter`: shows what happens on one."""
+"""`Presenter`: shows on a screen what happens in a session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, assert_never
+from typing import assert_never
 
-from py2048.errors import Py2048Error
+from py2048.errors import Py2048Error, StorageError
 from py2048.session import Event, Session, events
 from py2048.ui.shared import motion
 from py2048.ui.shared.describe import describe
-from py2048.ui.shared.screen import Banner, CoachStatus, FileKind, ListRequest, Status
-
-if TYPE_CHECKING:
-    from py2048.session import Hint
-    from py2048.ui.shared.background import Stoppable
-    from py2048.ui.shared.practice import PracticeRun
-    from py2048.ui.shared.review import GameReview
-    from py2048.ui.shared.themes import Theme
-
-PACES = {"slow": 2.0, "normal": 1.0, "fast": 0.5}
-"""How many times longer than in the original an animation takes, by the name of its speed."""
+from py2048.ui.shared.screen import Banner, GameScreen, Status
 
 MIN_PACE = 0.2
 """A fast autoplay shortens animations; below this share of their time they are left out."""
@@ -33,97 +22,7 @@ OVER = "The game is over: n starts a new one, u takes the last move back."
 SAVING_PERIOD_S = 0.25
 """Seconds between looks whether all is saved, while it is not."""
 
-
-class GameScreen(Protocol):
-    """A front end as a `Controller` sees it."""
-
-    def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
-        """Show a board become another, in `pace` times the usual time; 0 shows the end at once."""
-
-    def finish_motion(self) -> None:
-        """Jump to the end of the running animation."""
-
-    def show_status(self, status: Status) -> None:
-        """Show the scores, and mark the settings in use."""
-
-    def show_gain(self, points: int, *, is_animated: bool) -> None:
-        """Show the points that a move has gained, for a moment."""
-
-    def show_hint(self, hint: Hint) -> None:
-        """Show a hint on the board."""
-
-    def cover(self, banner: Banner | None, *, is_animated: bool) -> None:
-        """Cover the board with words, or uncover it."""
-
-    def say(self, text: str) -> None:
-        """Show a message until the next one."""
-
-    def warn(self, text: str) -> None:
-        """Show a warning so that the player cannot miss it."""
-
-    def show_unsaved(self, reason: str) -> None:
-        """Show why something is not saved, until it is; an empty text ends it."""
-
-    def show_coach(self, status: CoachStatus | None) -> None:
-        """Show what the coach says, or take its bar away."""
-
-    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
-        """Open a review, and close it when the player leaves it.
-
-        Args:
-            review: the review; it may have only begun.
-            play_on: what "play on from here" does, after the review has closed.
-        """
-
-    def refresh_review(self) -> None:
-        """Show what has been added to the open review."""
-
-    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
-        """Open practice, and close it when the player leaves it.
-
-        Args:
-            run: what is asked.
-            answer: does an action of `PRACTICE_ACTIONS` on it; the screen then shows it again.
-        """
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-
-    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
-        """Ask a question; do `action` if the answer is yes."""
-
-    def choose(self, request: ListRequest) -> None:
-        """Let the player choose from a list."""
-
-    def ask_to_save(
-        self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
-    ) -> None:
-        """Ask for a file to write, and again before one is replaced.
-
-        Args:
-            title: what is asked.
-            kind: the kind of file, with its ending.
-            name: what to call it by default, without the ending.
-            take: called with the file.
-        """
-
-    def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
-        """Ask for a file to read."""
-
-    def show_help(self) -> None:
-        """Show all keys."""
-
-    def later(self, seconds: float, action: Callable[[], None]) -> Stoppable:
-        """Call `action` after some seconds."""
-
-    def receive(self, call: Callable[[], object]) -> None:
-        """Call a function in the screen's thread; called in any."""
-
-    def await_results(self) -> None:
-        """Expect that `receive` will be called soon."""
-
-    def quit(self) -> None:
-        """Close the screen."""
+Start = Callable[[Session], Iterable[Event]]
 
 
 class Presenter:
@@ -136,7 +35,6 @@ class Presenter:
 
     Attributes:
         is_animated: whether tiles slide or jump.
-        speed: a key of `PACES`.
         note: who thinks or plays, or an empty text.
         interval_s: the seconds from one move of autoplay to the next; `None` if it is off.
         follow: called with each event after it is shown.
@@ -147,7 +45,7 @@ class Presenter:
     ) -> None:
         self.session, self.screen, self._text_of = session, screen, text_of
         self._is_watching_saving = False
-        self.is_animated, self.speed = True, "normal"
+        self.is_animated = True
         self.note = ""
         self.interval_s: float | None = None
         self.follow: Callable[[Event], object] = lambda _: None
@@ -200,7 +98,7 @@ class Presenter:
                 self._show_board(event, motion.appearing(event.board))
             case events.Moved():
                 self._show_board(event, motion.of_move(event))
-                screen.show_gain(event.points, is_animated=self.is_animated)
+                screen.show_gain(event.points)
             case events.Undone():
                 self._show_board(event, motion.of_undo(event))
             case events.IllegalMove():
@@ -208,11 +106,10 @@ class Presenter:
             case events.Won():
                 screen.say(self._text_of(event))
                 if event.plays_on and not event.by_computer:
-                    banner = Banner(f"You made {event.tile}!", ("Any move continues.",), False)
-                    screen.cover(banner, is_animated=self.is_animated)
+                    screen.cover(Banner(f"You made {event.tile}!", ("Any move continues.",), False))
             case events.GameOver():
                 screen.say(self._text_of(event))
-                screen.cover(self._last_banner(event), is_animated=self.is_animated)
+                screen.cover(self._last_banner(event))
             case events.Hinted():
                 screen.show_hint(event.hint)
                 screen.say(self._text_of(event))
@@ -225,7 +122,7 @@ class Presenter:
 
     def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
         """Show a new position without what belonged to the one before."""
-        self.screen.cover(None, is_animated=False)
+        self.screen.cover(None)
         self.screen.say(self._text_of(event))
         self.screen.show_board(transition, self._pace(transition))
         self.show_status()
@@ -236,7 +133,7 @@ class Presenter:
             return
         self.screen.say(self._text_of(event))
         self.show_status()
-        self.screen.show_gain(event.penalty, is_animated=self.is_animated)
+        self.screen.show_gain(event.penalty)
 
     def _last_banner(self, event: events.GameOver) -> Banner:
         has_won = self.session.game.has_won and not event.by_computer
@@ -263,11 +160,10 @@ class Presenter:
     def _pace(self, transition: motion.BoardTransition) -> float:
         if not self.is_animated or not transition.seconds:
             return 0.0
-        pace = PACES[self.speed]
-        if self.interval_s is not None:
-            share = self.interval_s / transition.seconds
-            pace = min(pace, share) if share >= MIN_PACE else 0.0
-        return pace
+        if self.interval_s is None:
+            return 1.0
+        share = self.interval_s / transition.seconds
+        return min(1.0, share) if share >= MIN_PACE else 0.0
 
 
 def fault_of(action: Callable[[], object]) -> str:
@@ -279,8 +175,17 @@ def fault_of(action: Callable[[], object]) -> str:
     return ""
 
 
-def current_events(session: Session) -> list[Event]:
-    """Return the events that introduce the session's game to a screen that opens on it."""
-    game, best = session.game, session.best
-    started = events.GameStarted(game.board, game.score, best, resumed=game.ply > 0)
-    return [started, session.game_over] if game.is_over else [started]
+def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
+    """Return the events that introduce a session's game to a screen that opens on it.
+
+    Where there is no game yet, `start` brings one; by default the last unfinished one is resumed,
+    or a new one starts. So it does, after a warning, if the store cannot be read.
+    """
+    game = session.game
+    if session.version > 0:
+        started = events.GameStarted(game.board, game.score, session.best, resumed=game.ply > 0)
+        return [started, session.game_over] if game.is_over else [started]
+    try:
+        return start(session) if start else session.resume() or session.start()
+    except StorageError as error:
+        return [events.StorageFailed(str(error)), *session.start()]

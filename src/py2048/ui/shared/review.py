@@ -7,7 +7,7 @@ sentences, short texts, and a graph scaled to the pixels or cells of a screen. S
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.direction import Direction
@@ -17,7 +17,7 @@ from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.games import accuracy_of_moves
 from py2048.review.words import describe_review, number
 from py2048.session import Session, is_by_computer, name_of, review_game
-from py2048.ui.shared.background import Failure, Worker, answers
+from py2048.ui.shared.background import Failure, Worker
 from py2048.ui.shared.describe import (
     GRADE_SYMBOLS,
     describe_move_review,
@@ -134,12 +134,8 @@ class GameReview:
             self.take(answer)
             refresh()
 
-        self._stop = worker.close
+        self._stop = worker.drop
         worker.ask(lambda: review_game(self.record), take)
-
-    def answers(self) -> Iterator[Finding | Compiling | Failure]:
-        """Judge the moves in this thread, and yield what is for `take`."""
-        return answers(lambda: review_game(self.record))
 
     @property
     def is_running(self) -> bool:

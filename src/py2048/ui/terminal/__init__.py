@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from py2048.session import Session
-    from py2048.ui.shared.controller import Start
+    from py2048.ui.shared.presenter import Start
 
 
 def run(

@@ -16,16 +16,17 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
 from textual.timer import Timer
 
+from py2048.folders import expanded
 from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
-from py2048.ui.shared.controller import Controller, Start
+from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe, games_text, loss_text, points_text
 from py2048.ui.shared.motion import BoardTransition
+from py2048.ui.shared.presenter import Start
 from py2048.ui.shared.review import GameReview
 from py2048.ui.shared.screen import Banner, FileKind, ListRequest
 from py2048.ui.shared.themes import (
@@ -37,12 +38,22 @@ from py2048.ui.shared.themes import (
     in_sixteen_colours,
 )
 from py2048.ui.terminal.board import TerminalBoard
-from py2048.ui.terminal.board_screens import ARROWS, ReviewScreen
-from py2048.ui.terminal.dialogs import Answer, ConfirmDialog, HelpScreen, ListScreen, PromptScreen
 from py2048.ui.terminal.game_view import GameView
+from py2048.ui.terminal.screens import (
+    ARROWS,
+    Answer,
+    ConfirmDialog,
+    HelpScreen,
+    ListScreen,
+    PracticeScreen,
+    ReviewScreen,
+    bindings_of,
+)
 
 if TYPE_CHECKING:
     from py2048.ui.shared.practice import PracticeRun
+
+FILE = "the name of a file"
 
 MIN_TIMER_S = 0.001
 """Seconds; Textual divides by a timer's interval."""
@@ -69,20 +80,9 @@ class GameApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(
-            Binding(",".join(action.keys), f"do('{action.name}')", action.help, show=False)
-            for action in ACTIONS
-            if action.keys
-        ),
+        *bindings_of(ACTIONS, "do"),
         Binding("ctrl+c", "do('quit')", "Quit", show=False),
     ]
-
-    class Called(Message):
-        """Another thread asks for a call in this one."""
-
-        def __init__(self, call: Callable[[], object]) -> None:
-            super().__init__()
-            self.call = call
 
     def __init__(
         self,
@@ -99,8 +99,7 @@ class GameApp(App[None]):
         # Parts of the screen do much of what the controller asks for.
         self.finish_motion, self.show_status = view.board.finish, view.show_status
         self.say, self.show_unsaved = view.say, view.show_unsaved
-        self.show_coach = view.show_coach
-        self._plays_at_once = player is not None
+        self.show_coach, self.show_gain = view.show_coach, view.show_gain
         self._closed_dialog = 0.0
         name = str(session.get_setting("theme", ""))
         colours = get_theme(theme) if theme else BY_NAME.get(name, DEFAULT_THEME)
@@ -121,8 +120,6 @@ class GameApp(App[None]):
         self._quit_on_signals()
         self._set_colours(self.controller.theme)
         self.controller.begin(self._begin)
-        if self._plays_at_once:
-            self.controller.players.toggle_autoplay()
 
     def on_unmount(self) -> None:
         """Leave the session to others."""
@@ -157,10 +154,6 @@ class GameApp(App[None]):
         if not isinstance(self.screen, ModalScreen):
             self.controller.game.paste(event.text)
 
-    def on_game_app_called(self, event: Called) -> None:
-        """Use what a player has answered."""
-        event.call()
-
     def pop_screen(self) -> AwaitComplete:
         """Leave a dialog; a click that follows at once was meant for it, not for the board."""
         self._closed_dialog = monotonic()
@@ -173,15 +166,11 @@ class GameApp(App[None]):
         self.view.set_shape(transition.board.shape)
         self.view.board.show(transition, pace)
 
-    def show_gain(self, points: int, *, is_animated: bool) -> None:  # noqa: ARG002 - it does not move
-        """Show the points that a move has gained, for a moment."""
-        self.view.show_gain(points)
-
     def show_hint(self, hint: Hint) -> None:
         """Light up the side of the board that a hint points to."""
         self.view.board.point(hint.direction)
 
-    def cover(self, banner: Banner | None, *, is_animated: bool) -> None:  # noqa: ARG002 - it does not move
+    def cover(self, banner: Banner | None) -> None:
         """Cover the board with words, or uncover it."""
         self.view.board.point(None)
         self.view.cover(banner)
@@ -212,14 +201,16 @@ class GameApp(App[None]):
     ) -> None:
         """Ask for the name of a file to write."""
 
-        def write(path: Path) -> None:
+        def write(typed: str) -> None:
+            path = expanded(typed)
             self.controller.records.replace_file(path, lambda: take(path))
 
-        self.push_screen(PromptScreen(title, _free_name(name, kind.ending)), _unless_closed(write))
+        free = _free_name(name, kind.ending)
+        self.choose(ListRequest(title, (), write, current=free, own=FILE))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
-        self.push_screen(PromptScreen(title), _unless_closed(take))
+        self.choose(ListRequest(title, (), lambda typed: take(expanded(typed)), own=FILE))
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
         """Open a review over the game."""
@@ -233,8 +224,6 @@ class GameApp(App[None]):
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open practice over the game."""
-        from py2048.ui.terminal.board_screens import PracticeScreen
-
         self.push_screen(PracticeScreen(run, answer, self._visible(self.controller.theme)))
 
     def show_help(self) -> None:
@@ -244,13 +233,6 @@ class GameApp(App[None]):
     def later(self, seconds: float, action: Callable[[], None]) -> Timer:
         """Call `action` after some seconds."""
         return self.set_timer(max(seconds, MIN_TIMER_S), action)
-
-    def receive(self, call: Callable[[], object]) -> None:
-        """Call a function in the application's own thread."""
-        self.post_message(self.Called(call))
-
-    def await_results(self) -> None:
-        """Do nothing: results come as messages."""
 
     def quit(self) -> None:
         """Close the screen."""

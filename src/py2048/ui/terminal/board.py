@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from itertools import groupby
 from time import monotonic
 from typing import NamedTuple
 
@@ -61,7 +62,6 @@ class TerminalBoard(Widget):
         self._began = 0.0
         self._pace = 1.0
         self._canvas = Canvas(0, 0, self._palette.page)
-        self._keys: list[RowKey] = []
         self._strips: list[Strip] = []
         self._is_stale = False
         self._timer: Timer | None = None
@@ -157,20 +157,17 @@ class TerminalBoard(Widget):
         self._is_stale = False
         grid, theme, faded = self._grid, self._palette, self._faded and not self.is_moving
         columns, rows = (grid.width_columns, grid.height_rows) if grid else (0, 0)
-        if (columns, rows) != (self._canvas.columns, self._canvas.rows):
-            self._canvas, self._keys = Canvas(columns, rows, theme.page), []
-        elif not self._canvas.clear(theme.page):
-            self._keys = []
-        canvas = self._canvas
+        before, canvas = self._canvas, Canvas(columns, rows, theme.page)
         if grid is not None:
             sprites = self._sprites()
             draw_board(canvas, grid, theme, sprites, self._pointer, self._played, faded=faded)
-        keys = [canvas.key(row) for row in range(rows)]
-        changed = [row for row in range(rows) if not self._keys or keys[row] != self._keys[row]]
-        strips = self._strips if self._keys else [Strip.blank(columns)] * rows
+        if (before.columns, before.rows) == (columns, rows):
+            changed = [row for row in range(rows) if canvas.key(row) != before.key(row)]
+        else:
+            changed, self._strips = list(range(rows)), [Strip.blank(columns)] * rows
+        self._canvas = canvas
         for row in changed:
-            strips[row] = to_strip(canvas.runs(row))
-        self._keys, self._strips = keys, strips
+            self._strips[row] = to_strip(canvas.runs(row))
         if changed:
             self.refresh(*(Region(0, row, columns, 1) for row in changed))
 
@@ -380,115 +377,74 @@ class Run(NamedTuple):
     bold: bool
 
 
-RowKey = tuple[bytes, bytes, tuple[tuple[int, tuple[str, int]], ...]]
-"""Equal keys of one canvas mean equal rows: two rows of pixels, and the text on them."""
-
-MAX_COLOURS = 200
-"""A canvas numbers its colours in bytes; `clear` starts anew when it has as many as this."""
-
-
 class Canvas:
     """A picture of `columns` x `rows` characters, two pixels wide and two high each."""
 
     def __init__(self, columns: int, rows: int, ground: str) -> None:
         self.columns, self.rows = columns, rows
-        self._colours: list[str] = []
-        self._numbers: dict[str, int] = {}
-        self._pixels: list[bytearray] = []
-        self._text: list[dict[int, tuple[str, int]]] = []
-        self._blocks: dict[tuple[int, int, int, int], Run] = {}
-        self.clear(ground)
+        self._pixels = [[ground] * (2 * columns) for _ in range(2 * rows)]
+        self._text: list[dict[int, tuple[str, str]]] = [{} for _ in range(rows)]
 
-    def clear(self, ground: str) -> bool:
-        """Fill everything with `ground`; return whether the keys from before still hold."""
-        is_full = len(self._colours) > MAX_COLOURS
-        if is_full:
-            self._colours.clear()
-            self._numbers.clear()
-            self._blocks.clear()
-        blank = bytes([self._number(ground)]) * (2 * self.columns)
-        self._pixels = [bytearray(blank) for _ in range(2 * self.rows)]
-        self._text = [{} for _ in range(self.rows)]
-        return not is_full
-
-    def key(self, row: int) -> RowKey:
+    def key(self, row: int) -> object:
         """Return what the look of a row depends on."""
-        text = tuple(sorted(self._text[row].items()))
-        return bytes(self._pixels[2 * row]), bytes(self._pixels[2 * row + 1]), text
+        return self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
 
     def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
-        """Fill a rectangle of pixels; parts outside the canvas are cut off."""
+        """Fill a rectangle of pixels, over what is there; parts outside the canvas are cut off."""
         left, right = max(x, 0), min(x + width, 2 * self.columns)
         if right <= left:
             return
-        filling = bytes([self._number(colour)]) * (right - left)
         for line in range(max(y, 0), min(y + height, 2 * self.rows)):
-            self._pixels[line][left:right] = filling
-        self._forget_text(left // 2, max(y, 0) // 2, -(-right // 2), -(-(y + height) // 2))
+            self._pixels[line][left:right] = [colour] * (right - left)
+            text = self._text[line // 2]
+            for column in [each for each in text if left // 2 <= each < (right + 1) // 2]:
+                del text[column]
 
     def write(self, column: int, row: int, text: str, colour: str) -> None:
         """Write bold characters onto the picture; those outside the canvas are cut off."""
-        number = self._number(colour)
-        for offset, character in enumerate(text):
-            if 0 <= row < self.rows and 0 <= column + offset < self.columns:
-                self._text[row][column + offset] = character, number
+        for at, character in enumerate(text, start=column):
+            if 0 <= row < self.rows and 0 <= at < self.columns:
+                self._text[row][at] = character, colour
 
     def runs(self, row: int) -> list[Run]:
         """Return one row of characters as runs, from the left."""
-        runs: list[Run] = []
         top, bottom, text = self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
-        halves = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
-        for column, quarters in enumerate(halves):
-            run = self._blocks.get(quarters) or self._block(quarters)
-            if column in text:
-                run = self._letter(*text[column], quarters)
-            if runs and runs[-1][1:] == run[1:]:
-                runs[-1] = runs[-1]._replace(text=runs[-1].text + run.text)
-            else:
-                runs.append(run)
-        return runs
+        quarters = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
+        cells = [
+            _letter(*text[column], each) if column in text else _block(each)
+            for column, each in enumerate(quarters)
+        ]
+        return [
+            Run("".join(cell.text for cell in group), *look)
+            for look, group in groupby(cells, key=lambda cell: cell[1:])
+        ]
 
-    def _block(self, quarters: tuple[int, int, int, int]) -> Run:
-        character, ink, ground = _block(quarters)
-        run = Run(character, self._colours[ink], self._colours[ground], bold=False)
-        self._blocks[quarters] = run
-        return run
 
-    def _letter(self, character: str, ink: int, quarters: tuple[int, int, int, int]) -> Run:
-        # Under a letter there is one colour: the one that most of the character has.
-        ground = Counter(quarters).most_common(1)[0][0]
-        return Run(character, self._colours[ink], self._colours[ground], bold=True)
+Quarters = tuple[str, str, str, str]
+"""The colours of a character's top left, top right, bottom left and bottom right."""
 
-    def _number(self, colour: str) -> int:
-        if colour not in self._numbers:
-            self._numbers[colour] = len(self._colours)
-            self._colours.append(colour)
-        return self._numbers[colour]
 
-    def _forget_text(self, left: int, top: int, right: int, bottom: int) -> None:
-        """Drop the letters that a new rectangle covers."""
-        for texts in self._text[top:bottom]:
-            for column in [column for column in texts if left <= column < right]:
-                del texts[column]
+def _letter(character: str, ink: str, quarters: Quarters) -> Run:
+    """Return a letter on the one colour that most of its character has."""
+    return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
 @lru_cache(maxsize=1 << 14)
-def _block(quarters: tuple[int, int, int, int]) -> tuple[str, int, int]:
-    """Return the character, its ink and its ground that look most like four coloured quarters.
+def _block(quarters: Quarters) -> Run:
+    """Return the character with two colours that looks most like four coloured quarters.
 
-    A character has two colours. Where three meet, which happens only while tiles move, the rarer
-    ones give way.
+    Where three colours meet, which happens only while tiles move, the rarer ones give way.
     """
     (ground, count), *others = Counter(quarters).most_common()
     if count == 4:
-        return " ", ground, ground
+        return Run(" ", ground, ground, bold=False)
     ink = others[0][0]
     mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != ground)
     if _QUARTERS[mask] in "▄▐":
         # In some fonts the lower half ends above the next row, which shows as a line across a
         # tile; the upper half with its colours exchanged has no such edge.
-        return _QUARTERS[15 - mask], ground, ink
-    return _QUARTERS[mask], ink, ground
+        return Run(_QUARTERS[15 - mask], ground, ink, bold=False)
+    return Run(_QUARTERS[mask], ink, ground, bold=False)
 
 
 # The layout of the screen, from a large one down to 20 x 10, and labels for tiles
@@ -503,14 +459,10 @@ MAX_PITCH = 12
 """Characters from one cell's top to the next one's, at most: larger boards look empty."""
 
 COMFORTABLE_PITCH = 5
-"""Tiles of this many rows need not grow at the cost of scores and keys beside the board."""
+"""Tiles of this many rows need not grow at the cost of the scores beside the board."""
 
 PANEL_COLUMNS = 28
-PANEL_ROWS = 22
-LOGO_ROWS = 4
 HEADER_ROWS = 3
-BARS_ROWS = 2
-"""The message and the keys, one row each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -620,9 +572,9 @@ def arrange(
     The grid is what there is room for.
     """
     rooms = {
-        Arrangement.WIDE: (width - PANEL_COLUMNS - 4, height),
-        Arrangement.TALL: (width - 2, height - HEADER_ROWS - BARS_ROWS),
-        Arrangement.COMPACT: (width, height - 2),
+        Arrangement.WIDE: (width - PANEL_COLUMNS - 4, height - 1),  # below it the keys
+        Arrangement.TALL: (width - 2, height - HEADER_ROWS - 2),  # a message and the keys
+        Arrangement.COMPACT: (width, height - 2),  # the scores and a message
     }
     grids = {
         arrangement: fit(across, down, rows, columns)
@@ -655,18 +607,12 @@ def label(value: int, width: int) -> str:
     >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
     ('131072', '131k', '.1M', '17')
     """
-    if width <= POWERS_WIDTH:
-        return _rank(value.bit_length() - 1, width)
-    for text in _spellings(value):
-        if len(text) <= width:
-            return text
-    return "·"
-
-
-def _rank(rank: int, width: int) -> str:
+    rank = value.bit_length() - 1
     if width == 1:
         return _BASE36[rank] if rank < len(_BASE36) else "·"
-    return str(rank) if rank < 100 else "··"
+    if width <= POWERS_WIDTH:
+        return str(rank) if rank < 100 else "··"
+    return next((text for text in _spellings(value) if len(text) <= width), "·")
 
 
 def _spellings(value: int) -> list[str]:

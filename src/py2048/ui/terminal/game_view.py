@@ -12,23 +12,17 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.geometry import Size
-from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Static
 
 from py2048.ui.shared.actions import BY_NAME, UserAction
-from py2048.ui.shared.screen import Banner, CoachStatus, Status, counted
-from py2048.ui.shared.themes import DEFAULT_THEME, Theme
+from py2048.ui.shared.screen import Banner, CoachStatus, Status
+from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal.board import (
-    LOGO_ROWS,
-    PANEL_ROWS,
     Arrangement,
-    Canvas,
     TerminalBoard,
     TerminalGrid,
     arrange,
-    to_strip,
 )
 
 BANNER_COLUMNS = 28
@@ -64,10 +58,7 @@ class GameView(Container):
     def __init__(self) -> None:
         super().__init__(id="game")
         self.board = TerminalBoard()
-        self._boxes = [
-            ScoreBox(title, classes=title.lower()) for title in ("SCORE", "BEST", "SCORE", "BEST")
-        ]
-        self._logo = Logo()
+        self._boxes = [ScoreBox(title) for title in ("SCORE", "BEST", "SCORE", "BEST")]
         self._title, self._about = FixedText(id="title"), FixedText(id="about")
         self._line = FixedText(id="line")
         self._panel_note = FixedText(id="note", markup=False)
@@ -93,12 +84,10 @@ class GameView(Container):
                 yield self.board
                 yield self._banner_box
             with Vertical(id="panel"):
-                yield self._logo
                 with Horizontal(id="boxes"):
                     yield from self._boxes[2:]
                 yield self._about
                 yield self._panel_note
-                yield Static(key_list(), id="keys")
         yield self._message
         yield Static(id="bar")
         yield Static("Too small", id="too-small", markup=False)
@@ -108,7 +97,6 @@ class GameView(Container):
     def set_theme(self, theme: Theme) -> None:
         """Draw the parts that draw themselves with the colours of `theme`."""
         self.board.set_theme(theme)
-        self._logo.set_theme(theme)
 
     def set_shape(self, shape: tuple[int, int]) -> None:
         """Make room for a board of this many rows and columns."""
@@ -136,8 +124,7 @@ class GameView(Container):
             box.set_number(number)
         size = f"{self._shape[0]}x{self._shape[1]}"
         name = f"[bold]{escape(status.rules)}[/]" + f" {size}" * (size != status.rules)
-        moves = counted(status.moves, "move")
-        played = f"[$text-muted]{', '.join(filter(None, (moves, status.help)))}[/]"
+        played = f"[$text-muted]{', '.join(status.facts)}[/]"
         below = f"[$accent]{escape(status.note)}[/]" if status.note else played
         for place in (self._about, self._title):
             place.show(f"{name}\n{below}")
@@ -217,72 +204,10 @@ class GameView(Container):
         self.arrangement, self.grid = arrange(size.width, height, *self._shape)
         for arrangement in Arrangement:
             self.set_class(arrangement is self.arrangement, f"-{arrangement.value}")
-        self.set_class(height < PANEL_ROWS, "-short")
-        self.set_class(height < PANEL_ROWS - LOGO_ROWS, "-shorter")
         self.board.set_grid(self.grid)
         self.query_one("#bar", Static).update(key_bar(size.width))
         self._place_banner()
         self.say(self.note)
-
-
-class Logo(Widget):
-    """The four digits of the name, as tiles."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._palette = DEFAULT_THEME
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw with the colours of `theme` from now on."""
-        self._palette = theme
-        self.refresh()
-
-    def render_line(self, y: int) -> Strip:
-        """Return one row of the picture."""
-        canvas = Canvas(self.size.width, self.size.height, self._palette.page)
-        for index, (digit, value) in enumerate((("2", 2048), ("0", 16), ("4", 8), ("8", 32))):
-            style = self._palette.tile(value)
-            canvas.rectangle(12 * index, 0, 10, 5, style.background)
-            canvas.write(6 * index + 2, 1, digit, style.text)
-        return to_strip(canvas.runs(y))
-
-
-class ScoreBox(Static):
-    """A number under its name; points just gained stand beside the name for a moment."""
-
-    def __init__(self, title: str, *, classes: str) -> None:
-        super().__init__(classes=f"box {classes}")
-        self._title = title
-        self._number = 0
-        self._gain = ""
-        self._timer: Timer | None = None
-
-    def on_mount(self) -> None:
-        """Show the number from the start."""
-        self._write()
-
-    def set_number(self, number: int) -> None:
-        """Show this number."""
-        if number != self._number:
-            self._number = number
-            self._write()
-
-    def gain(self, points: int) -> None:
-        """Show points beside the name for a moment."""
-        self._gain = f"{points:+}"
-        self._write()
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(GAIN_S, self._forget_gain)
-
-    def _forget_gain(self) -> None:
-        self._gain = ""
-        self._write()
-
-    def _write(self) -> None:
-        gap = " " * max(1, TITLE_COLUMNS - len(self._title) - len(self._gain))
-        name = f"[$text-muted]{self._title}[/]{gap}[bold $accent]{self._gain}[/]"
-        self.update(f"{name}\n[bold]{self._number:,}[/]", layout=False)
 
 
 class FixedText(Static):
@@ -292,6 +217,37 @@ class FixedText(Static):
         """Show a text, if it is another."""
         if text != self.content:
             self.update(text, layout=False)
+
+
+class ScoreBox(FixedText):
+    """A number under its name; points just gained stand beside the name for a moment."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(classes=f"box {title.lower()}")
+        self._title, self._number, self._gain = title, 0, ""
+        self._timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        """Show the number from the start."""
+        self._write()
+
+    def set_number(self, number: int) -> None:
+        """Show this number."""
+        self._number = number
+        self._write()
+
+    def gain(self, points: int) -> None:
+        """Show points beside the name for a moment."""
+        self._write(f"{points:+}")
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(GAIN_S, lambda: self._write(""))
+
+    def _write(self, gain: str | None = None) -> None:
+        self._gain = self._gain if gain is None else gain
+        gap = " " * max(1, TITLE_COLUMNS - len(self._title) - len(self._gain))
+        name = f"[$text-muted]{self._title}[/]{gap}[bold $accent]{self._gain}[/]"
+        self.show(f"{name}\n[bold]{self._number:,}[/]")
 
 
 def coach_line(status: CoachStatus, width: int) -> str:
@@ -308,29 +264,7 @@ def coach_line(status: CoachStatus, width: int) -> str:
 FINAL_ACTIONS = ("new", "undo", "review")
 """The links of a banner over a game that is over."""
 
-LISTED = (
-    ("undo", "redo"),
-    ("new", "rules"),
-    ("hint", "player"),
-    ("autoplay", "coach"),
-    ("review", "theme"),
-    ("help", "quit"),
-)
-"""The keys beside the board, two to a line."""
-
-RANKED = [
-    "undo",
-    "new",
-    "hint",
-    "help",
-    "quit",
-    "autoplay",
-    "rules",
-    "review",
-    "theme",
-    "redo",
-    "player",
-]
+RANKED = "undo new hint help quit autoplay rules review theme redo player coach"
 """The keys below the board, the most useful first."""
 
 
@@ -339,19 +273,14 @@ def key_of(action: UserAction) -> str:
     return action.shown if action.shown[1:].isdigit() else action.shown.lower()
 
 
-def key_list() -> str:
-    """Return the most useful keys as Textual markup, two to a line; each can be clicked."""
-    return "\n".join(_entry(left, 15) + _entry(right, 10) for left, right in LISTED)
-
-
 def key_bar(width: int) -> str:
     """Return the most useful keys as Textual markup in a line of at most `width` columns."""
     entries: list[str] = []
-    for name in RANKED:
+    for name in RANKED.split():
         width -= len(_short_key(name)) + len(BY_NAME[name].label) + 2
         if width < -1:
             break
-        entries.append(_entry(name, 0))
+        entries.append(_entry(name))
     return " ".join(entries)
 
 
@@ -359,14 +288,12 @@ def _short_key(name: str) -> str:
     return "␣" if name == "autoplay" else key_of(BY_NAME[name])
 
 
-def _entry(name: str, width: int) -> str:
-    label, key = BY_NAME[name].label, _short_key(name)
-    padding = " " * (width - len(key) - 1 - len(label))
-    return f"[bold $accent]{key}[/] [@click=app.do('{name}')]{label}[/]{padding}"
+def _entry(name: str) -> str:
+    return f"[bold $accent]{_short_key(name)}[/] [@click=app.do('{name}')]{BY_NAME[name].label}[/]"
 
 
 def _banner_markup(banner: Banner) -> str:
     """Return a banner as Textual markup; the links of a game that is over can be clicked."""
     lines = "\n".join(map(escape, banner.lines))
-    links = "  ".join(_entry(name, 0) for name in FINAL_ACTIONS) if banner.is_final else ""
+    links = "  ".join(_entry(name) for name in FINAL_ACTIONS) if banner.is_final else ""
     return f"[bold $accent]{escape(banner.title)}[/]\n\n{lines}" + (links and f"\n\n{links}")

@@ -10,20 +10,29 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.folders import expanded
 from py2048.game.importing import load_record_file
 from py2048.rules import Rules
-from py2048.session import Event, GameStarted, Hint, Moved, Session, Undone, hint_player
+from py2048.session import (
+    Event,
+    GameStarted,
+    Hint,
+    Moved,
+    Session,
+    Undone,
+    hint_player,
+    review_game,
+)
 from py2048.ui.shared.actions import direction_of_word
-from py2048.ui.shared.background import Failure, ForegroundWorker
+from py2048.ui.shared.background import Failure, Worker, answers
 from py2048.ui.shared.coach import Coach
-from py2048.ui.shared.controller import Start, is_written
+from py2048.ui.shared.controller import is_written
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
-from py2048.ui.shared.presenter import current_events
+from py2048.ui.shared.presenter import Start, opening
 from py2048.ui.shared.review import GameReview, keep_mistakes
 from py2048.ui.shared.screen import CoachStatus, counted
 
@@ -57,13 +66,6 @@ MAX_LINE = 1000
 """The characters of a line that are read at once: an input need not have lines at all."""
 
 
-class _Question(NamedTuple):
-    """What yes does, and what no is answered with."""
-
-    yes: Callable[[], object]
-    no: str
-
-
 class _Progress:
     """Writes the compiler's progress, the first time after a while and then now and then."""
 
@@ -92,35 +94,36 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._wanted_player = player
-        self._question: _Question | None = None
+        self._question: tuple[Callable[[], object], str] | None = None
+        """What yes does, and what no is answered with."""
         self._waiting: Thread | None = None
-        self._coach = Coach(session, self, ForegroundWorker())
+        self._coach = Coach(session, self, Worker())
         self._judging = _Progress(write)
         self._commands: dict[str, Callable[[str], object]] = {
-            "undo": self._undo,
-            "redo": self._redo,
+            "undo": lambda _: self._step(session.undo, "There is nothing to take back."),
+            "redo": lambda _: self._step(session.redo, "There is no move to play again."),
             "new": self._new,
             "resume": self._resume,
-            "hint": self._hint,
+            "hint": lambda _: self._hint(),
             "auto": self._auto,
-            "board": self._board,
-            "score": self._score,
-            "rules": self._rules,
-            "coach": self._toggle_coach,
+            "board": lambda _: self._write_all(describe_board(session.game.board)),
+            "score": lambda _: self._score(),
+            "rules": lambda _: self._rules(),
+            "coach": lambda _: self._toggle_coach(),
             "review": self._review,
             "save": self._save,
-            "help": self._help,
+            "help": lambda _: self._write_all(HELP),
         }
 
     def begin(self, start: Start | None = None) -> None:
         """Start or resume a game, or read out the one that has begun."""
         self._write("2048. Type help for the commands.")
-        if self._session.version > 0:
-            self.show(current_events(self._session))
-        else:
-            session = self._session
-            self.show(start(session) if start else session.resume() or session.start())
+        self.show(opening(self._session, start))
         self.show(self._session.check_saving())
+
+    def _write_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._write(line)
 
     def show(self, happened: Iterable[Event]) -> bool:
         """Write what happened; return whether anything did."""
@@ -143,9 +146,9 @@ class PlainTextGame:
             return False
         try:
             if question and word.lower() in ("y", "yes"):
-                question.yes()
+                question[0]()
             elif question and word.lower() in ("n", "no"):
-                self._write(question.no)
+                self._write(question[1])
             else:
                 self._do(word.lower(), rest.strip())
         except (Py2048Error, OSError) as error:
@@ -154,7 +157,7 @@ class PlainTextGame:
 
     def play_out(self) -> None:
         """Let the player play until the game is over."""
-        while self._step():
+        while self._let_play():
             pass
 
     def _do(self, word: str, rest: str) -> None:
@@ -180,18 +183,14 @@ class PlainTextGame:
 
     def _ask(self, text: str, yes: Callable[[], object], no: str) -> None:
         """Ask a question, which the next line may answer."""
-        self._question = _Question(yes, no)
+        self._question = yes, no
         self._write(f"{text} Type yes or no.")
 
     # The game
 
-    def _undo(self, _: str) -> None:
-        if not self.show(self._session.undo()):
-            self._write("There is nothing to take back.")
-
-    def _redo(self, _: str) -> None:
-        if not self.show(self._session.redo()):
-            self._write("There is no move to play again.")
+    def _step(self, step: Callable[[], Iterable[Event]], nothing: str) -> None:
+        if not self.show(step()):
+            self._write(nothing)
 
     def _new(self, text: str) -> None:
         rules = Rules.parse(text) if text else self._session.rules
@@ -205,19 +204,15 @@ class PlainTextGame:
             start()
 
     def _resume(self, text: str) -> None:
-        if not self.show(self._session.resume(Rules.parse(text) if text else None)):
-            self._write("There is no game to resume.")
+        rules = Rules.parse(text) if text else None
+        self._step(lambda: self._session.resume(rules), "There is no game to resume.")
 
-    def _board(self, _: str) -> None:
-        for line in describe_board(self._session.game.board):
-            self._write(line)
-
-    def _score(self, _: str) -> None:
+    def _score(self) -> None:
         game = self._session.game
         best = f" Best {self._session.best}." if self._session.best else ""
         self._write(f"Score {game.score}.{best} {counted(game.ply, 'move')}.")
 
-    def _rules(self, _: str) -> None:
+    def _rules(self) -> None:
         rules = self._session.rules
         self._write(f"Rules {rules.name}: {describe_rules(rules)}.")
 
@@ -235,10 +230,6 @@ class PlainTextGame:
         self._session.save_record(path)
         self._write(f"Saved as {path}.")
 
-    def _help(self, _: str) -> None:
-        for line in HELP:
-            self._write(line)
-
     # Hints and moves of a player
 
     @property
@@ -247,7 +238,7 @@ class PlainTextGame:
         usual = hint_player(self._session.rules, self._session.game.board)
         return self._wanted_player or str(self._session.get_setting("player", usual))
 
-    def _hint(self, _: str) -> None:
+    def _hint(self) -> None:
         """Write the player's hint; while it is being compiled, that of a quick one."""
         if self._is_over():
             return
@@ -277,7 +268,7 @@ class PlainTextGame:
             sleep(LOOK_PERIOD_S)
         raise AssertionError("advice ends with a hint")
 
-    def _step(self) -> bool:
+    def _let_play(self) -> bool:
         """Let the player make a move; return whether it did."""
         if self._session.game.is_over:
             return False
@@ -291,14 +282,14 @@ class PlainTextGame:
             return
         self._coach.pause(is_paused=True)
         for _ in range(int(text or 1)):
-            if not self._step():
+            if not self._let_play():
                 break
         self._coach.pause(is_paused=False)
         self._tell_coach()
 
     # The coach and reviews
 
-    def _toggle_coach(self, _: str) -> None:
+    def _toggle_coach(self) -> None:
         self._judging = _Progress(self._write)
         was_on = self._coach.is_on
         self._write(self._coach.toggle())
@@ -344,7 +335,7 @@ class PlainTextGame:
             keep: put the mistakes into the notebook.
         """
         progress = _Progress(self._write)
-        for answer in review.answers():
+        for answer, pause_s in answers(lambda: review_game(review.record)):
             review.take(answer)
             match answer:
                 case Failure(reason):
@@ -356,7 +347,7 @@ class PlainTextGame:
                             self._write(review.sentences)
                 case _ if review.judge is None:
                     progress.tell(f"{review.summary}.")
-                    sleep(LOOK_PERIOD_S)
+                    sleep(pause_s)
             if ply is not None and len(review.moves) >= ply:
                 break
         if ply is None and review.review:

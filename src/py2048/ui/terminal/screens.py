@@ -1,31 +1,201 @@
-"""The terminal's screens of a board with words beside it: reviews of games, and practice."""
+"""The terminal's screens over the game: dialogs, the help, reviews of games, and practice."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from contextlib import suppress
+from typing import ClassVar, TypeVar
 
 from rich.markup import escape
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.geometry import Size
 from textual.message import Message
+from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
 from py2048.direction import Direction
 from py2048.review import Grade
-from py2048.ui.shared.actions import PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
+from py2048.ui.shared.actions import ACTIONS, PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.practice import PracticeRun
 from py2048.ui.shared.review import DirectionRow, GameReview, record_title
+from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal.board import Canvas, TerminalBoard, fit, to_strip
-from py2048.ui.terminal.dialogs import Answer, ModalDialog
+from py2048.ui.terminal.game_view import key_of
+
+Answer = TypeVar("Answer")
+
+
+def bindings_of(actions: Iterable[UserAction], method: str) -> list[BindingType]:
+    """Return the bindings of a table of actions to a method that takes their names."""
+    return [
+        Binding(",".join(action.keys), f"{method}('{action.name}')", action.help, show=False)
+        for action in actions
+        if action.keys
+    ]
+
+
+class ModalDialog(ModalScreen[Answer | None]):
+    """A screen over the game that asks for something; Escape closes it without an answer.
+
+    A double click or a second Enter reaches a dialog that has its answer already, and would close
+    the screen below it; so only the first answer counts.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close")]
+    _is_closed = False
+
+    def action_close(self, answer: Answer | None = None) -> None:
+        """Close with this answer, unless there is one."""
+        if not self._is_closed:
+            self._is_closed = True
+            self.dismiss(answer)
+
+
+class ConfirmDialog(ModalDialog[bool]):
+    """A yes-or-no question; Enter and y say yes, Escape and n say no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,Y,enter", "close(True)", "Yes"),
+        Binding("n,N,q,Q", "close", "No"),
+    ]
+
+    def __init__(self, text: str, yes: str, no: str) -> None:
+        super().__init__()
+        self._text, self._yes, self._no = text, yes, no
+
+    def compose(self) -> ComposeResult:
+        """Lay out the question over its two answers."""
+        with Vertical(classes="dialog"):
+            yield Static(self._text, classes="title", markup=False)
+            yield Static(
+                f"[bold $accent]y[/] [@click=screen.close(True)]{escape(self._yes)}[/]    "
+                f"[bold $accent]n[/] [@click=screen.close()]{escape(self._no)}[/]"
+            )
+
+
+class Choices(OptionList):
+    """A list that takes keys before it is drawn, and fits a terminal of any width."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the height; Textual cannot break lines where their padding leaves no column."""
+        padding = self.get_component_styles("option-list--option").padding.width
+        return super().get_content_height(container, viewport, max(width, padding + 1))
+
+    def action_page_down(self) -> None:
+        """Go a page down; Textual knows the pages only once it has drawn them."""
+        with suppress(KeyError):
+            super().action_page_down()  # type: ignore[no-untyped-call]  # Textual's own
+
+    def action_page_up(self) -> None:
+        """Go a page up, likewise."""
+        with suppress(KeyError):
+            super().action_page_up()  # type: ignore[no-untyped-call]  # Textual's own
+
+
+class ListScreen(ModalDialog[str]):
+    """A list to choose from, with a line for a text that is not in it, or one of them alone."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,J", "down", "Down"),
+        Binding("k,K", "up", "Up"),
+        Binding("q,Q", "close", "Close"),
+    ]
+
+    def __init__(self, request: ListRequest) -> None:
+        super().__init__()
+        self._request = request
+        # Kept, not looked up: a dialog may hear of a key when its parts are gone, or not there yet.
+        more = (Choice(title, title) for title, _ in request.more)
+        self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
+        self._fault = Static("", classes="fault", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """Lay out the title, the list and the text line."""
+        with Vertical(classes="dialog"):
+            yield Static(self._request.title, classes="title", markup=False)
+            if self._request.choices:
+                yield self._list
+            if self._request.own:
+                value = "" if self._request.choices else self._request.current
+                yield Input(value, placeholder=self._request.own)
+            yield self._fault
+
+    def on_mount(self) -> None:
+        """Start on the current value."""
+        values, current = [each.value for each in self._request.choices], self._request.current
+        if values:
+            self._list.highlighted = values.index(current) if current in values else 0
+            self._list.focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Close with the chosen value, or do what a line below them says."""
+        choices, index = self._request.choices, event.option_index
+        if index < len(choices):
+            self.action_close(choices[index].value)
+        else:
+            self.action_close()
+            # In the application: what opens another dialog must outlive this one.
+            self.app.call_later(self._request.more[index - len(choices)][1])
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Close with the text, or show what is wrong with it."""
+        text = event.value.strip()
+        fault = self._request.check(text) if text else f"type {self._request.own}"
+        if fault:
+            self._fault.update(fault)
+        else:
+            self.action_close(text)
+
+    def action_down(self) -> None:
+        """Move down the list."""
+        self._list.action_cursor_down()
+
+    def action_up(self) -> None:
+        """Move up the list."""
+        self._list.action_cursor_up()
+
+
+class HelpScreen(ModalDialog[None]):
+    """All keys, and what the mouse does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,slash,enter,space", "close", "Close")]
+
+    def compose(self) -> ComposeResult:
+        """Lay out the keys in a list that scrolls where it must."""
+        with VerticalScroll(classes="dialog", id="help"):
+            yield Static("Keys", classes="title")
+            yield Static("\n".join(_line(action) for action in ACTIONS if action.label))
+            yield Static(
+                "\nMouse: swipe over the board, or click near one of its sides.\n"
+                "The game is saved after every move.\n",
+                markup=False,
+            )
+            yield Static("In a review", classes="title")
+            yield Static("\n".join(map(_line, REVIEW_ACTIONS)) + "\n")
+            yield Static("While practising", classes="title")
+            yield Static("\n".join(map(_line, PRACTICE_ACTIONS)) + "\n")
+            yield Static("[$text-muted]Escape closes this help.[/]")
+
+
+def _line(action: UserAction) -> str:
+    return f"[bold $accent]{escape(key_of(action)):<9}[/] {escape(action.help)}"
+
+
+def _option(choice: Choice) -> Option:
+    detail = f"  {escape(choice.detail)}" if choice.detail else ""
+    return Option(f"[bold]{escape(choice.title)}[/]{detail}")
+
+
+# Boards with words beside them
 
 ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Direction.RIGHT: "→"}
 
@@ -125,13 +295,6 @@ class BoardScreen(ModalDialog[Answer]):
         self._bar.update(_within(width, self.keys))
 
 
-def bindings_of(actions: Iterable[UserAction]) -> list[BindingType]:
-    """Return the bindings of a table of actions, to the method ``action_go``."""
-    return [
-        Binding(",".join(action.keys), f"go('{action.name}')", action.help) for action in actions
-    ]
-
-
 def row_text(row: DirectionRow, *, is_marked: bool) -> str:
     """Return a direction with its value, or with what it loses; `is_marked` by words too."""
     marks = [word for word, holds in (("best", row.is_best), ("played", row.is_played)) if holds]
@@ -169,7 +332,7 @@ class ReviewScreen(BoardScreen[bool]):
         review: the review.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(REVIEW_ACTIONS)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(REVIEW_ACTIONS, "go")
     graph: ReviewGraph
     keys = ("←→ move", "↑↓ mistake", "q close", "⏎ play on", "PgUp PgDn ten moves")
 
@@ -290,7 +453,7 @@ class PracticeScreen(BoardScreen[None]):
         theme: the colours, as the terminal can show them.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(PRACTICE_ACTIONS)
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(PRACTICE_ACTIONS, "go")
     keys = ("↑↓←→ your move", "⏎ next", "q close")
 
     def __init__(self, run: PracticeRun, answer: Callable[[str], object], theme: Theme) -> None:
