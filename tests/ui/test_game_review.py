@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ui.reviewing import FAULTS, MOVES, KnownJudge, known_record, known_review, workers
+from tests.ui.fake_screen import FakeScreen
+from tests.ui.reviewing import FAULTS, MOVES, KnownJudge, known_record, known_review
 
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import RecordError
 from py2048.game import Game
 from py2048.players import Unit
-from py2048.review import Grade, MoveReview, reviewing
+from py2048.review import Grade, reviewing
 from py2048.review.games import accuracy_of_moves
 from py2048.review.moves import Basis, move_review
 from py2048.review.words import amount, describe_review, number
 from py2048.rules import Rules, get_rules
 from py2048.session import Event, Session
-from py2048.ui.shared import review as module
-from py2048.ui.shared.background import BackgroundWorker, Failure, ForegroundWorker
+from py2048.ui.shared.background import BackgroundWorker, Failure, Worker
 from py2048.ui.shared.coach import Coach, last_move_text
 from py2048.ui.shared.describe import GRADE_SYMBOLS, describe_move_review, value_text
 from py2048.ui.shared.review import GameReview, record_title
@@ -153,7 +151,7 @@ class SilentScreen:
 
 def coached(session: Session) -> Coach:
     """Return a coach that judges at once."""
-    coach = Coach(session, SilentScreen(), ForegroundWorker())
+    coach = Coach(session, SilentScreen(), Worker())
     coach.start()
     return coach
 
@@ -293,58 +291,21 @@ def test_the_title_says_whose_game_it_is() -> None:
     assert record_title(record) == f"2x4, {record.score} points, by a person"
 
 
-class QueueScreen:
-    """Keeps what is to be called in its thread."""
-
-    def __init__(self) -> None:
-        self.calls: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
-
-    def receive(self, call: Callable[[], object]) -> None:
-        self.calls.put(call)
-
-    def await_results(self) -> None:
-        pass
-
-
-def test_a_review_that_is_closed_midway_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Closing ends the work after the move at hand; what comes later is dropped."""
-    asked, may_go_on = threading.Event(), threading.Event()
-    judged = known_review().moves
-
-    def endless(_: Any) -> Iterator[tuple[MoveReview, ...]]:
-        for move in judged:
-            yield (move,)
-            asked.set()
-            assert may_go_on.wait(30)
-        pytest.fail("the work was not stopped")
-
-    monkeypatch.setattr(module, "review_game", endless)
-    before = set(workers())
-    review, screen = GameReview(known_record()), QueueScreen()
-    review.start(BackgroundWorker(screen), lambda: None)
-    assert asked.wait(30)
-    (thread,) = set(workers()) - before
-    review.close()
-    may_go_on.set()
-    thread.join(30)
-    assert not thread.is_alive()
-    assert screen.calls.qsize() < MOVES
-    screen.calls.get()()
-    assert not review.moves
-    assert not review.is_running
-
-
 def test_answers_to_a_job_that_was_replaced_are_dropped() -> None:
     """Also those that were given before, and wait for the screen; the worker is then not busy."""
-    screen, taken = QueueScreen(), list[int | Failure]()
-    worker = BackgroundWorker(screen)
-    worker.ask(lambda: iter([1]), taken.append)
-    old = [screen.calls.get(timeout=30) for _ in range(2)]  # the answer and the end
+    screen, taken = FakeScreen(), list[int | Failure]()
+    worker = BackgroundWorker(screen.later)
+    done = threading.Event()
+
+    def old() -> Iterator[int]:
+        yield 1
+        done.set()
+
+    worker.ask(old, taken.append)
+    assert done.wait(30)
     worker.ask(lambda: iter([2]), taken.append)
-    for call in [*old, *(screen.calls.get(timeout=30) for _ in range(2))]:
-        assert worker.is_busy
-        call()
-    assert (taken, worker.is_busy) == ([2], False)
+    screen.until(lambda: not worker.is_busy)
+    assert taken == [2]
     worker.close()
 
 
@@ -354,16 +315,3 @@ def test_an_error_ends_the_review_and_is_told() -> None:
     review.take(Failure("no judge for these rules"))
     assert review.summary == "no judge for these rules"
     assert not review.is_running
-
-
-def test_help_is_counted_once_a_position() -> None:
-    """What a coach tells makes a game assisted, and counts as one hint for each position."""
-    session = Session()
-    session.start(get_rules("2x4"), seed=1)
-    assert session.category == "plain"
-    session.count_help()
-    session.count_help()
-    assert (session.category, session.record().hints) == ("assisted", 1)
-    session.move(session.game.legal_directions()[0])
-    session.count_help()
-    assert session.record().hints == 2

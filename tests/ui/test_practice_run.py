@@ -15,15 +15,12 @@ from py2048.review.puzzles import get_puzzle
 from py2048.session import Session, open_session
 from py2048.ui.shared import practice as module
 from py2048.ui.shared.practice import (
-    Answer,
     Closing,
-    Drill,
-    MistakeDrill,
     PracticeRun,
-    PuzzleDrill,
-    Question,
     drill_of,
     list_offers,
+    mistakes,
+    one_puzzle,
 )
 from py2048.ui.shared.review import keep_mistakes
 
@@ -53,7 +50,7 @@ def best(run: PracticeRun) -> Direction:
 
 def test_mistakes_are_asked_one_after_another(session: Session) -> None:
     """Each waits for a move, tells what all were worth, and the next comes when it is asked for."""
-    run = PracticeRun(MistakeDrill(filled(session).notebook()))
+    run = PracticeRun(mistakes(filled(session).notebook()))
     for number in range(1, len(FAULTS) + 1):
         assert f"Mistake {number} of {len(FAULTS)}" in run.title
         assert not run.rows
@@ -77,7 +74,7 @@ def test_mistakes_are_asked_one_after_another(session: Session) -> None:
     assert run.is_over
     assert run.sentences == "That was all."
     assert not session.notebook().due()
-    empty = PracticeRun(MistakeDrill(session.notebook()))
+    empty = PracticeRun(mistakes(session.notebook()))
     assert empty.is_over
     assert "the next mistake comes back on" in empty.sentences
 
@@ -85,7 +82,7 @@ def test_mistakes_are_asked_one_after_another(session: Session) -> None:
 def test_a_puzzle_of_a_kind_ends_after_its_answer(session: Session) -> None:
     """Whether it is solved and the new rating are told; nothing more is asked."""
     puzzle = get_puzzle(17)
-    run = PracticeRun(PuzzleDrill(session.puzzle_book(), puzzle=puzzle))
+    run = PracticeRun(one_puzzle(session.puzzle_book(), puzzle))
     assert run.title.startswith("Puzzle 17, rated")
     run.go(str(puzzle.best))
     assert "Solved; your rating is" in run.sentences
@@ -114,19 +111,7 @@ def test_all_that_can_be_practised_is_offered(
 def test_the_last_board_of_an_ending_is_shown() -> None:
     """With the result, when nothing more is asked."""
     board = Game("2x2", seed=1).board
-
-    class Over(Drill):
-        def question(self) -> Question | None:
-            return None
-
-        def answer(self, direction: Direction) -> Answer:
-            raise AssertionError(direction)
-
-        @property
-        def closing(self) -> Closing:
-            return Closing("16 is made", board=board)
-
-    run = PracticeRun(Over())
+    run = PracticeRun(iter([Closing("16 is made", board=board)]))
     assert (run.board, run.sentences, run.verdict) == (board, "16 is made.", "")
 
 

@@ -7,13 +7,12 @@ import time
 from typing import Any
 
 import pytest
-from tests.session.test_advice import CompiledPlayer
 
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rules import get_rules
-from py2048.session import Hint, Hinted, SavingChanged, StorageFailed
+from py2048.session import SavingChanged, StorageFailed
 from py2048.ui.shared.actions import ACTIONS, MENUS
 
 pytestmark = pytest.mark.gui
@@ -89,16 +88,6 @@ def test_no_key_is_lost_in_a_storm(desk: Any) -> None:
     assert desk.board.board == twin.board
 
 
-def test_a_new_key_ends_the_running_animation_at_once(desk: Any, clock: Any) -> None:
-    """The next move starts from where the last one was going."""
-    desk.put("2 . . ./. . . ./. . . ./. . . .")
-    desk.key("Right")
-    assert desk.board.is_moving
-    desk.key("Left")
-    assert desk.board.board == desk.session.game.board
-    assert desk.session.game.ply == 2
-
-
 def test_a_move_is_animated_as_long_as_in_the_original(desk: Any, clock: Any) -> None:
     """Between a key and rest pass 300 ms: 18 frames of a 60th of a second, then the end."""
     board = desk.board
@@ -140,75 +129,7 @@ def test_reduced_motion_jumps(open_desk: Any) -> None:
     assert not desk.window.header.find_withtag("rise")
 
 
-def test_undo_and_redo(desk: Any) -> None:
-    """U takes moves back and r plays them again; the board follows."""
-    start = desk.session.game.board
-    desk.play(3)
-    end = desk.session.game.board
-    desk.key("u", "u", "u")
-    assert desk.board.board == start
-    desk.key("u")
-    assert desk.said == "There is nothing to take back."
-    desk.key("r", "r", "r")
-    assert desk.board.board == desk.session.game.board == end
-
-
-def test_the_header_says_what_kept_a_game_from_being_a_persons_alone(desk: Any) -> None:
-    """As the terminal does: whoever plays sees where the game will stand."""
-    header = desk.window.header
-    assert "assisted" not in header.itemcget("line", "text")
-    desk.session.count_help()
-    desk.app.controller.presenter.show_status()
-    assert header.itemcget("line", "text").endswith(" · assisted")
-
-
-def test_the_status_line_says_what_happened(desk: Any) -> None:
-    """A move is described in a sentence, as one would say it aloud."""
-    desk.put("4 4 . ./. . . ./. . . ./. . . .")
-    desk.key("Left")
-    assert desk.said.startswith("Left: merged 4 and 4 into 8, plus 8. A ")
-    assert "at row" in desk.said
-    desk.key("Left")
-    desk.put("2 4 . ./. . . ./. . . ./. . . .")
-    desk.key("Left")
-    assert desk.said == "Left: nothing moves."
-
-
 # Games
-
-
-def test_new_asks_only_when_a_game_is_in_progress(desk: Any) -> None:
-    """N starts at once on a fresh board; otherwise it asks, and Escape keeps the game."""
-    desk.key("n")
-    assert desk.dialog is None
-    desk.play(3)
-    board = desk.session.game.board
-    desk.key("n")
-    dialog = desk.dialog
-    assert dialog is not None
-    desk.until(dialog.winfo_viewable)
-    desk.key("Escape", widget=dialog)
-    assert desk.dialog is None
-    assert desk.session.game.board == board
-    desk.key("n")
-    desk.until(desk.dialog.winfo_viewable)
-    desk.key("y", widget=desk.dialog)
-    assert desk.session.game.ply == 0
-    assert desk.dialog is None
-
-
-def test_play_goes_on_past_the_target(desk: Any) -> None:
-    """2048 is announced, a button or any move goes on."""
-    desk.put("1024 1024 . ./. . . ./. . . ./. . . .")
-    desk.key("Left")
-    overlay = desk.board.overlay
-    assert overlay.current.title == "You made 2048!"
-    desk.until(lambda: overlay.buttons)
-    overlay.buttons[0].invoke()
-    assert overlay.current is None
-    desk.key("Right")
-    assert desk.session.game.ply == 2
-    assert not desk.session.game.is_over
 
 
 def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
@@ -242,77 +163,6 @@ def test_a_hint_points_and_says_why(desk: Any) -> None:
     assert desk.said == "Hint: up. Down is as good. By its own rating, right loses 4."
     desk.play(1)
     assert not desk.board.find_withtag("hint")
-
-
-def test_any_player_plays_by_itself(desk: Any) -> None:
-    """Autoplay moves by the chosen player; space pauses it."""
-    desk.app.controller.players.set_player("corner")
-    desk.key("space")
-    assert desk.window.slider.winfo_exists()
-    desk.until(lambda: desk.session.game.ply >= 3)
-    desk.key("space")
-    assert not desk.app.controller.players.playing
-
-
-def test_a_quick_player_answers_for_one_that_is_being_compiled(
-    desk: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """First its hint is shown and marked, then that of the player, which is asked once."""
-    shown: list[Hint] = []
-    monkeypatch.setattr(desk.session, "get_player", lambda _: CompiledPlayer())
-    desk.app.controller.presenter.follow = lambda event: (
-        shown.append(event.hint) if isinstance(event, Hinted) else None
-    )
-    desk.app.controller.players.set_player("compiled")
-    desk.key("question")
-    desk.until(lambda: desk.said.startswith("Hint: "))
-    assert [hint.instead_of for hint in shown] == [CompiledPlayer.name, ""]
-    assert desk.session.record().hints == 1
-    assert desk.window.header.status.note == ""
-
-
-def test_the_window_lives_while_a_player_thinks(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow player blocks nothing, is announced, and its answer to an old position is dropped."""
-    slow = Slow()
-    monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
-    desk.app.controller.players.set_player("slow")
-    desk.key("question")
-    assert slow.asked.wait(10)
-    assert "slow is thinking" in desk.window.header.status.note
-    desk.play(2)
-    assert desk.session.game.ply == 2
-    slow.allowed.set()
-    desk.until(lambda: not desk.app.controller.presenter.note)
-    assert not desk.board.find_withtag("hint")
-    assert desk.window.header.status.note == ""
-
-
-def test_a_hint_comes_whatever_the_speed_of_autoplay(
-    desk: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another speed, set while a player thinks, is for later."""
-    slow = Slow()
-    monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
-    desk.app.controller.players.set_player("slow")
-    desk.key("question", "plus", "minus")
-    assert "slow is thinking" in desk.window.header.status.note
-    slow.allowed.set()
-    desk.until(lambda: desk.board.find_withtag("hint"))
-    assert desk.said.startswith("Hint: ")
-
-
-def test_a_player_that_fails_is_reported(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What goes wrong in a player is said, and the game continues."""
-
-    class Broken(Slow):
-        def choose(self, game: Game) -> Direction:
-            raise RuntimeError("no idea")
-
-    monkeypatch.setattr(desk.session, "get_player", lambda _: Broken())
-    desk.key("question")
-    desk.until(lambda: "no idea" in desk.said)
-    desk.play(1)
-    assert desk.session.game.ply == 1
 
 
 def test_closing_while_a_player_thinks_is_quiet(

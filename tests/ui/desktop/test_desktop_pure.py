@@ -21,8 +21,8 @@ from py2048.players import make_player
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid, swipe
-from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.dialogs import BoardEditor, fields_of, rules_of
+from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
 from py2048.ui.desktop.window import action_of, tk_keys
 from py2048.ui.shared.actions import (

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record, known_review, workers
+from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record
 
 from py2048.session import Session, open_session
 from py2048.ui.desktop.board_windows import PracticeWindow, ReviewWindow
@@ -47,7 +46,7 @@ def test_keys_and_buttons_go_to_each_mistake(desk: Any) -> None:
         assert f" {grade}: " in said
         assert f"Move {ply} of {MOVES}" in said
         assert "loses" in said
-    dialog.buttons["previous_mistake"].invoke()
+    dialog.buttons["< Mistake"].invoke()
     assert dialog.review.index + 1 == sorted(FAULTS)[-2]
     desk.key("Home", "Right", "Right", "Left", "Next")
     assert dialog.review.index == 11
@@ -82,19 +81,6 @@ def test_the_graph_leads_to_the_move_under_the_mouse(desk: Any) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_playing_on_from_a_mistake_starts_a_marked_game(desk: Any) -> None:
-    """Enter at the board starts a game of its own from the position, which counts as assisted."""
-    dialog = review(desk)
-    desk.key("n")
-    board = dialog.review.board
-    desk.key("Return")
-    desk.pump()
-    assert desk.dialog is None
-    assert (desk.session.game.board, desk.session.game.score) == (board, 0)
-    assert desk.session.category == "assisted"
-
-
-@pytest.mark.usefixtures("known_judge")
 def test_a_finished_game_offers_its_review(open_desk: Any) -> None:
     """The banner of a game that is over has a button for it."""
     session = Session()
@@ -125,39 +111,6 @@ def test_a_record_that_is_watched_can_be_reviewed(desk: Any) -> None:
     assert opened(desk).review.record == known_record()
 
 
-@pytest.mark.usefixtures("known_judge")
-def test_any_record_can_be_chosen(
-    desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """B asks which game while one is in progress; a file can be named."""
-    path = tmp_path / "game.2048.json"
-    known_record().save(path)
-    monkeypatch.setattr("tkinter.filedialog.askopenfilename", lambda **_: str(path))
-    desk.play(2)
-    desk.key("b")
-    choice = desk.until(lambda: desk.dialog)
-    (_, from_file), *_ = choice.request.more
-    choice.close_and(from_file)
-    assert opened(desk).review.record == known_record()
-    assert desk.session.category == "plain"
-
-
-def test_a_review_closed_midway_leaves_no_thread(desk: Any, slow_judge: threading.Event) -> None:
-    """Moves are shown as they are judged; closing the window ends the work."""
-    before = set(workers())
-    desk.app.controller.reviews.open(known_record())
-    dialog = desk.dialog
-    desk.until(lambda: f"2 of {MOVES} moves are judged" in dialog.summary.cget("text"))
-    assert "the best move" in str(dialog.line.cget("text"))
-    dialog.close()
-    slow_judge.set()
-    for thread in set(workers()) - before:
-        thread.join(30)
-        assert not thread.is_alive()
-    desk.pump(0.2)
-    assert desk.dialog is None
-
-
 # The coach
 
 
@@ -178,36 +131,6 @@ def test_the_coach_shows_a_bar_and_takes_it_away(desk: Any) -> None:
     desk.key("c")
     assert desk.window.coach is None
     desk.until(lambda: desk.board.winfo_height() == height)
-
-
-@pytest.mark.usefixtures("known_judge")
-def test_the_coach_names_the_fault_of_the_last_move(open_desk: Any) -> None:
-    """A planted blunder is told with its loss and the best move."""
-    session = Session()
-    session.start_from(known_record(), 4)
-    move = known_review().moves[4]
-    session.set_setting(SETTING, True)
-    desk = open_desk(session, reduced_motion=True)
-    desk.until(lambda: "expected 80.00 %" in desk.window.coach.status.text)
-    desk.show(session.move(move.played))
-    told = f"?? {move.played} -40.00 %, best {move.best}"
-    desk.until(lambda: told in desk.window.coach.status.text)
-
-
-def test_a_coach_that_is_closed_with_the_window_leaves_no_thread(
-    open_desk: Any, slow_judge: threading.Event
-) -> None:
-    """Closing the window ends the work, whatever is being judged."""
-    before = set(workers())
-    desk = open_desk(reduced_motion=True)
-    desk.key("c")
-    desk.play(6)
-    assert "judging" in desk.window.coach.status.text
-    desk.running.close()
-    slow_judge.set()
-    for thread in set(workers()) - before:
-        thread.join(30)
-        assert not thread.is_alive()
 
 
 @pytest.mark.usefixtures("known_judge")

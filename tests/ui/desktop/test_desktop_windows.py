@@ -88,20 +88,6 @@ def test_rules_are_chosen_from_the_list(desk: Any) -> None:
     assert desk.session.rules == get_rules(chosen)
 
 
-def test_rules_can_be_typed(desk: Any) -> None:
-    """A text of rules is taken, and a wrong one is explained in the dialog."""
-    desk.key("m")
-    dialog = seen(desk)
-    desk.type(dialog.entry, "classic:size=0x0")
-    dialog.accept()
-    assert "rows must be" in str(dialog.fault.cget("text"))
-    desk.type(dialog.entry, "classic:size=3x5")
-    dialog.accept()
-    desk.pump()
-    assert desk.session.rules.shape == (3, 5)
-    assert desk.board.cells.shape == (3, 5)
-
-
 def test_rules_of_ones_own(desk: Any) -> None:
     """The form says at once what is wrong, and plays by what is right."""
     desk.app.open_rules_form()
@@ -271,13 +257,6 @@ def test_a_name_without_ending_replaces_nothing_unasked(
         assert Record.load(path).plies == moves
 
 
-def test_a_record_without_room_is_reported(desk: Any, choose_file: Any, tmp_path: Path) -> None:
-    """A file that cannot be written is a line in the window."""
-    choose_file(tmp_path / "missing" / "game.2048.json")
-    desk.key("Control-s")
-    assert "cannot write" in desk.said
-
-
 def test_the_game_is_exported_as_picture_and_film(
     desk: Any, choose_file: Any, tmp_path: Path
 ) -> None:
@@ -408,40 +387,6 @@ def test_statistics_count_and_plot_finished_games(open_desk: Any) -> None:
     assert not scores.find_all()
 
 
-def test_finished_games_can_be_watched(open_desk: Any) -> None:
-    """The list of games to watch holds the game on the table and the finished ones."""
-    session = open_session()
-    finish_games(session, 2)
-    desk = open_desk(session)
-    desk.key("v")
-    dialog = seen(desk)
-    lines = dialog.table.get_children()
-    assert len(lines) == 3
-    dialog.table.selection_set(lines[1])
-    dialog.accept()
-    desk.pump()
-    viewer = seen(desk)
-    assert len(viewer.replay) > 5
-
-
-def test_another_game_in_progress_can_be_taken_up(open_desk: Any) -> None:
-    """Games left behind are listed, and come back as they were."""
-    session = open_session()
-    desk = open_desk(session)
-    desk.play(5)
-    board = session.game.board
-    for rules in (get_rules("classic", rows=5, columns=5), get_rules("3x3")):
-        session.start(rules, seed=4)
-        desk.play(2)
-    desk.key("g")
-    dialog = seen(desk)
-    titles = {dialog.table.item(line, "text"): line for line in dialog.table.get_children()}
-    assert titles.keys() == {"classic 4x4", "classic 5x5", "3x3"}
-    dialog.table.selection_set(titles["classic 4x4"])
-    dialog.accept()
-    assert session.game.board == board
-
-
 def test_titles_of_a_list_stand_clear_of_their_details(open_desk: Any) -> None:
     """However long they are; j and k go through them, also with Caps Lock."""
     session = open_session()
@@ -456,19 +401,6 @@ def test_titles_of_a_list_stand_clear_of_their_details(open_desk: Any) -> None:
         assert table.index(table.focus()) == place
     desk.dialog.close()
     session.close()
-
-
-def test_the_player_is_chosen_and_a_wrong_one_explained(desk: Any) -> None:
-    """Any player with any options can give hints; an unknown one is named in the dialog."""
-    desk.key("p")
-    dialog = seen(desk)
-    desk.type(dialog.entry, "expectimx")
-    dialog.accept()
-    assert "expectimax" in str(dialog.fault.cget("text"))
-    desk.type(dialog.entry, "expectimax:depth=1")
-    dialog.accept()
-    assert desk.app.controller.players.player == "expectimax:depth=1"
-    assert desk.app.menus.player.get() == "expectimax"
 
 
 def test_high_resolution_screens_get_larger_windows(

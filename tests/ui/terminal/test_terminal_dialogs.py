@@ -129,26 +129,6 @@ async def test_a_game_is_opened_from_an_ordinary_file(
         assert told.message.startswith(f"cannot read {tmp_path / name}: {reason}")
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [("a\0b", "cannot write a\0b: embedded null"), ("n" * 300, f"cannot write {'n' * 300}: ")],
-)
-async def test_a_name_that_no_file_can_have_is_explained(name: str, told: str) -> None:
-    """Nothing is saved, and the game goes on."""
-    session = table()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(100, 30), notifications=True) as pilot:
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(app.screen, ModalScreen))
-        app.screen.query_one(Input).value = name
-        await pilot.press("enter")
-        await until(pilot, lambda: list(app._notifications))
-        (notification,) = app._notifications
-        assert notification.message.startswith(told)
-        await pilot.press("left")
-        assert session.game.ply == 1
-
-
 async def test_a_double_click_in_a_dialog_is_no_click_on_the_board() -> None:
     """The second click of a double click, which finds the dialog gone, moves no tile."""
     session = table()

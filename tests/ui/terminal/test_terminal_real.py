@@ -79,7 +79,7 @@ class Terminal:
     def board(self) -> list[list[str]]:
         """The numbers on the board, row by row, as the screen shows them."""
         rows = []
-        for line in self.screen.display:
+        for line in self.screen.display[:-1]:  # the last one names the keys
             numbers = re.findall(r"\d+", line[:44])
             if numbers:
                 rows.append(numbers)

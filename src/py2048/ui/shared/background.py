@@ -97,7 +97,7 @@ class BackgroundWorker(Worker):
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
             self._thread.start()
-        self._look(task)
+        self._later(LOOK_S, partial(self._look, task))
 
     def drop(self) -> None:
         """Take no further answer to the job, also one that waits for the compiler."""
