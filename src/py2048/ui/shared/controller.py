@@ -25,9 +25,9 @@ from py2048.ui.shared.background import BackgroundWorker, Failure, Timer
 from py2048.ui.shared.coach import SETTING as COACH_SETTING
 from py2048.ui.shared.coach import Coach
 from py2048.ui.shared.describe import describe, describe_rules
-from py2048.ui.shared.presenter import Presenter, Start, fault_of, opening
+from py2048.ui.shared.presenter import GameScreen, Presenter, Start, fault_of, opening
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import RECORDS, Choice, GameScreen, ListRequest, counted
+from py2048.ui.shared.screen import RECORDS, Choice, ListRequest, counted
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 if TYPE_CHECKING:

@@ -1,15 +1,23 @@
-"""`Presenter`: shows on a screen what happens in a session."""
+"""`GameScreen`: what is asked of a front end. `Presenter`: shows what happens on one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import assert_never
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from py2048.errors import Py2048Error, StorageError
 from py2048.session import Event, Session, events
 from py2048.ui.shared import motion
 from py2048.ui.shared.describe import describe
-from py2048.ui.shared.screen import Banner, GameScreen, Status
+from py2048.ui.shared.screen import Banner, CoachStatus, FileKind, ListRequest, Status
+
+if TYPE_CHECKING:
+    from py2048.session import Hint
+    from py2048.ui.shared.background import Timer
+    from py2048.ui.shared.practice import PracticeRun
+    from py2048.ui.shared.review import GameReview
+    from py2048.ui.shared.themes import Theme
 
 MIN_PACE = 0.2
 """A fast autoplay shortens animations; below this share of their time they are left out."""
@@ -23,6 +31,92 @@ SAVING_PERIOD_S = 0.25
 """Seconds between looks whether all is saved, while it is not."""
 
 Start = Callable[[Session], Iterable[Event]]
+
+
+class GameScreen(Protocol):
+    """A front end as a `Controller` sees it."""
+
+    def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
+        """Show a board become another, in `pace` times the usual time; 0 shows the end at once."""
+
+    def finish_motion(self) -> None:
+        """Jump to the end of the running animation."""
+
+    def show_status(self, status: Status) -> None:
+        """Show the scores, and mark the settings in use."""
+
+    def show_gain(self, points: int) -> None:
+        """Show the points that a move has gained, for a moment."""
+
+    def show_hint(self, hint: Hint) -> None:
+        """Show a hint on the board."""
+
+    def cover(self, banner: Banner | None) -> None:
+        """Cover the board with words, or uncover it."""
+
+    def say(self, text: str) -> None:
+        """Show a message until the next one."""
+
+    def warn(self, text: str) -> None:
+        """Show a warning so that the player cannot miss it."""
+
+    def show_unsaved(self, reason: str) -> None:
+        """Show why something is not saved, until it is; an empty text ends it."""
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        """Show what the coach says, or take its bar away."""
+
+    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+        """Open a review, and close it when the player leaves it.
+
+        Args:
+            review: the review; it may have only begun.
+            play_on: what "play on from here" does, after the review has closed.
+        """
+
+    def refresh_review(self) -> None:
+        """Show what has been added to the open review."""
+
+    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
+        """Open practice, and close it when the player leaves it.
+
+        Args:
+            run: what is asked.
+            answer: does an action of `PRACTICE_ACTIONS` on it; the screen then shows it again.
+        """
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+
+    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
+        """Ask a question; do `action` if the answer is yes."""
+
+    def choose(self, request: ListRequest) -> None:
+        """Let the player choose from a list."""
+
+    def ask_to_save(
+        self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
+    ) -> None:
+        """Ask for a file to write, and again before one is replaced.
+
+        Args:
+            title: what is asked.
+            kind: the kind of file, with its ending.
+            name: what to call it by default, without the ending.
+            take: called with the file.
+        """
+
+    def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
+        """Ask for a file to read."""
+
+    def show_help(self) -> None:
+        """Show all keys."""
+
+    def later(self, seconds: float, action: Callable[[], None]) -> Timer:
+        """Call `action` after some seconds."""
+
+    def quit(self) -> None:
+        """Close the screen."""
 
 
 class Presenter:

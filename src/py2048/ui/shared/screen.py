@@ -1,19 +1,10 @@
-"""What is asked of a front end, and what it is asked to show. A window opens with this."""
+"""What screens are asked to show, as plain data. Imports little: a window opens with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from py2048.session import Hint
-    from py2048.ui.shared.background import Timer
-    from py2048.ui.shared.motion import BoardTransition
-    from py2048.ui.shared.practice import PracticeRun
-    from py2048.ui.shared.review import GameReview
-    from py2048.ui.shared.themes import Theme
+from typing import NamedTuple
 
 
 def counted(count: int, thing: str) -> str:
@@ -121,89 +112,3 @@ class ListRequest:
     own: str = ""
     check: Callable[[str], str] = lambda _: ""
     more: tuple[tuple[str, Callable[[], object]], ...] = ()
-
-
-class GameScreen(Protocol):
-    """A front end as a `py2048.ui.shared.controller.Controller` sees it."""
-
-    def show_board(self, transition: BoardTransition, pace: float) -> None:
-        """Show a board become another, in `pace` times the usual time; 0 shows the end at once."""
-
-    def finish_motion(self) -> None:
-        """Jump to the end of the running animation."""
-
-    def show_status(self, status: Status) -> None:
-        """Show the scores, and mark the settings in use."""
-
-    def show_gain(self, points: int) -> None:
-        """Show the points that a move has gained, for a moment."""
-
-    def show_hint(self, hint: Hint) -> None:
-        """Show a hint on the board."""
-
-    def cover(self, banner: Banner | None) -> None:
-        """Cover the board with words, or uncover it."""
-
-    def say(self, text: str) -> None:
-        """Show a message until the next one."""
-
-    def warn(self, text: str) -> None:
-        """Show a warning so that the player cannot miss it."""
-
-    def show_unsaved(self, reason: str) -> None:
-        """Show why something is not saved, until it is; an empty text ends it."""
-
-    def show_coach(self, status: CoachStatus | None) -> None:
-        """Show what the coach says, or take its bar away."""
-
-    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
-        """Open a review, and close it when the player leaves it.
-
-        Args:
-            review: the review; it may have only begun.
-            play_on: what "play on from here" does, after the review has closed.
-        """
-
-    def refresh_review(self) -> None:
-        """Show what has been added to the open review."""
-
-    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
-        """Open practice, and close it when the player leaves it.
-
-        Args:
-            run: what is asked.
-            answer: does an action of `PRACTICE_ACTIONS` on it; the screen then shows it again.
-        """
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-
-    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
-        """Ask a question; do `action` if the answer is yes."""
-
-    def choose(self, request: ListRequest) -> None:
-        """Let the player choose from a list."""
-
-    def ask_to_save(
-        self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
-    ) -> None:
-        """Ask for a file to write, and again before one is replaced.
-
-        Args:
-            title: what is asked.
-            kind: the kind of file, with its ending.
-            name: what to call it by default, without the ending.
-            take: called with the file.
-        """
-
-    def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
-        """Ask for a file to read."""
-
-    def show_help(self) -> None:
-        """Show all keys."""
-
-    def later(self, seconds: float, action: Callable[[], None]) -> Timer:
-        """Call `action` after some seconds."""
-
-    def quit(self) -> None:
-        """Close the screen."""
