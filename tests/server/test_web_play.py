@@ -1,18 +1,24 @@
-"""Playing over the WebSocket: numbered moves, two tabs, watchers, and clients that cheat."""
+"""Playing over the WebSocket: the first board, watchers, autoplay, and clients that cheat."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from web_server import GENEROUS, Browser, WebServer, serving
+from inside import Visitor, running
+from web_server import GENEROUS, Browser, serving
 
-from py2048 import Record
-from py2048.server.play.fairness import check_fair
+from py2048.server.services import Services
 from py2048.storage import open_store
+
+
+@pytest.fixture
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        yield services
 
 
 async def test_a_guest_plays_at_once(browser: Browser) -> None:
@@ -33,98 +39,43 @@ async def test_a_guest_plays_at_once(browser: Browser) -> None:
         }
 
 
-async def test_undo_redo_and_hints_in_casual_games(browser: Browser) -> None:
-    """Help is counted, and the game is an assisted one from then on."""
-    async with browser.socket() as socket:
-        start = await socket.new()
-        moved = await socket.move()
-        undone = await socket.ask("undo", "events", number=2)
-        assert undone["board"] == start["board"]
-        assert undone["events"][0]["kind"] == "undone"
-        redone = await socket.ask("redo", "events", number=3)
-        assert redone["board"] == moved["board"]
-        hint = await socket.ask("hint", "hint", number=4, player="greedy")
-        assert hint["direction"] in redone["legal"]
-        assert set(hint["values"]) == set(redone["legal"])
-        assert hint["version"] == 4
-        assert redone["category"] == "assisted"
-
-
 @pytest.mark.parametrize("kind", ["undo", "redo", "hint", "autoplay"])
-async def test_ranked_games_go_without_help(browser: Browser, kind: str) -> None:
+async def test_ranked_games_go_without_help(services: Services, kind: str) -> None:
     """In a ranked game undo, redo, hints and autoplay are refused."""
-    async with browser.socket() as socket:
-        await socket.new(mode="ranked")
-        await socket.move()
-        refused = await socket.ask(kind, "refused", number=2, player="greedy")
-        assert refused["reason"] == "mode"
+    player = Visitor(services)
+    await player.new(mode="ranked")
+    await player.move()
+    assert (await player.ask(kind, number=2, player="random"))["reason"] == "mode"
+    player.leave()
 
 
-async def test_a_ranked_game_proves_its_tiles(browser: Browser) -> None:
-    """The commitment comes first, the secret at the end, and every tile follows from it."""
-    async with browser.socket() as socket:
-        state = await socket.new("2x4", "ranked")
-        assert state["secret"] is None
-        over = await socket.play_out()
-        assert over["events"][-1]["kind"] == "over"
-        record = await finished_record(browser, state["game"])
-        check_fair(record, over["secret"], state["commitment"])
-        assert record.score == over["score"]
-        assert record.seed is None
-        assert len(record.times) == record.plies
-
-
-async def finished_record(browser: Browser, game: str) -> Record:
-    """Return the record, which is there soon after the end."""
-    for _ in range(100):
-        answer = browser.get(f"/game/{game}/record")
-        if answer.status == 200:
-            return Record.from_json(answer.text)
-        await asyncio.sleep(0.05)
-    raise AssertionError(answer.text)
-
-
-async def test_two_tabs_see_the_same_game(browser: Browser) -> None:
-    """What one tab does the other sees; of two moves with one number only one is done."""
-    async with browser.socket() as one, browser.socket() as two:
-        game = (await one.new())["game"]
-        assert two.hello["me"] == one.hello["me"]
-        await two.ask("open", "state", game=game)
-        await one.move()
-        seen = await two.receive("events")
-        assert seen["version"] == 1
-        late = await two.ask("move", "state", number=1, direction="left")
-        assert late["board"] == seen["board"]
-
-
-async def test_a_watcher_sees_and_cannot_touch(browser: Browser, web_server: WebServer) -> None:
+async def test_a_watcher_sees_and_cannot_touch(services: Services) -> None:
     """Anyone may watch a game live; only its player moves."""
-    async with browser.socket() as player, Browser(web_server).socket() as watcher:
-        game = (await player.new())["game"]
-        state = await watcher.ask("watch", "state", game=game)
-        assert state["watching"]
-        await player.move()
-        assert (await watcher.receive("events"))["version"] == 1
-        refused = await watcher.ask("move", "refused", number=2, direction="left")
-        assert refused["reason"] == "not_yours"
-        refused = await watcher.ask("open", "refused", game=game)
-        assert refused["reason"] == "not_yours"
+    player, watcher = Visitor(services), Visitor(services)
+    game = (await player.new())["game"]
+    assert (await watcher.ask("watch", game=game))["watching"]
+    await player.move()
+    assert (await watcher.receive())["version"] == 1
+    for kind, fields in (("move", {"number": 2, "direction": "left"}), ("open", {"game": game})):
+        assert (await watcher.ask(kind, **fields))["reason"] == "not_yours"
+    for visitor in (player, watcher):
+        visitor.leave()
 
 
-async def test_autoplay_moves_until_somebody_moves_by_hand(browser: Browser) -> None:
+async def test_autoplay_moves_until_somebody_moves_by_hand(services: Services) -> None:
     """A computer player moves for all to see; a move by hand stops it."""
-    async with browser.socket() as socket:
-        await socket.new()
-        told = await socket.ask("autoplay", "autoplay", player="greedy", delay=0)
-        assert told["player"] == "greedy"
-        for _ in range(3):
-            await socket.receive("events")
-        await socket.send("move", number=socket.state["version"] + 10, direction="left")
-        kinds = [(await socket.receive())["type"] for _ in range(2)]
-        while "refused" not in kinds:
-            kinds.append((await socket.receive())["type"])
-        assert "autoplay" in kinds
-        assert socket.state["category"] == "computer"
+    player = Visitor(services)
+    await player.new()
+    assert (await player.ask("autoplay", player="random", delay=0))["player"] == "random"
+    for _ in range(3):
+        assert (await player.receive())["type"] == "events"
+    assert player.state["category"] == "computer"
+    message = await player.ask("move", number=player.state["version"] + 10, direction="left")
+    kinds = [message["type"]]
+    while "refused" not in kinds:
+        kinds.append((await player.receive())["type"])
+    assert "autoplay" in kinds
+    player.leave()
 
 
 async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
@@ -133,10 +84,8 @@ async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
         game = (await socket.new("long:size=5x5"))["game"]
         await socket.ask("autoplay", "autoplay", player="greedy", delay=10_000)
         await socket.receive("events")
-        direction = socket.state["legal"][0]
-        answer = await asyncio.to_thread(
-            browser.post, f"/api/games/{game}/moves", {"number": 2, "direction": direction}
-        )
+        move = {"number": 2, "direction": socket.state["legal"][0]}
+        answer = await asyncio.to_thread(browser.post, f"/api/games/{game}/moves", move)
         assert answer.json()["autoplay"] is None
         assert (await socket.receive("autoplay"))["player"] is None
 
@@ -156,46 +105,36 @@ async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
         ('{"type":"new","rules":"nonsense"}', "rules"),
         ('{"type":"new","rules":"big:size=64x64"}', "rules"),
         ('{"type":"new","rules":"classic","mode":"best"}', "malformed"),
-        ('{"type":"move","number":1,"direction":"left"}', "no_game"),
         ('{"type":"move","number":"1","direction":"left"}', "malformed"),
         ('{"type":"move","number":true,"direction":"left"}', "malformed"),
         ('{"type":"move","number":1e99,"direction":"left"}', "malformed"),
         ('{"type":"move","number":1,"direction":["left"]}', "malformed"),
-        ('{"type":"move","number":1,"direction":"left","score":999999}', "no_game"),
+        ('{"type":"move","number":1,"direction":"sideways"}', "malformed"),
+        ('{"type":"move","number":0,"direction":"left"}', "malformed"),
+        ('{"type":"move","number":-5,"direction":"left","score":999999}', "malformed"),
+        ('{"type":"hint","number":1,"player":"expectimax:depth=9"}', "player"),
+        ('{"type":"autoplay","player":"import os","delay":0}', "player"),
+        ('{"type":"autoplay","player":"random","delay":-1}', "malformed"),
+        ('{"type":"undo","number":1}', "nothing"),
         ('{"type":"open","game":"../../etc/passwd"}', "unknown_game"),
         ('{"type":"open","game":"0123456789abcdef"}', "unknown_game"),
         ('{"type":"watch","game":{}}', "malformed"),
     ],
 )
-async def test_a_tampered_message_is_refused(browser: Browser, frame: str, reason: str) -> None:
+async def test_a_tampered_message_is_refused_and_changes_nothing(
+    services: Services, frame: str, reason: str
+) -> None:
     """Whatever a client sends, it gets a reason, and the connection lives on."""
-    async with browser.socket() as socket:
-        await socket.connection.send(frame)
-        refused = await socket.receive("refused")
-        assert refused["reason"] == reason
-        await socket.ask("ping", "pong")
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"type": "move", "number": 1, "direction": "sideways"},
-        {"type": "move", "number": 0, "direction": "left"},
-        {"type": "move", "number": -5, "direction": "left"},
-        {"type": "hint", "number": 1, "player": "expectimax:depth=9"},
-        {"type": "autoplay", "player": "import os", "delay": 0},
-        {"type": "autoplay", "player": "greedy", "delay": -1},
-        {"type": "undo", "number": 1},
-    ],
-)
-async def test_a_tampered_action_changes_nothing(browser: Browser, message: object) -> None:
-    """An action that cannot be granted leaves the board and the version as they were."""
-    async with browser.socket() as socket:
-        before = await socket.new()
-        await socket.connection.send(json.dumps(message))
-        refused = await socket.receive("refused")
-        assert refused["state"]["board"] == before["board"]
-        assert refused["state"]["version"] == 0
+    visitor = Visitor(services)
+    await visitor.connection.on_message('{"type":"move","number":1,"direction":"left"}')
+    assert (await visitor.receive())["reason"] == "no_game"
+    before = await visitor.new()
+    await visitor.connection.on_message(frame)
+    refused = await visitor.receive()
+    assert (refused["type"], refused["reason"]) == ("refused", reason)
+    assert (refused["state"]["board"], refused["state"]["version"]) == (before["board"], 0)
+    assert (await visitor.ask("ping"))["type"] == "pong"
+    visitor.leave()
 
 
 async def test_a_huge_frame_closes_the_connection(browser: Browser) -> None:
@@ -211,23 +150,6 @@ async def test_whoever_keeps_offending_is_shown_the_door(browser: Browser) -> No
         for _ in range(60):
             await socket.connection.send("nonsense")
         assert await socket.closed() == 4429
-
-
-async def test_hasty_moves_are_refused_and_not_done(tmp_path: Path) -> None:
-    """Beyond the rate a move is refused with the time to wait."""
-    with serving(tmp_path / "slow", "--moves-rate", "1") as server:
-        async with Browser(server).socket() as socket:
-            await socket.new()
-            answers = []
-            for _ in range(6):
-                number = socket.state["version"] + 1
-                direction = socket.state["legal"][0]
-                answers.append(await socket.ask("move", None, number=number, direction=direction))
-            refused = [answer for answer in answers if answer["type"] == "refused"]
-            assert refused
-            assert refused[0]["reason"] == "rate"
-            assert refused[0]["retry_ms"] > 0
-            assert refused[0]["state"]["version"] == socket.state["version"]
 
 
 async def test_no_acknowledged_move_is_missing_after_a_kill(tmp_path: Path) -> None:

@@ -121,31 +121,6 @@ async def test_a_killed_worker_loses_no_move_and_its_games_go_on(
 
 
 @pytest.mark.slow
-async def test_a_worker_that_hangs_is_replaced(tmp_path: Path, postgresql_url: str) -> None:
-    """A paused worker is killed after a while; its players, who had no answer, come back."""
-    with serving(tmp_path, *TWO, database=postgresql_url) as server:
-        old = workers_of(server)[0]
-        os.kill(old, signal.SIGSTOP)
-        await asyncio.to_thread(workers_of, server, but=old)
-        assert not is_running(old)
-        async with Browser(server).socket() as socket:
-            await socket.new()
-            await socket.move()
-
-
-@pytest.mark.slow
-def test_a_hangup_replaces_the_workers_one_by_one(tmp_path: Path, postgresql_url: str) -> None:
-    """Meanwhile pages are served."""
-    with serving(tmp_path, *TWO, database=postgresql_url) as server:
-        old = workers_of(server)
-        server.process.send_signal(signal.SIGHUP)
-        until = time.monotonic() + 90
-        while any(map(is_running, old)) and time.monotonic() < until:
-            assert Browser(server).get("/healthz").status == 200
-        assert not set(workers_of(server)) & set(old)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_workers_end_with_their_supervisor(
     tmp_path: Path, postgresql_url: str, how: signal.Signals
