@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from uvicorn import Config
 from web_server import Browser, WebServer
 
 from py2048.cli.serve import serve
@@ -51,7 +52,7 @@ def test_every_limit_that_can_be_set_is_on_the_page() -> None:
 def test_every_fixed_limit_is_what_the_page_says() -> None:
     """The numbers of each row, in its order, are those of the code."""
     limited, queue = limits.RateLimits(SETTINGS), Passwords().strangers.slots
-    rate = SimpleNamespace(**limited.buckets)
+    rate, uvicorn = SimpleNamespace(**limited.buckets), Config(None)
     minutes = 60
     expected: dict[str, tuple[float, ...]] = {
         "the head of a request": (connections.MAX_HEAD / 1024, SETTINGS.head_timeout_s),
@@ -61,7 +62,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         ),
         "a message on the WebSocket": (schema.MAX_CHARACTERS,),
         "a reader of an answer": (connections.WRITE_TIMEOUT_S,),
-        "a silent WebSocket": (SETTINGS.ping_s, SETTINGS.ping_s),
+        "a silent WebSocket": (uvicorn.ws_ping_interval, uvicorn.ws_ping_timeout),
         "what waits for a slow browser": (rooms.MAX_FRAMES, rooms.MAX_CHARACTERS),
         "new games": (
             1 / rate.new_games.rate, rate.new_games.burst,

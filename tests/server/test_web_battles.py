@@ -258,15 +258,8 @@ async def test_who_may_come_start_and_go(url: str) -> None:
             battles.find(games, "nothing")
 
 
-async def test_a_battle_that_would_be_over_at_its_start_is_none(file: str) -> None:
-    """Nobody could make a move."""
-    async with running(file) as services:
-        with pytest.raises(ActionRejected, match="over at its start"):
-            offered(services.rooms.games, "ada", "x:target=2,end=target")
-
-
 async def test_a_rematch_is_one_for_all(file: str) -> None:
-    """Whoever asks first offers it, the others join; its tiles are others."""
+    """Who asks first offers it, the others join; its tiles are others. Left by all, it is gone."""
     async with fight(file) as found:
         await found.start()
         for account in found.ids:
@@ -278,22 +271,11 @@ async def test_a_rematch_is_one_for_all(file: str) -> None:
         assert [each.account for each in battle.players] == found.ids
         assert battle.secret != found.battle.secret
         assert (battle.rules, battle.minutes) == (found.battle.rules, 1)
-
-
-async def test_a_rematch_that_all_have_left_can_be_offered_again(file: str) -> None:
-    """Nobody is sent to a battle that is gone."""
-    async with fight(file) as found:
-        await found.start()
         for account in found.ids:
-            battles.leave(found.games, found.id, account)
-        found.settle()
-        one, two = found.ids
-        gone = battles.rematch(found.games, found.id, one)
-        battles.leave(found.games, gone.removeprefix("/battle/"), one)
-        assert battles.battle_page(found.games, found.id, two)["rematch"] is None
-        again = battles.rematch(found.games, found.id, two)
-        assert again != gone
-        assert battles.rematch(found.games, found.id, one) == again
+            battles.leave(found.games, battle.id, account)
+        assert battles.battle_page(found.games, found.id, found.ids[1])["rematch"] is None
+        another = [battles.rematch(found.games, found.id, account) for account in found.ids]
+        assert another[0] == another[1] != again[0]
 
 
 async def test_who_leaves_while_a_move_is_saved_has_left(
@@ -396,37 +378,30 @@ async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
 
 
 async def test_battles_do_not_pile_up(file: str) -> None:
-    """One at which nobody is any more is settled; one that never starts is forgotten."""
+    """One that all have left is settled, without games that cannot be replayed; an old offer goes."""
     async with fight(file) as found:
         await found.start()
         found.shift(ends=-timedelta(minutes=1))
         idle = offered(found.games, "eve")
-        old = sa.update(rows).where(rows.c.id == idle).values(created="2026-01-01")
         with found.games.store.write() as connection:
-            connection.execute(old)
-        battles.maintain(found.games)
-        assert battles.stage_of(found.battle) == battles.OVER
-        assert found.games.store.battles.find(idle) is None
-
-
-async def test_a_game_that_cannot_be_replayed_counts_nothing(file: str) -> None:
-    """The battle is settled all the same, with the others."""
-    async with fight(file) as found:
-        await found.start()
-        found.shift(ends=-timedelta(minutes=1))
-        with found.games.store.write() as connection:
+            old = sa.update(rows).where(rows.c.id == idle).values(created="2026-01-01")
             bad = sa.update(games).where(games.c.owner == found.ids[0])
+            connection.execute(old)
             connection.execute(bad.values(rules="classic:merging=thrice"))
         battles.maintain(found.games)
         assert battles.stage_of(found.battle) == battles.OVER
         assert [player.score is None for player in found.battle.players] == [True, False]
+        assert found.games.store.battles.find(idle) is None
 
 
-async def test_results_outlive_accounts(file: str) -> None:
-    """Who deletes an account goes without a name; the others keep their places."""
-    async with fight(file) as found:
+async def test_accounts_may_be_deleted(url: str) -> None:
+    """Results stay, without the name; a seat is free, and a battle without players is gone."""
+    async with fight(url) as found:
         await found.start()
         store: Store = found.games.store
+        waiting, alone = offered(found.games, found.ids[0]), offered(found.games, found.ids[0])
+        for account in ("bob", "cyd"):
+            battles.join(found.games, waiting, account)
         for account in found.ids:
             battles.leave(found.games, found.id, account)
         found.settle()
@@ -436,19 +411,10 @@ async def test_results_outlive_accounts(file: str) -> None:
         names = {each.name for each in battles.players_of(found.games, found.battle)}
         assert "somebody" in names
         assert len(names) == 2
-
-
-async def test_who_deletes_an_account_waits_for_no_battle(url: str) -> None:
-    """The seat is free, the next may start, and a battle without players is gone."""
-    async with running(url) as services:
-        games, store = services.rooms.games, services.rooms.games.store
-        battle, alone = offered(games, "ada"), offered(games, "ada")
-        for account in ("bob", "cyd"):
-            battles.join(games, battle, account)
-        store.accounts.delete("ada")
-        assert [each.account for each in battles.find(games, battle).players] == ["bob", "cyd"]
+        seats = battles.find(found.games, waiting).players
+        assert [each.account for each in seats] == ["bob", "cyd"]
         assert store.battles.find(alone) is None
-        assert battles.start(games, battle, "bob").startswith("/?game=")
+        assert battles.start(found.games, waiting, "bob").startswith("/?game=")
 
 
 def test_the_pages_of_a_battle(web_server: WebServer) -> None:

@@ -107,8 +107,6 @@ def _config(settings: Settings, log_level: str) -> uvicorn.Config:
         ws=socket,  # type: ignore[arg-type]
         ws_max_size=4 * MAX_CHARACTERS,
         ws_per_message_deflate=False,
-        ws_ping_interval=settings.ping_s,
-        ws_ping_timeout=settings.ping_s,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=_SHUTDOWN_S,
         h11_max_incomplete_event_size=MAX_HEAD,

@@ -59,8 +59,6 @@ class Settings:
         workers: processes that serve together, on one PostgreSQL.
         store_timeout_s: to wait for another program that holds the store, before players are told.
         sweep_s: between two looks for what is to be finished or removed.
-        ping_s: after which a silent WebSocket is asked for a sign of life, and as many more until
-            it is closed without one.
 
     Raises:
         ServerError: if the public URL is not an origin, or the trusted proxies are not addresses.
@@ -86,7 +84,6 @@ class Settings:
     autoplays: int = 8
     reviews: int = 1
     head_timeout_s: float = 10.0
-    ping_s: float = 20.0
     workers: int = 1
     store_timeout_s: float = 5.0
     sweep_s: float = 60.0
