@@ -55,7 +55,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
     rate, uvicorn = SimpleNamespace(**limited.buckets), Config(None)
     minutes = 60
     expected: dict[str, tuple[float, ...]] = {
-        "the head of a request": (connections.MAX_HEAD / 1024, SETTINGS.head_timeout_s),
+        "the head of a request": (connections.MAX_HEAD / 1024, connections.HEAD_TIMEOUT_S),
         "the body of a request": (
             middleware.MAX_BODY / 1024, middleware.BODY_TIMEOUT_S,
             middleware.MAX_RECORD / 1024,

@@ -378,7 +378,7 @@ async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
 
 
 async def test_battles_do_not_pile_up(file: str) -> None:
-    """One that all have left is settled, without games that cannot be replayed; an old offer goes."""
+    """One without players is settled, less games that cannot be replayed; an old offer goes."""
     async with fight(file) as found:
         await found.start()
         found.shift(ends=-timedelta(minutes=1))

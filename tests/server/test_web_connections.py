@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import resource
 import socket as sockets
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.datastructures import Headers
-from starlette.types import Receive, Send
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Send
 from uvicorn import Config
 from uvicorn.server import ServerState
 from web_server import GENEROUS, Browser, WebServer, serving
 
-from py2048.server.http.connections import SOCKET, Connections
+from py2048.server.http.connections import SOCKET, Connections, HttpConnection
 from py2048.server.http.limits import Buckets
 from py2048.server.http.middleware import network_of
 from py2048.server.http.monitoring import is_our_fault
@@ -117,63 +118,43 @@ def test_what_is_no_address_is_cut_short() -> None:
     assert network_of("") == "unknown"
 
 
-@contextmanager
-def impatient(home: Path, **settings: float) -> Iterator[WebServer]:
-    """Serve with settings that no option gives."""
-    given = ", ".join(f"{name}={value}" for name, value in settings.items())
-    script = (
-        "from py2048.server import Settings, serve, find_key; from py2048.storage import"
-        f" data_folder; serve(Settings(key=find_key(data_folder()), port=0, {given}), 'warning')"
-    )
-    server = WebServer(home, command=[sys.executable, "-c", script])
-    try:
-        yield server
-    finally:
-        server.stop()
+@asynccontextmanager
+async def listening(
+    app: ASGIApp, connection: Callable[..., asyncio.Protocol], **options: Any
+) -> AsyncIterator[tuple[str, int]]:
+    """Listen for connections, within this process."""
+    config = Config(app, log_config=None, **options)
+    config.load()
+    given = {"config": config, "server_state": ServerState(), "app_state": {}}
+    loop = asyncio.get_running_loop()
+    async with await loop.create_server(lambda: connection(**given), "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()
 
 
-def is_closed(connection: sockets.socket, patience: float) -> bool:
-    """Say whether the other side ends a connection within so many seconds."""
-    connection.settimeout(patience)
-    try:
-        while connection.recv(65536):
-            pass
-    except TimeoutError:
-        return False
-    except ConnectionError:
-        pass
-    return True
+SLOW_HEADS = {
+    "silent": b"",
+    "half": HALF,
+    "second": b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + HALF,
+    "body": b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\n1",
+    "handshake": UPGRADE + b"X-Long: " + b"x" * 9000 + b"\r\n\r\n",
+}
 
 
-def test_slow_heads_are_not_waited_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("begun", SLOW_HEADS.values(), ids=SLOW_HEADS)
+async def test_slow_heads_are_not_waited_for(begun: bytes) -> None:
     """Nothing at all, a head byte by byte, a second one, a body after the answer, no handshake."""
-    with impatient(tmp_path / "impatient", head_timeout_s=1.0) as server:
-        begun = {
-            "silent": b"",
-            "half": HALF,
-            "second": b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + HALF,
-            "body": b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\n1",
-            "handshake": UPGRADE + b"X-Long: " + b"x" * 9000 + b"\r\n\r\n",
-        }
-        with ExitStack() as stack:
-            slow = {}
-            for name, text in begun.items():
-                address = ("127.0.0.1", server.port)
-                slow[name] = stack.enter_context(sockets.create_connection(address, timeout=20))
-                slow[name].sendall(text)
-            until = time.monotonic() + 15
-            left = set(slow)
-            while left and time.monotonic() < until:
-                for name in tuple(left):
-                    if is_closed(slow[name], 0.05):
-                        left.discard(name)
-                        continue
-                    try:
-                        slow[name].sendall(b"x" if begun[name] else b"")
-                    except ConnectionError:
-                        left.discard(name)
-            assert not left
-        assert Browser(server).get("/healthz").status == 200
+    places = Connections(10, 10, lambda _: False)
+    socket = partial(SocketConnection, places, Buckets(1e6, 1e6), 0.2)
+    async with listening(Response(), partial(HttpConnection, places, 0.2), ws=socket) as address:
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(begun)
+        reading = asyncio.create_task(reader.read())  # until the end
+        async with asyncio.timeout(20):
+            while not reading.done():
+                writer.write(b"x" if begun else b"")
+                await asyncio.sleep(0.05)
+        await asyncio.gather(reading, return_exceptions=True)
+        writer.close()
 
 
 def frame(data: bytes, head: int = 0x81, size: int | None = None) -> bytes:
@@ -196,15 +177,9 @@ async def talking(
         while (message := await receive())["type"] != "websocket.disconnect":
             heard.put_nowait(message.get("text"))
 
-    config = Config(app, log_config=None)
-    config.load()
-    given = {"config": config, "server_state": ServerState(), "app_state": {}}
     places = Connections(10, 10, lambda _: False)
-    listening = await asyncio.get_running_loop().create_server(
-        lambda: SocketConnection(places, meter, 60.0, **given), "127.0.0.1", 0
-    )
-    async with listening:
-        yield listening.sockets[0].getsockname(), heard
+    async with listening(app, partial(SocketConnection, places, meter, 60.0)) as address:
+        yield address, heard
 
 
 BAD_FRAMES = {
@@ -238,14 +213,16 @@ async def test_bad_frames_end_a_connection_and_are_no_fault_of_the_server(
     assert errors == []
 
 
-async def test_a_handshake_that_is_none_is_told_to_its_client_alone(tmp_path: Path) -> None:
+async def test_a_handshake_that_is_none_is_told_to_its_client_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """It is answered with 400, and the operator reads of no fault."""
-    with serving(tmp_path) as server:
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    async with talking(Buckets(1e6, 1e6)) as (address, _):
+        reader, writer = await asyncio.open_connection(*address)
         writer.write(UPGRADE.replace(b"Key: ", b"Key: x") + b"\r\n")
         assert b" 400 " in await asyncio.wait_for(reader.read(), 20)
         writer.close()
-        assert [line for line in server.logged() if line["level"] == "error"] == []
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
 
 
 FLOODS = {

@@ -19,7 +19,12 @@ from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
 from py2048.server.app import make_app
-from py2048.server.http.connections import MAX_HEAD, Connections, HttpConnection
+from py2048.server.http.connections import (
+    HEAD_TIMEOUT_S,
+    MAX_HEAD,
+    Connections,
+    HttpConnection,
+)
 from py2048.server.http.limits import Buckets
 from py2048.server.http.monitoring import WORKERS_FOLDER, log_config
 from py2048.server.schema import MAX_CHARACTERS
@@ -96,14 +101,14 @@ def _config(settings: Settings, log_level: str) -> uvicorn.Config:
         partial(_is_among, settings.proxies),
     )
     meter = Buckets(settings.address_rate, settings.address_rate * 3)
-    socket = partial(_socket_connection, connections, meter, settings.head_timeout_s)
+    socket = partial(_socket_connection, connections, meter, HEAD_TIMEOUT_S)
     return uvicorn.Config(
         partial(_app, settings),
         factory=True,
         workers=settings.workers,
         timeout_worker_healthcheck=_WORKER_TIMEOUT_S,
         # Both are called like classes.
-        http=partial(HttpConnection, connections, settings.head_timeout_s),  # type: ignore[arg-type]
+        http=partial(HttpConnection, connections, HEAD_TIMEOUT_S),  # type: ignore[arg-type]
         ws=socket,  # type: ignore[arg-type]
         ws_max_size=4 * MAX_CHARACTERS,
         ws_per_message_deflate=False,

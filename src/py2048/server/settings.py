@@ -55,7 +55,6 @@ class Settings:
         sockets_per_address: connections from one address.
         autoplays: games that a computer player plays at the same time.
         reviews: finished games that are reviewed at the same time; 0 switches reviews off.
-        head_timeout_s: within which the head of a request must come.
         workers: processes that serve together, on one PostgreSQL.
         store_timeout_s: to wait for another program that holds the store, before players are told.
         sweep_s: between two looks for what is to be finished or removed.
@@ -83,7 +82,6 @@ class Settings:
     sockets_per_address: int = 200
     autoplays: int = 8
     reviews: int = 1
-    head_timeout_s: float = 10.0
     workers: int = 1
     store_timeout_s: float = 5.0
     sweep_s: float = 60.0

@@ -29,6 +29,9 @@ WRITE_TIMEOUT_S = 30.0
 MAX_HEAD = 16 * 1024
 """The bytes of a request's head."""
 
+HEAD_TIMEOUT_S = 10.0
+"""Within which the head of a request must come."""
+
 
 class _Droppable(Protocol):
     def drop(self) -> None:
