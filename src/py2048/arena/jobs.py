@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from py2048 import rng
-from py2048.board import Board
 from py2048.errors import PlayerError, Py2048Error
-from py2048.game import Game, Outcome, Record
-from py2048.game.record import encode_turn
-from py2048.game.turn import Turn, draw_spawn, draw_start, outcome_of, score_after
+from py2048.game import Game
 from py2048.players import Player, make_player
 from py2048.players.player import PlaysGames
 from py2048.players.registry import with_seed
@@ -87,7 +84,7 @@ def run_job(job: Job) -> JobResult:
         PlayerError: if the player fails or answers with an illegal direction.
         Py2048Error: if the player raises one, for example because weights are missing.
     """
-    _warm_up(job.player, job.rules, recorded=job.recorded)
+    warm_up(job.player, job.rules, recorded=job.recorded)
     start = time.perf_counter()
     return JobResult(tuple(_games(job)), time.perf_counter() - start)
 
@@ -131,7 +128,7 @@ def own_seed(spec: str, seed: int) -> str:
 
 
 @cache
-def _warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
+def warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
     """Load and compile what a player needs, so that this counts in no game's time."""
     player = _ready(own_seed(spec, 0), rules)
     game = Game(rules, seed=0)
@@ -147,36 +144,23 @@ def _ready(spec: str, rules: Rules) -> Player:
     return player
 
 
-def _play(job: Job, game: int, seed: int) -> GameResult:
-    """Play one game as a `Game` does, without keeping its history."""
-    rules, key = job.rules, rng.key_of(seed)
+def _play(job: Job, number: int, seed: int) -> GameResult:
+    """Play one game."""
     spec = own_seed(job.player, seed)
-    player = _ready(spec, rules)
-    start = board = draw_start(rules, key)
-    score, moves, seconds = 0, 0, 0.0
-    turns: list[str] = []
-    while outcome_of(rules, board) is Outcome.PLAYING:
-        turn, taken = _turn(player, rules, board, rng.draw(key, moves))
-        board = turn.board
-        score = score_after(rules, score, turn, board)
-        moves += 1
-        seconds += taken
-        if job.recorded:
-            turns.append(encode_turn(turn))
+    player, game, seconds = _ready(spec, job.rules), Game(job.rules, seed=seed, player=spec), 0.0
+    while not game.is_over:
+        position = Game(job.rules, seed=0, board=game.board)
+        start = time.process_time()
+        direction = player.choose(position)
+        seconds += time.process_time() - start
+        if direction not in game.legal_directions():
+            where = " / ".join(str(game.board).splitlines())
+            raise PlayerError(
+                f"player {player.name!r} chose {direction}, which is illegal, on {where}"
+            )
+        game.play(direction)
     text = None
-    if job.recorded:
-        text = Record(rules, start, "".join(turns), score, seed, spec).to_json()
-    return GameResult(job.player, game, seed, score, board.max_tile, moves, seconds, text)
-
-
-def _turn(player: Player, rules: Rules, board: Board, word: int) -> tuple[Turn, float]:
-    """Return the player's move with the spawn that `word` draws, and its thinking time."""
-    position = Game(rules, seed=0, board=board)
-    start = time.process_time()
-    direction = player.choose(position)
-    seconds = time.process_time() - start
-    slide = board.slide(direction, rules.merging)
-    if not slide.changed:
-        where = " / ".join(str(board).splitlines())
-        raise PlayerError(f"player {player.name!r} chose {direction}, which is illegal, on {where}")
-    return Turn(direction, slide, draw_spawn(rules, slide.board, direction, word)), seconds
+    if job.recorded:  # without the time, so that the same game has the same record
+        text = replace(game.record(), started="", finished="").to_json()
+    tile = game.board.max_tile
+    return GameResult(job.player, number, seed, game.score, tile, game.ply, seconds, text)

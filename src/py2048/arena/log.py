@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from py2048.arena.jobs import GameResult
 from py2048.arena.tournament import Tournament
@@ -22,7 +23,6 @@ from py2048.game.record import write_atomically
 FORMAT = "py2048 arena log"
 VERSION = 1
 
-_KINDS = {"player": str, "seconds": float}  # everything else is a whole number
 _FIELDS = [field.name for field in fields(GameResult) if field.name != "record"]
 _UNSAFE = re.compile(r"[^\w.=-]+")
 
@@ -41,18 +41,23 @@ class GameLog:
     def __init__(self, path: Path, tournament: Tournament) -> None:
         self._path = path
         rules, seed = str(tournament.rules), tournament.seed
-        self.head = {"format": FORMAT, "version": VERSION, "rules": rules, "seed": seed}
+        head = {"format": FORMAT, "version": VERSION, "rules": rules, "seed": seed}
         with os_errors_as(TournamentError, f"cannot read {path}"):
             data = path.read_bytes() if path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
-        if not whole and not json.dumps(self.head).encode().startswith(data):
-            raise self._foreign()  # a file of one line, of which nothing is to be cut off
-        self.played = self._read(whole.decode("utf-8", "replace").splitlines())
+        if whole:
+            first, *lines = whole.splitlines()
+            self._check_head(first, head)
+            self.played = [self._game(number, line) for number, line in enumerate(lines, 2)]
+        elif json.dumps(head).encode().startswith(data):
+            self.played = []
+        else:  # a file of one line, of which nothing is to be cut off
+            raise self._foreign()
         with self._writing():
             self._file = path.open("a", encoding="utf-8")
             self._file.truncate(len(whole))
         if not whole:
-            self._write(self.head)
+            self._write(head)
 
     def add(self, played: GameResult) -> None:
         """Write a game down, at once."""
@@ -62,15 +67,14 @@ class GameLog:
         """Close the file."""
         self._file.close()
 
-    def _read(self, lines: Sequence[str]) -> list[GameResult]:
-        if lines:
-            self._check_head(_json_of(lines[0]))
-        return [self._played(number, line) for number, line in enumerate(lines[1:], 2)]
-
-    def _check_head(self, head: Mapping[str, object]) -> None:
+    def _check_head(self, line: bytes, wanted: Mapping[str, object]) -> None:
+        try:
+            head = msgspec.json.decode(line, type=dict)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            head = {}
         if head.get("format") != FORMAT:
             raise self._foreign()
-        for name, value in self.head.items():
+        for name, value in wanted.items():
             if head.get(name) != value:
                 raise TournamentError(
                     f"{self._path} belongs to a tournament with {name} {head.get(name)!r}, "
@@ -80,12 +84,11 @@ class GameLog:
     def _foreign(self) -> TournamentError:
         return TournamentError(f"{self._path} is not a tournament log: choose another file")
 
-    def _played(self, number: int, line: str) -> GameResult:
-        data = _json_of(line)
-        kinds = {name: _KINDS.get(name, int) for name in _FIELDS}
-        if {name: type(value) for name, value in data.items()} != kinds:
-            raise TournamentError(f"{self._path}: line {number} is not a game: {line[:60]!r}")
-        return GameResult(**data)
+    def _game(self, number: int, line: bytes) -> GameResult:
+        try:
+            return msgspec.json.decode(line, type=GameResult)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise TournamentError(f"{self._path}: line {number} is not a game: {error}") from None
 
     def _writing(self) -> AbstractContextManager[None]:
         return os_errors_as(TournamentError, f"cannot write {self._path}")
@@ -94,14 +97,6 @@ class GameLog:
         with self._writing():
             self._file.write(json.dumps(data) + "\n")
             self._file.flush()
-
-
-def _json_of(line: str) -> dict[str, Any]:
-    try:
-        data = json.loads(line)
-    except ValueError:
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 class RecordFolder:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import threading
-import time
 from collections import Counter, deque
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
 from py2048.arena.jobs import Job, JobResult, run_job
-from py2048.compiled.jit import available_threads, progress
-from py2048.compiled.jit.progress import Compiling
+from py2048.compiled.jit import available_threads
 from py2048.errors import PlayerError, Py2048Error
 
 DEATHS = 3
-"""After so many dead workers a job counts as failed."""
-
-PERIOD = 0.5
-"""Seconds between two progress reports of a worker that compiles."""
+"""After this many dead workers a job counts as failed."""
 
 
 class Pool(Protocol):
@@ -33,10 +27,6 @@ class Pool(Protocol):
     @property
     def place(self) -> str:
         """Where the games are played, such as "in 4 processes"."""
-
-    @property
-    def compiling(self) -> Compiling | None:
-        """The progress of compiling, while workers do that."""
 
     def submit(self, job: Job) -> None:
         """Queue a job."""
@@ -60,11 +50,6 @@ class SerialPool:
 
     def __init__(self) -> None:
         self._waiting: deque[Job] = deque()
-
-    @property
-    def compiling(self) -> Compiling | None:
-        """The progress of the compiler."""
-        return progress.now()
 
     def submit(self, job: Job) -> None:
         """Queue a job."""
@@ -94,12 +79,6 @@ class ProcessPool:
         self._workers = [_Worker() for _ in range(width)]
         self._deaths: Counter[Job] = Counter()
 
-    @property
-    def compiling(self) -> Compiling | None:
-        """The progress of the foremost worker; the others wait for it."""
-        found = [worker.compiling for worker in self._workers if worker.compiling]
-        return max(found, key=lambda each: each.share, default=None)
-
     def submit(self, job: Job) -> None:
         """Queue a job."""
         self._waiting.append(job)
@@ -108,25 +87,20 @@ class ProcessPool:
     def take(self) -> tuple[Job, JobResult]:
         """Wait for a job to finish; return it and its result."""
         while True:
-            busy = {worker.pipe: worker for worker in self._workers if worker.job}
-            for pipe in wait(list(busy)):
-                assert isinstance(pipe, Connection)
-                worker = busy[pipe]
-                job = worker.job
-                assert job is not None  # it is busy
-                try:
-                    answer = pipe.recv()
-                except (EOFError, OSError):
-                    self._replace(worker, job)
-                    continue
-                worker.compiling = answer if isinstance(answer, Compiling) else None
-                if worker.compiling:
-                    continue
-                worker.job = None
-                self._give_out()
-                if isinstance(answer, Py2048Error):
-                    raise answer
-                return job, answer
+            busy = [worker for worker in self._workers if worker.job]
+            ready = wait([worker.pipe for worker in busy])
+            worker = next(worker for worker in busy if worker.pipe in ready)
+            job, worker.job = worker.job, None
+            assert job is not None, "it is busy"
+            try:
+                answer: JobResult | Py2048Error = worker.pipe.recv()
+            except (EOFError, OSError):
+                self._replace(worker, job)
+                continue
+            self._give_out()
+            if isinstance(answer, Py2048Error):
+                raise answer
+            return job, answer
 
     def close(self) -> None:
         """End the processes."""
@@ -163,7 +137,6 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, there = context.Pipe()
         self.job: Job | None = None
-        self.compiling: Compiling | None = None
         self._process = context.Process(target=_work, args=(there,), daemon=True)
         self._process.start()
         there.close()
@@ -190,26 +163,13 @@ class _Worker:
 def _work(pipe: Connection) -> None:
     """Run the jobs that come through the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the first process answers Ctrl-C
-    lock = threading.Lock()
-    threading.Thread(target=_report, args=(pipe, lock), daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
             try:
                 answer: JobResult | Py2048Error = run_job(pipe.recv())
             except Py2048Error as error:
                 answer = error
-            with lock:
-                pipe.send(answer)
-
-
-def _report(pipe: Connection, lock: threading.Lock) -> None:
-    """Report the progress of the compiler while it works."""
-    with suppress(OSError):
-        while True:
-            time.sleep(PERIOD)
-            with lock:
-                if state := progress.now():
-                    pipe.send(state)
+            pipe.send(answer)
 
 
 def local_pool(jobs: int | None = None) -> Pool:

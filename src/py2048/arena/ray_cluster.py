@@ -103,9 +103,6 @@ class RayPool(RayCluster):
         TournamentError: if there is no cluster at the address.
     """
 
-    compiling = None
-    """The progress of compilers on a cluster is unknown."""
-
     def __init__(self, address: str) -> None:
         super().__init__(address, TournamentError)
         self._do = self._remote(run_there)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from collections.abc import Sequence
 from io import StringIO
 from typing import Any
+
+import msgspec
 
 from py2048.arena.statistics import (
     Comparison,
@@ -19,11 +20,10 @@ from py2048.arena.statistics import (
     summaries,
 )
 from py2048.arena.tournament import Results
+from py2048.review.words import columns
 
 FORMAT = "py2048 arena"
 VERSION = 1
-
-Row = Sequence[str]
 
 GAME_COLUMNS = ("player", "game", "seed", "score", "max_tile", "moves", "seconds")
 
@@ -61,7 +61,7 @@ def _scores(found: Sequence[PlayerSummary]) -> str:
         )
         for each in found
     ]
-    return _columns([head, *rows])
+    return columns([head, *rows])
 
 
 def _spread(found: Sequence[PlayerSummary]) -> str:
@@ -70,7 +70,7 @@ def _spread(found: Sequence[PlayerSummary]) -> str:
         (each.player, number(each.least), *map(number, each.quantiles.values()), number(each.most))
         for each in found
     ]
-    return _columns([("scores", "least", *shares, "most"), *rows])
+    return columns([("scores", "least", *shares, "most"), *rows])
 
 
 def _tiles(found: Sequence[PlayerSummary]) -> str:
@@ -79,7 +79,7 @@ def _tiles(found: Sequence[PlayerSummary]) -> str:
         for each in found
         for tile, rate in each.tiles.items()
     ]
-    return _columns([("reached", "tile", "of games", "95 % interval"), *rows])
+    return columns([("reached", "tile", "of games", "95 % interval"), *rows])
 
 
 def _pairs(pairs: Sequence[Comparison]) -> str:
@@ -95,7 +95,7 @@ def _pairs(pairs: Sequence[Comparison]) -> str:
         )
         for pair in pairs
     ]
-    return _columns([head, *rows])
+    return columns([head, *rows])
 
 
 def _regrets(losses: Sequence[Regret]) -> str:
@@ -110,18 +110,7 @@ def _regrets(losses: Sequence[Regret]) -> str:
         )
         for each in losses
     ]
-    return _columns([head, *rows])
-
-
-def _columns(rows: Sequence[Row]) -> str:
-    """Return rows as lines: the first column aligned left, the others right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        f"{row[0]:<{widths[0]}}  "
-        + "  ".join(f"{text:>{width}}" for text, width in zip(row[1:], widths[1:], strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
+    return columns([head, *rows])
 
 
 def number(value: float, size: float | None = None) -> str:
@@ -144,7 +133,7 @@ def percent(share: float) -> str:
 
 
 def _interval(estimate: Estimate) -> str:
-    if math.isnan(estimate.error):
+    if math.isnan(estimate.low):
         return "-"
     low, high = (number(value, estimate.mean) for value in (estimate.low, estimate.high))
     return f"{low} to {high}"
@@ -155,36 +144,27 @@ def _share_interval(rate: Rate) -> str:
 
 
 def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
-    """Return everything as plain values: summaries, comparisons, regrets, and every game."""
+    """Return summaries, comparisons, regrets and every game as JSON values; null is not known."""
     tournament, names = results.tournament, GAME_COLUMNS[1:]
-    players = []
-    for each in summaries(results):
-        games = results.of(each.player).values()
-        played = [{name: getattr(game, name) for name in names} for game in games]
-        players.append(_plain(each) | {"played": played})
-    found = {"format": FORMAT, "version": VERSION, "complete": results.complete}
-    if losses:
-        found["regret"] = _plain(losses)
-    return found | {
+    played = {
+        spec: [{name: getattr(game, name) for name in names} for game in results.of(spec).values()]
+        for spec in tournament.players
+    }
+    found = {
+        "format": FORMAT,
+        "version": VERSION,
+        "complete": results.complete,
         "rules": str(tournament.rules),
         "seed": tournament.seed,
         "games": tournament.games,
-        "players": players,
-        "comparisons": _plain(comparisons(results)),
+        "players": [
+            msgspec.to_builtins(each, str_keys=True) | {"played": played[each.player]}
+            for each in summaries(results)
+        ],
+        "comparisons": comparisons(results),
     }
-
-
-def _plain(value: Any) -> Any:
-    """Return a value for JSON: what is not a number is null, and a rate has its share."""
-    if isinstance(value, Rate):
-        return asdict(value) | {"share": value.share}
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    text = msgspec.json.encode(found | ({"regret": losses} if losses else {}))
+    return msgspec.json.decode(text, type=dict)
 
 
 def csv_text(results: Results) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -107,7 +106,7 @@ def evaluate(
     with StatusLine(quiet=quiet) as line:
         if tells_regret:
             solved = PerfectPlayer(file=str(solution or "")).solution(tournament.rules)
-        results = _played(tournament, lambda: _pool(jobs, cluster), log, records, line)
+        results = _played(tournament, jobs, cluster, log, records, line)
         if tells_regret:
             with suppress(KeyboardInterrupt):  # the players before the last one have theirs
                 losses.extend(regrets(results, solved))
@@ -123,13 +122,15 @@ def evaluate(
 
 def _played(
     tournament: Tournament,
-    open_pool: Callable[[], Pool],
+    jobs: int | None,
+    cluster: str | None,
     log_path: Path | None,
     records: Path | None,
     line: StatusLine,
 ) -> Results:
     """Play the tournament, to its end or until Ctrl-C; save each game as it ends."""
     from py2048.arena import Results, run_tournament
+    from py2048.arena.jobs import warm_up
     from py2048.arena.log import GameLog, RecordFolder
 
     results = Results(tournament)
@@ -147,7 +148,10 @@ def _played(
                 log.add(played)
 
         with suppress(KeyboardInterrupt):  # the results are then marked as incomplete
-            pool = stack.enter_context(closing(open_pool()))
+            if cluster is None:  # once, instead of in each process
+                for spec in tournament.players:
+                    warm_up(spec, tournament.rules, recorded=tournament.recorded)
+            pool = stack.enter_context(closing(_pool(jobs, cluster)))
             line.news = f"{results.total - results.count:,} games {pool.place}"
             for _ in run_tournament(results, pool, save=save):
                 line.news = _news(results)

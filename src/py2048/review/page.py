@@ -11,7 +11,7 @@ from py2048.review.games import Review
 from py2048.review.moves import MoveReview
 from py2048.review.plots import STYLE, graph, line_plot
 from py2048.review.report import UNDATED, Report, Section, Totals
-from py2048.review.words import PLURALS, amount, describe_move, describe_review
+from py2048.review.words import PLURALS, amount, columns, describe_move, describe_review
 
 MAX_ROWS = 1000
 """How many mistakes are listed, those that lost the largest share of the chances."""
@@ -225,12 +225,7 @@ def _mistakes_by_tile(totals: Totals) -> list[str]:
 
 
 def _rows_as_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table as lines, its columns aligned right but for the first."""
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    return [
-        "  " + "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip()
-        for first, *others in (heads, *rows)
-    ]
+    return [f"  {line}" for line in columns([heads, *rows]).splitlines()]
 
 
 def _chart(weeks: Mapping[str, Totals]) -> str:

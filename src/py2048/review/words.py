@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from py2048.players import Unit
 from py2048.review.games import Phase, Review
 from py2048.review.moves import Grade, MoveReview
@@ -13,6 +15,15 @@ PLURALS = {
     Grade.MISTAKE: "mistakes",
     Grade.BLUNDER: "blunders",
 }
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines of text: the first column aligned left, the others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip()
+        for first, *others in rows
+    )
 
 
 def number(unit: Unit, value: float, *, signed: bool = False) -> str:
