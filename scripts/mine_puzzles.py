@@ -30,7 +30,7 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -45,7 +45,7 @@ from py2048.game import Game
 from py2048.players import Player, make_player
 from py2048.players.searching import network_for
 from py2048.review.moves import Grade, grade_of
-from py2048.review.puzzles import Puzzle, write_pack
+from py2048.review.puzzles import ILLEGAL, PACK, RANKS, Puzzle
 from py2048.review.themes import theme_of
 from py2048.rng import derive_seed
 from py2048.rules import Rules, get_rules
@@ -329,6 +329,25 @@ def scale_of(rules: Rules, board: Board) -> float:
     """Return the points that came, in recorded games, for each that the values expect."""
     records = None if rules.name == EXACT else network_for(rules).records
     return records.scale(board) if records else 1.0
+
+
+def line_of(puzzle: Puzzle) -> str:
+    """Return the line of the pack for a puzzle."""
+    ranks = "/".join(
+        "".join(RANKS[max(tile.bit_length() - 1, 0)] for tile in row) for row in puzzle.board.rows
+    )
+    values = " ".join(
+        f"{puzzle.values[direction]:.1f}" if direction in puzzle.values else ILLEGAL
+        for direction in Direction
+    )
+    return f"{puzzle.id} {puzzle.rating} {puzzle.theme} {puzzle.rules.name} {ranks} {values}"
+
+
+def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
+    """Write a pack, in the order of the ratings."""
+    ordered = sorted(found, key=lambda puzzle: (puzzle.rating, puzzle.id))
+    head = "# number rating theme rules ranks up down left right"
+    path.write_text("\n".join([head, *map(line_of, ordered), ""]), encoding="ascii")
 
 
 def main(words: list[str]) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from py2048 import Board, Direction, get_rules
+from py2048.review.puzzles import PACK, puzzles
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -42,3 +43,9 @@ def test_directions_on_an_image_are_those_on_the_board(miner: ModuleType) -> Non
     first, second = list(miner.images(board, get_rules("classic")))[:2]  # itself, and mirrored
     assert all(theirs is ours for theirs, ours in first[1].items())
     assert second[1][Direction.LEFT] is Direction.RIGHT
+
+
+def test_a_pack_is_read_as_it_was_written(miner: ModuleType, tmp_path: Path) -> None:
+    """A line holds all of a puzzle."""
+    miner.write_pack(reversed(puzzles()), copy := tmp_path / "pack.txt")
+    assert copy.read_bytes() == PACK.read_bytes()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from py2048.board import canonical
 from py2048.errors import Py2048Error
 from py2048.folders import tables_folder
 from py2048.review.moves import Grade
-from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, line_of, puzzles, write_pack
+from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, puzzles
 from py2048.review.themes import Theme
 from py2048.solving import build_table, find_ending, get_formation
 
@@ -73,14 +72,6 @@ def test_no_table_of_endings_knows_a_better_move() -> None:
     assert len(endings) > 20
     for puzzle, chances in endings:
         assert chances[puzzle.best] >= 0.999 * max(chances.values())
-
-
-def test_a_pack_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """A line holds all of a puzzle."""
-    lines = PACK.read_text(encoding="ascii").splitlines()
-    assert [line_of(puzzle) for puzzle in puzzles()] == [x for x in lines if x[0] != "#"]
-    write_pack(reversed(puzzles()), copy := tmp_path / "pack.txt")
-    assert copy.read_bytes() == PACK.read_bytes()
 
 
 def test_a_puzzle_a_day_without_repeats() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from py2048.review.games import Phase, Review, judge_for, judging_player, review, reviewing
-from py2048.review.judge import Judge
-from py2048.review.moves import Grade, MoveReview
+from py2048.review.moves import Grade, Judge, MoveReview
 
 __all__ = [
     "Grade",

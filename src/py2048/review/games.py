@@ -13,8 +13,7 @@ from py2048.board import Board
 from py2048.errors import PlayerError, RecordError, shown
 from py2048.game import Game, Record
 from py2048.players import Player, Unit, make_player
-from py2048.review.judge import Judge
-from py2048.review.moves import DIGITS, Grade, MoveReview
+from py2048.review.moves import DIGITS, Grade, Judge, MoveReview
 from py2048.rules import Rules
 
 MIN_STAKE = 0.05
@@ -321,8 +320,6 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
     Raises:
         PlayerError: if there is no such player, or it does not play under the rules.
     """
-    if not isinstance(spec, str):
-        raise PlayerError(f"{shown(spec)} does not name a judge: give a player such as {DEFAULT!r}")
     if spec:
         return judge_by(rules, make_player(spec))
     from py2048.players.perfect import QUICK_CELLS
@@ -371,7 +368,7 @@ def judge_by(rules: Rules, player: Player) -> Judge:
     from py2048.solving.distilled import shipped_moves
 
     if isinstance(player, PerfectPlayer):
-        return ExactJudge(player.solution(rules), rules, player)
+        return ExactJudge(player.solution(rules), rules)
     if isinstance(player, SearchPlayer) and is_searchable(rules):
         return SearchJudge(player, rules, shipped_moves(rules))
     return PlayerJudge(player, rules)

@@ -14,8 +14,7 @@ from py2048.game.turn import Spawn, possible_cells
 from py2048.ntuple.network import Network
 from py2048.players import Player, Unit, meaning_of
 from py2048.players.searching import SearchPlayer
-from py2048.review.judge import Judge, gain_of
-from py2048.review.moves import Basis
+from py2048.review.moves import Basis, Judge, gain_of
 from py2048.rules import Rules
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
@@ -41,18 +40,14 @@ class ExactJudge(Judge):
     Args:
         solution: the exact values.
         rules: the rules of the games; by default those of the solution.
-        player: the player of the solution; by default none.
     """
 
     is_exact = True
 
-    def __init__(
-        self, solution: Solution, rules: Rules | None = None, player: Player | None = None
-    ) -> None:
+    def __init__(self, solution: Solution, rules: Rules | None = None) -> None:
         self.name = "exact" if solution.goal.tile is None else f"exact for {solution.goal}"
         self.rules = rules or solution.rules
         self.unit = Unit.POINTS if solution.goal.tile is None else Unit.CHANCE
-        self.player = player or _perfect()
         self._solution = solution
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
@@ -79,24 +74,18 @@ class ExactJudge(Judge):
             raise PlayerError(f"perfect: {error}") from None
 
 
-def _perfect() -> Player:
-    from py2048.players.perfect import PerfectPlayer
-
-    return PerfectPlayer()
-
-
 class PlayerJudge(Judge):
     """Values moves as a player rates them."""
 
     is_exact = False
 
     def __init__(self, player: Player, rules: Rules) -> None:
-        self.name, self.player, self.rules = player.name, player, rules
+        self.name, self.rules, self._player = player.name, rules, player
         self.unit = meaning_of(player, Game(rules, seed=0)).unit
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
         """Return how the player rates each legal move."""
-        return self.player.rate(Game(self.rules, seed=0, board=board))
+        return self._player.rate(Game(self.rules, seed=0, board=board))
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
         """Return how far the player's best value after the spawn is from the mean of them all."""
@@ -120,7 +109,7 @@ class SearchJudge(Judge):
     def __init__(
         self, player: SearchPlayer, rules: Rules, moves: DistilledMoves | None = None
     ) -> None:
-        self.name, self.player, self.rules = player.name, player, rules
+        self.name, self.rules = player.name, rules
         self._searcher = player.new_searcher(rules)
         evaluation, limits = self._searcher.evaluation, self._searcher.limits
         self._network = evaluation if isinstance(evaluation, Network) else None

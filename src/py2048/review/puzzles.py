@@ -6,7 +6,7 @@ positions were found, valued and rated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -22,7 +22,8 @@ from py2048.review.themes import Theme
 from py2048.rules import Rules, get_rules
 
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
-"""One line for each puzzle, in the order of the ratings: see `line_of`."""
+"""One line for each puzzle, in the order of the ratings: its number, its rating, its theme, a
+preset, the ranks of the tiles row by row, and the values up, down, left and right."""
 
 SOURCES = {
     "classic": "expectimax:depth=4",
@@ -85,18 +86,13 @@ def puzzles() -> tuple[Puzzle, ...]:
     return tuple(_parse(line) for line in lines if not line.startswith("#"))
 
 
-@cache
-def _numbered() -> dict[int, Puzzle]:
-    return {puzzle.id: puzzle for puzzle in puzzles()}
-
-
 def get_puzzle(number: int) -> Puzzle:
     """Return the puzzle with this number.
 
     Raises:
         Py2048Error: if there is none.
     """
-    known = _numbered()
+    known = {puzzle.id: puzzle for puzzle in puzzles()}
     if number not in known:
         raise Py2048Error(f"no puzzle has the number {number}: give {min(known)} to {max(known)}")
     return known[number]
@@ -111,32 +107,6 @@ def daily_puzzle(day: date) -> Puzzle:
     count = len(puzzles())
     step = next(step for step in range(round(GOLDEN * count), 2 * count) if gcd(step, count) == 1)
     return puzzles()[day.toordinal() * step % count]
-
-
-# --- the file ------------------------------------------------------------------------------------
-
-
-def line_of(puzzle: Puzzle) -> str:
-    """Return the line of the pack for a puzzle.
-
-    Its number, its rating, its theme, a preset, the ranks of the tiles row by row, and the values
-    up, down, left and right.
-    """
-    ranks = "/".join(
-        "".join(RANKS[max(tile.bit_length() - 1, 0)] for tile in row) for row in puzzle.board.rows
-    )
-    values = " ".join(
-        f"{puzzle.values[direction]:.1f}" if direction in puzzle.values else ILLEGAL
-        for direction in Direction
-    )
-    return f"{puzzle.id} {puzzle.rating} {puzzle.theme} {puzzle.rules.name} {ranks} {values}"
-
-
-def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
-    """Write a pack, in the order of the ratings."""
-    ordered = sorted(found, key=lambda puzzle: (puzzle.rating, puzzle.id))
-    head = "# number rating theme rules ranks up down left right"
-    path.write_text("\n".join([head, *map(line_of, ordered), ""]), encoding="ascii")
 
 
 def _parse(line: str) -> Puzzle:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from enum import StrEnum
 from functools import cache
+from typing import Self
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
@@ -24,23 +25,43 @@ SHAPE = 4, 4
 
 
 class Theme(StrEnum):
-    """What kind of mistake a move is; each value is what commands and files call it."""
+    """What kind of mistake a move is; each value is what commands and files call it.
 
-    CORNER = "corner"
-    """Corner left: the largest tile leaves its corner, and the best move keeps it there."""
-    ROW = "row"
-    """Row broken: a tile leaves the full line at the edge that holds the largest tile, and the
-    best move keeps that line together."""
-    ENDING = "ending"
-    """Ending: different large tiles stand in a formation of `py2048 tables`, and the rest of the
-    board is played on to make the next one."""
-    MERGE = "merge"
-    """Merge missed: the best move merges more, counted in points of merges."""
-    SETUP = "setup"
-    """Merge not prepared: the best move and one more slide, before any new tile, merge more than
-    the move played and one more slide."""
-    OTHER = "other"
-    """None of these: mostly where the next tiles find room."""
+    Attributes:
+        label: what people call it.
+        why: what makes the best move better, as half a sentence.
+    """
+
+    label: str
+    why: str
+
+    def __new__(cls, value: str, label: str = "", why: str = "") -> Self:
+        """Return a theme with its words."""
+        theme = str.__new__(cls, value)
+        theme._value_, theme.label, theme.why = value, label, why
+        return theme
+
+    CORNER = (
+        *("corner", "corner left"),
+        "the largest tile leaves its corner, and the best move keeps it there",
+    )
+    ROW = (
+        *("row", "row broken"),
+        "the full line at the edge breaks up, and the best move keeps it together",
+    )
+    """A tile leaves the full line at the edge that holds the largest tile."""
+    ENDING = (
+        *("ending", "ending"),
+        "the large tiles are in place, and the best move gives the others the room they need",
+    )
+    """Different large tiles stand in a formation of `py2048 tables`, and the rest of the board is
+    played on to make the next one."""
+    MERGE = "merge", "merge missed", "the best move merges more"
+    """Counted in points of merges."""
+    SETUP = "setup", "merge not prepared", "after the best move the next one can merge more"
+    """Than after the move played, before any new tile."""
+    OTHER = "other", "other", "the best move leaves the next tiles a better place"
+    """Mostly where the next tiles find room."""
 
     @classmethod
     def parse(cls, text: str) -> Theme:
@@ -50,41 +71,9 @@ class Theme(StrEnum):
             Py2048Error: if it names none.
         """
         if text not in set(map(str, cls)):
-            raise Py2048Error(
-                f"no theme is called {shown(text)}{did_you_mean(text, map(str, cls))}"
-            )
+            near = did_you_mean(text, map(str, cls))
+            raise Py2048Error(f"no theme is called {shown(text)}{near}")
         return cls(text)
-
-    @property
-    def label(self) -> str:
-        """What people call it."""
-        return _LABELS[self]
-
-    @property
-    def why(self) -> str:
-        """What makes the best move better, as half a sentence."""
-        return _WHY[self]
-
-
-_LABELS = {
-    Theme.CORNER: "corner left",
-    Theme.ROW: "row broken",
-    Theme.ENDING: "ending",
-    Theme.MERGE: "merge missed",
-    Theme.SETUP: "merge not prepared",
-    Theme.OTHER: "other",
-}
-
-_WHY = {
-    Theme.CORNER: "the largest tile leaves its corner, and the best move keeps it there",
-    Theme.ROW: "the full line at the edge breaks up, and the best move keeps it together",
-    Theme.ENDING: (
-        "the large tiles are in place, and the best move gives the others the room they need"
-    ),
-    Theme.MERGE: "the best move merges more",
-    Theme.SETUP: "after the best move the next one can merge more",
-    Theme.OTHER: "the best move leaves the next tiles a better place",
-}
 
 
 def theme_of(rules: Rules, board: Board, played: Direction, best: Direction) -> Theme:
