@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from store_games import add_record
 from web_server import Browser, WebServer
 
-from py2048.review.plots import HEIGHT, bar_plot, line_plot
+from py2048.review.plots import PLOT, bar_plot, line_plot
 from py2048.server.play.games import GameService
 from py2048.server.site.profiles import Plotted, periods_of, player_page, plots_section
 from py2048.storage import GameEnd, Store, open_store
@@ -74,7 +74,7 @@ def test_bars_are_on_the_picture(bars: list[tuple[str, float]]) -> None:
         assert x >= 0 <= y
         assert x + width <= 641
         assert y + height <= 221
-    names = [text for text in svg.findall("text") if text.get("y") == str(HEIGHT - 8)]
+    names = [text for text in svg.findall("text") if text.get("y") == str(PLOT.height - 8)]
     assert len(names) * max([len(name) for name, _ in clean], default=0) <= 60
 
 

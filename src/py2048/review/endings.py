@@ -59,12 +59,15 @@ class EndingPractice:
     @property
     def chance(self) -> float:
         """The chance to make the target from here, under best play; 1 once it is made."""
-        return _chance(self.table, self.game.board)
+        try:
+            return self.table.chance_of(self.game.board)
+        except BoardError:  # the formation is broken
+            return 0.0
 
     @property
     def is_made(self) -> bool:
-        """Whether the target is made."""
-        return _is_made(self.table, self.game.board)
+        """Whether the target stands beside the large tiles, where it counts."""
+        return self.chance == 1 and not self.table.holds(self.game.board)
 
     @property
     def is_over(self) -> bool:
@@ -86,33 +89,20 @@ class EndingPractice:
         return move
 
 
-def _chance(table: Table, board: Board) -> float:
-    """Return the chance to make the target from a board on; none if the formation is broken."""
-    try:
-        return table.chance_of(board)
-    except BoardError:
-        return 0.0
-
-
-def _is_made(table: Table, board: Board) -> bool:
-    """Return whether the target stands beside the large tiles, where it counts."""
-    return _chance(table, board) == 1 and not table.holds(board)
-
-
 def _position(table: Table, draws: random.Random, seed: int) -> Board:
     """Return a position on the way to the target, from which it can be made."""
-    game = Game(table.rules, seed=seed, board=_first_board(table, draws))
+    ending = EndingPractice(table, _first_board(table, draws), seed)
     wanted = table.target * draws.uniform(*PROGRESS)
-    board = game.board
+    board = ending.game.board
     while sum(tile for row in board.rows for tile in row if tile < table.target) < wanted:
         chances = {each: chance for each, chance in table.move_chances(board).items() if chance}
         best = max(chances, key=chances.__getitem__, default=None)
         if best is None:
             break
-        game.play(draws.choice(list(chances)) if draws.random() < SLIPS else best)
-        if _is_made(table, game.board) or not _chance(table, game.board):
+        ending.game.play(draws.choice(list(chances)) if draws.random() < SLIPS else best)
+        if ending.is_over:
             break
-        board = game.board
+        board = ending.game.board
     return board
 
 

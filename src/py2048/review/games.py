@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby, zip_longest
 from typing import Any
 
@@ -180,9 +180,7 @@ class Review:
             "luck": round(self.luck, DIGITS),
             "counts": {grade.value: count for grade, count in self.counts.items()},
             "critical": [move.ply for move in self.critical],
-            "phases": [
-                {name: getattr(phase, name) for name in Phase.__slots__} for phase in self.phases
-            ],
+            "phases": list(map(asdict, self.phases)),
             "moves": [self._move_data(move) for move in self.moves],
         }
 

@@ -30,8 +30,7 @@ class _Box(NamedTuple):
     bottom: int
 
 
-WIDTH, HEIGHT = 640, 220
-PLOT = _Box(WIDTH, HEIGHT, left=84, right=48, top=24, bottom=30)
+PLOT = _Box(640, 220, left=84, right=48, top=24, bottom=30)
 GRAPH = _Box(800, 300, left=76, right=12, top=14, bottom=40)
 
 TICKS, GRAPH_TICKS = 4, 5
@@ -146,12 +145,8 @@ def graph(review: Review) -> str:
     said = f"{what} before each move. Accuracy {review.accuracy:.1f} %."
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
     marks = "".join(_mark(scale, review, move) for move in reversed(worst))  # the worst on top
-    return (
-        f'<svg class="review-graph" viewBox="0 0 {GRAPH.width} {GRAPH.height}" role="img" '
-        f'aria-label="{escape(said)}" fill="none" stroke="currentColor">'
-        f"{_axes(scale, review.unit)}"
-        f'<polyline class="line" stroke-width="1.5" points="{_path(scale, points)}"/>{marks}</svg>'
-    )
+    line = f'<polyline class="line" stroke-width="1.5" points="{_path(scale, points)}"/>'
+    return _svg("review-graph", GRAPH, said, _axes(scale, review.unit), line, marks)
 
 
 def _height_of(review: Review, move: MoveReview) -> float:
@@ -221,7 +216,7 @@ def bar_plot(said: str, bars: Sequence[tuple[str, float]]) -> str:
         if place in shown:
             parts.append(label(x + width / 2, box.height - 8, "middle", name))
     axis = f'<path stroke-opacity="0.4" d="M{box.left} {base}H{box.width - box.right}"/>'
-    return _svg(said, axis, parts)
+    return _svg("plot", PLOT, said, axis, *parts)
 
 
 def line_plot(
@@ -250,11 +245,13 @@ def line_plot(
         for number, (name, line) in enumerate(lines.items())
     ]
     grid = scale.grid([f"{tick:,.10g}{unit}" for tick in scale.ticks])
-    return _svg(said, grid, _names(scale, steps) + drawn)
+    return _svg("plot", PLOT, said, grid, *_names(scale, steps), *drawn)
 
 
 def _names(scale: _Scale, steps: Sequence[str]) -> list[str]:
-    return [label(scale.x(place), HEIGHT - 8, "middle", steps[place]) for place in _shown(steps)]
+    return [
+        label(scale.x(place), PLOT.height - 8, "middle", steps[place]) for place in _shown(steps)
+    ]
 
 
 def _line(
@@ -275,14 +272,14 @@ def _line(
     )
 
 
-def _svg(said: str, axes: str, parts: Sequence[str]) -> str:
+def _svg(kind: str, box: _Box, said: str, *parts: str) -> str:
     return (
-        f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(said)}" '
-        f'fill="none" stroke="currentColor">{axes}{"".join(parts)}</svg>'
+        f'<svg class="{kind}" viewBox="0 0 {box.width} {box.height}" role="img" '
+        f'aria-label="{escape(said)}" fill="none" stroke="currentColor">{"".join(parts)}</svg>'
     )
 
 
 def _shown(names: Sequence[str]) -> range:
     """Return the places of the names that have room below the axis."""
     needed = LETTER * max(map(len, names), default=0) * len(names)
-    return range(0, len(names), max(math.ceil(needed / (WIDTH - PLOT.left - PLOT.right)), 1))
+    return range(0, len(names), max(math.ceil(needed / (PLOT.width - PLOT.left - PLOT.right)), 1))

@@ -7,14 +7,16 @@ games need to be reviewed once.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+
+import msgspec
 
 from py2048.errors import RecordError, os_errors_as
 from py2048.game import Record
@@ -23,7 +25,7 @@ from py2048.review.moves import Grade
 
 UNDATED = "no date"
 
-VERSION = 2
+VERSION = 3
 """Changes with the definitions of grades, accuracy and luck, and with the fields below."""
 
 
@@ -135,9 +137,11 @@ class SummaryFile:
         self._path, self._release = path, release
         self._known: dict[tuple[str, str], GameSummary] = {}
         with suppress(OSError):  # as good as none
-            for line in path.read_bytes().splitlines():
-                if summary := _parsed(line, release):
-                    self._known[summary.record, summary.asked] = summary
+            for text in path.read_bytes().splitlines():
+                with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                    line = msgspec.json.decode(text, type=_Line)
+                    if (line.version, line.release) == (VERSION, release):
+                        self._known[line.summary.record, line.summary.asked] = line.summary
 
     def __len__(self) -> int:
         return len(self._known)
@@ -153,21 +157,17 @@ class SummaryFile:
             RecordError: if the file cannot be written.
         """
         self._known[summary.record, summary.asked] = summary
-        line = json.dumps({"version": VERSION, "release": self._release} | asdict(summary))
+        line = msgspec.json.encode(_Line(VERSION, self._release, summary))
         with os_errors_as(RecordError, f"cannot write {self._path}"):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                file.write(f"\n{line}\n".encode())  # a line cut off before ends here
+                file.write(b"\n" + line + b"\n")  # a line cut off before ends here
 
 
-def _parsed(line: bytes, release: str) -> GameSummary | None:
-    try:
-        data: dict[str, Any] = json.loads(line)
-        if (data.pop("version"), data.pop("release")) != (VERSION, release):
-            return None
-        return GameSummary(**data)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return None
+class _Line(msgspec.Struct):
+    version: int
+    release: str
+    summary: GameSummary
 
 
 # --- many games ----------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def _parsed(line: bytes, release: str) -> GameSummary | None:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Games in numbers.
+    """Games in numbers; without any there are no means, and no best score.
 
     Attributes:
         games: the games, the oldest first.
@@ -210,22 +210,22 @@ class Totals:
     @property
     def luck(self) -> float:
         """The mean luck of a game, in the unit of its values."""
-        return self._mean([game.luck for game in self.games])
+        return fmean(game.luck for game in self.games)
 
     @property
     def loss(self) -> float:
         """What the moves of a game lost on average, in the unit of its values."""
-        return self._mean([game.loss for game in self.games])
+        return fmean(game.loss for game in self.games)
 
     @property
     def score(self) -> float:
         """The mean score."""
-        return self._mean([game.score for game in self.games])
+        return fmean(game.score for game in self.games)
 
     @property
     def best(self) -> int:
         """The best score."""
-        return max((game.score for game in self.games), default=0)
+        return max(game.score for game in self.games)
 
     @property
     def tiles(self) -> dict[int, int]:
@@ -249,9 +249,6 @@ class Totals:
             for tile in tiles
         }
 
-    def _mean(self, values: Sequence[float]) -> float:
-        return sum(values) / len(values) if values else 0.0
-
     def to_json(self) -> dict[str, Any]:
         """Return the numbers that mean something for games under any rules, as JSON values."""
         return {
@@ -260,7 +257,7 @@ class Totals:
             "accuracy": _rounded(self.accuracy, 2),
             "mistakes_per_100_moves": _rounded(self.mistakes, 2),
             "moves_per_minute": _rounded(self.speed, 1),
-            "grades": {grade.value: count for grade, count in self.grades.items()},
+            "grades": self.grades,
         }
 
 
@@ -300,10 +297,7 @@ class Section:
             "unit": self.unit,
             **_detailed(self.totals),
             "tiles": {str(tile): count for tile, count in self.totals.tiles.items()},
-            "phases": {
-                str(tile): {grade.value: count for grade, count in grades.items()}
-                for tile, grades in self.totals.phases.items()
-            },
+            "phases": {str(tile): grades for tile, grades in self.totals.phases.items()},
             "weeks": {week: _detailed(totals) for week, totals in self.weeks.items()},
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from py2048.players import Unit
-from py2048.review.games import Phase, Review
+from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
 
 PLURALS = {
@@ -53,30 +53,20 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
         if count
     ]
     lines.append(f"moves: {', '.join(counts)}")
-    lines.append(describe_balance(review))
-    phase = None if brief else review.worst_phase
-    if phase and number(review.unit, phase.loss) != "0":
-        lines.append(f"most was lost {describe_phase(review, phase)}")
-    return lines
-
-
-def describe_balance(review: Review) -> str:
-    """Return what the moves lost and what luck gave; of points, against what was expected."""
     lost, gave = amount(review.unit, abs(review.loss)), amount(review.unit, abs(review.luck))
     said = f"the moves {'lost' if review.loss >= 0 else 'gained'} {lost}, "
     said += f"luck {'gave' if review.luck >= 0 else 'took'} {gave}"
-    if review.unit is not Unit.POINTS:
-        return said
-    return f"{amount(review.unit, review.expected)} were expected at the start; {said}"
-
-
-def describe_phase(review: Review, phase: Phase) -> str:
-    """Return what was lost in a phase."""
-    lost = amount(review.unit, phase.loss)
-    moves = f"moves {phase.first} to {phase.last}"
-    if phase.first == phase.last:
-        moves = f"move {phase.first}"
-    return f"with {phase.tile} as the largest tile: {lost} in {moves}"
+    if review.unit is Unit.POINTS:
+        said = f"{amount(review.unit, review.expected)} were expected at the start; {said}"
+    lines.append(said)
+    phase = None if brief else review.worst_phase
+    if phase and number(review.unit, phase.loss) != "0":
+        moves = f"moves {phase.first} to {phase.last}"
+        if phase.first == phase.last:
+            moves = f"move {phase.first}"
+        lost = amount(review.unit, phase.loss)
+        lines.append(f"most was lost with {phase.tile} as the largest tile: {lost} in {moves}")
+    return lines
 
 
 def describe_move(review: Review, move: MoveReview) -> str:
