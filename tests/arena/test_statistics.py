@@ -17,7 +17,8 @@ def test_a_mean_has_scipys_error_and_interval(values: list[int]) -> None:
     """Mean, standard error and, within a hundredth, Student's interval."""
     found = estimate(values)
     assert found.mean == pytest.approx(sum(values) / len(values))
-    assert found.error == pytest.approx(error := float(stats.sem(values)))
+    error = float(stats.sem(values))
+    assert found.error == pytest.approx(error)
     reach = stats.t.ppf(0.975, len(values) - 1) * error
     assert found.high - found.mean == pytest.approx(reach, rel=0.01, abs=1e-6)
     assert found.mean - found.low == pytest.approx(found.high - found.mean)
