@@ -86,44 +86,6 @@ def test_a_fresh_board_is_empty_and_140_pixels_a_cell(opened: tuple[Any, Any]) -
     assert [b - a for a, b in zip(first, second, strict=True)] == [280, 140]
 
 
-def press(frame: Any, key: str) -> None:
-    frame.event_generate(f"<{key}>")
-    frame.update()
-
-
-def test_keys_pressed_during_an_animation_play_no_turn(
-    opened: tuple[Any, Any], main: ModuleType
-) -> None:
-    """The window handles events while tiles move; none of them starts a second turn."""
-    frame, board = opened
-    lay(main, board, [[2, 0, 0, 0], *[[0] * 4] * 3])
-    turns: list[str] = []
-    play = main.keyboard_callback
-
-    def counted(event: Any, *others: Any) -> None:
-        turns.append(event.keysym)
-        play(event, *others)
-
-    main.keyboard_callback = counted
-    main.bind(frame, board)
-    for moment in range(4):
-        frame.after(moment, lambda: frame.event_generate("<Down>", when="tail"))
-    step = board.shift_tile
-
-    def hurried(*arguments: Any) -> None:
-        frame.event_generate("<Down>", when="tail")
-        step(*arguments)
-
-    board.shift_tile = hurried
-    press(frame, "Right")
-    assert turns[0] == "Right"
-    assert len(board.numbers) == 1 + len(turns)
-    before = len(turns)
-    board.shift_tile = step
-    press(frame, "Left")
-    assert turns[before:] == ["Left"]
-
-
 @pytest.mark.parametrize("way", ["window manager", "program", "display"])
 def test_the_window_may_close_in_the_middle_of_an_animation(
     opened: tuple[Any, Any], main: ModuleType, way: str

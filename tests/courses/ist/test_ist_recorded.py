@@ -1,8 +1,7 @@
-"""The recorded calls, the course's own tests as transcripts, and the document's sessions."""
+"""The recorded calls and the course's own tests as transcripts."""
 
 from __future__ import annotations
 
-import doctest
 import gzip
 import json
 from code import InteractiveInterpreter
@@ -89,9 +88,3 @@ def rows(board: Any) -> list[list[int]]:
         [adt.board_position(board, adt.create_coordinate(row, column)) for column in range(1, 5)]
         for row in range(1, 5)
     ]
-
-
-def test_printed_sessions() -> None:
-    """The sessions printed in the document run as printed."""
-    failed, attempted = doctest.testfile(str(DATA / "session.txt"), module_relative=False)
-    assert (failed, attempted) == (0, 27)
