@@ -534,7 +534,6 @@ BOARDS = replace(
                 Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
                 Example("isinstance(board_empty_positions(b), list)", True, given=build()),
             ],
-            reference_patches=board_patches(),
         ),
         Check(
             "board_fill_position puts any integer at a coordinate and refuses other arguments",
@@ -583,12 +582,10 @@ BOARDS = replace(
                 Example("is_board(create_coordinate(1, 1))", False),
                 *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
             ],
-            reference_patches=board_patches(),
         ),
         Check(
             "board_finished is for full boards without a move, and only looks",
             _finished,
-            reference_patches=board_patches(),
         ),
         Check(
             "boards_equal compares the values and the score",
@@ -609,7 +606,6 @@ BOARDS = replace(
                     ((_MIXED, 4), (_MIXED[::-1], 4), False),
                 )
             ],
-            reference_patches=board_patches(),
         ),
         Check(
             "print_board prints the values and the score, and refuses what is not a board",
@@ -629,7 +625,6 @@ BOARDS = replace(
                     "print_board", [f"print_board({thing})" for thing in ("'a'", "0", "None", "[]")]
                 ),
             ],
-            reference_patches=board_patches(),
         ),
         Check(
             "the board uses coordinates through their operations",
@@ -637,6 +632,7 @@ BOARDS = replace(
             reference_patches=board_patches()[1:-1],
         ),
     ),
+    reference_patches=board_patches(),
 )
 
 
