@@ -35,7 +35,7 @@ def _class(tmp_path: Path, sources: dict[str, str]) -> list[Submission]:
 def _graded(
     submissions: list[Submission], memory: ResultsFile | None = None, jobs: int = 2
 ) -> dict[str, Report]:
-    around = SandboxConfig.default()
+    around = SandboxConfig()
     reports = grade_all(submissions, TOY, around, jobs=jobs, results=memory)
     return {report.name: report for report in reports}
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_started_is_alone_in_that(tmp_path):
 def test_results_come_as_they_are_ready(tmp_path):
     """A slow submission does not hold up the results of the others."""
     submissions = _class(tmp_path, {"aaa": SLOW, "bbb": RIGHT, "ccc": RIGHT})
-    names = [r.name for r in grade_all(submissions, TOY, SandboxConfig.default(), jobs=2)]
+    names = [r.name for r in grade_all(submissions, TOY, SandboxConfig(), jobs=2)]
     assert names[-1] == "aaa"
 
 
@@ -93,7 +93,7 @@ def test_a_second_run_grades_nothing_again(tmp_path):
     again = grade_all(
         submissions,
         TOY,
-        SandboxConfig.default(),
+        SandboxConfig(),
         results=ResultsFile(path),
         on_start=lambda submission: told.append(submission.name),
     )
@@ -119,7 +119,7 @@ def test_more_time_grades_again_what_had_too_little(tmp_path):
     submissions = _class(tmp_path, {"ann": RIGHT})
     little = 1e-6  # less than a request takes, also where a busy machine is given more
     for seconds, lines in [(little, 1), (60.0, 2), (60.0, 2), (little, 2)]:
-        around = replace(SandboxConfig.default(), seconds=seconds)
+        around = replace(SandboxConfig(), seconds=seconds)
         (report,) = grade_all(submissions, TOY, around, results=ResultsFile(path))
         assert len(path.read_text().splitlines()) == lines
         assert (report.lost == ()) == (lines == 2)
@@ -168,7 +168,7 @@ from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import collect
 found = collect([Path(sys.argv[2])], TOY, Path(sys.argv[3]))
 results = ResultsFile(Path(sys.argv[4]))
-for report in grade_all(found, TOY, SandboxConfig.default(), results=results):
+for report in grade_all(found, TOY, SandboxConfig(), results=results):
     print(report.name, flush=True)
 """
 
@@ -199,7 +199,7 @@ def test_a_run_that_is_cut_short_continues(number, tmp_path):
     reports = grade_all(
         submissions,
         TOY,
-        SandboxConfig.default(),
+        SandboxConfig(),
         results=ResultsFile(path),
         on_start=lambda submission: told.append(submission.name),
     )

@@ -500,7 +500,7 @@ def greet():
 """
     long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
     grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
-    sandbox = replace(SandboxConfig.default(), seconds=4)
+    sandbox = replace(SandboxConfig(), seconds=4)
     began = time.monotonic()
     report = grade_source(ADD + deaf + GROW, grading, sandbox)
     assert time.monotonic() - began < 60
@@ -528,7 +528,7 @@ def test_a_deaf_function_takes_the_time_of_one_call_and_no_more():
     many = replace(TOY.tasks[0], checks=(Check("many", calls), Check("again", calls[:1])))
     grading = replace(TOY, tasks=(many, *TOY.tasks[1:]), seconds=1)
     source = f"{RIGHT}{DEAF}real = add\ndef add(a, b): return deaf() if a == 3 else real(a, b)\n"
-    report = grade_source(source, grading, replace(SandboxConfig.default(), seconds=20))
+    report = grade_source(source, grading, replace(SandboxConfig(), seconds=20))
     assert [check.example for check in report.tasks[0].checks] == ["add(3, 0)", ""]
     assert (report.lost, report.notes) == (("1",), ()), failures(report)
 
@@ -542,7 +542,7 @@ def _waiting(source, seconds):
 @pytest.mark.parametrize("programs", [1, 8])
 def test_waiting_for_a_busy_processor_costs_no_marks(monkeypatch, programs):
     """A call that waits for five times its limit overruns, unless eight programs share a core."""
-    monkeypatch.setattr("py2048.courses.grading.process.slowness", lambda: programs)
+    monkeypatch.setattr("py2048.courses.grading.session.slowness", lambda: programs)
     report = grade_source(_waiting(RIGHT, 1.0), replace(TOY, seconds=0.2))
     assert report.lost == (("1",) if programs == 1 else ()), failures(report)
 

@@ -27,9 +27,9 @@ from py2048.courses.grading.report import (
     to_json,
     write_gradebook,
 )
-from py2048.courses.grading.sandbox import UNPROTECTED, ResourceLimits
+from py2048.courses.grading.sandbox import UNPROTECTED
 
-RUN = RunInfo("toy", "A toy", "1+abc", UNPROTECTED, ResourceLimits(), not_graded="style")
+RUN = RunInfo("toy", "A toy", "1+abc", UNPROTECTED, not_graded="style")
 EVIL = "<script>alert(1)</script> & \"quotes\" 'single' [bold]markup[/bold] ]]> \x1b[31m"
 
 

@@ -207,7 +207,7 @@ def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
     """A student who handed in a document has no marks, and a reason."""
     folder = _laid_out(tmp_path / "class", {"ann/essay.docx": b"x", "bob/app.py": RIGHT})
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
-    reports = [grade(student, TOY, SandboxConfig.default()) for student in (ann, bob)]
+    reports = [grade(student, TOY, SandboxConfig()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
     assert reports[0].problem == "there is no Python file; app.py was expected"
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from py2048.courses.grading.agent.serialize import encode
-from py2048.courses.grading.process import decode
+from py2048.courses.grading.agent.host import encode
 from py2048.courses.grading.tasks import (
     Array,
     Lines,
@@ -22,6 +21,7 @@ from py2048.courses.grading.tasks import (
     Raised,
     Raises,
     Satisfies,
+    decode,
     same,
     show,
 )

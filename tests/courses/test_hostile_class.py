@@ -129,7 +129,7 @@ def test_a_class_with_hostile_submissions_is_graded(tmp_path):
         submissions: list[Submission] = collect([folder], grading, tmp_path / f"{course}-scratch")
         assert len(submissions) == 15
         reports: dict[str, Report] = {}
-        for report in grade_all(submissions, grading, SandboxConfig.default(), jobs=2):
+        for report in grade_all(submissions, grading, SandboxConfig(), jobs=2):
             reports[report.name] = report
             print(f"{course} {report.name}: {float(report.earned):g} in {report.seconds} s")
         lost = {name: set(report.lost) for name, report in reports.items()}

@@ -22,7 +22,7 @@ import py2048.courses
 from py2048.courses import COURSES
 from py2048.courses.grading.grader import grade_all
 from py2048.courses.grading.report import Report
-from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 from py2048.courses.grading.submissions import collect
 
 HERE = Path(__file__).parent
@@ -90,7 +90,7 @@ def _graded(course: str, paths: list[Path], scratch: Path, **around: bool) -> li
     grading = COURSES[course].grading()
     submissions = [one for path in paths for one in collect([path], grading, scratch / path.name)]
     # Time enough for a busy machine: what is graded here, hanging mutants apart, comes to its end.
-    sandbox = SandboxConfig(SandboxConfig.default().protection, seconds=600, **around)
+    sandbox = SandboxConfig(choose_protection(), seconds=600, **around)
     return list(grade_all(submissions, grading, sandbox))
 
 

@@ -10,7 +10,7 @@ from toys import RIGHT, TOY
 from py2048 import courses
 from py2048.cli import main
 from py2048.courses import Course
-from py2048.courses.grading.python2 import changed_lines, convert, mixes_tabs, old_lines
+from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, old_lines
 from py2048.errors import CourseError
 
 OLD = """

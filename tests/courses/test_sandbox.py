@@ -22,11 +22,11 @@ from py2048.courses.grading.sandbox import (
     agent_folder,
     choose_protection,
     copies_of_py2048,
-    works,
+    interpreter_for,
 )
 from py2048.errors import CourseError
 
-HERE = [protection for protection in PROTECTIONS if works(protection)]
+HERE = [protection for protection in PROTECTIONS if interpreter_for(protection)]
 
 
 def _answer(source: str, protection, code: str = "f()") -> str:
@@ -125,7 +125,7 @@ def f():
 def test_without_a_sandbox_nothing_is_graded_unless_it_is_wanted(monkeypatch):
     """The error says how to get one, and the first line of reports what is not protected."""
     monkeypatch.setattr(
-        "py2048.courses.grading.sandbox.works", lambda protection: protection is UNPROTECTED
+        "py2048.courses.grading.sandbox.interpreter_for", lambda one: one is UNPROTECTED
     )
     with pytest.raises(CourseError, match=r"install bubblewrap .* as root .* --unprotected"):
         choose_protection()

@@ -95,7 +95,7 @@ def grade_path(path: Path, grading: Grading = TOY, around: SandboxConfig | None 
     """Grade what lies at a path, which is one submission."""
     with tempfile.TemporaryDirectory() as scratch:
         (submission,) = collect([path], grading, Path(scratch))
-        return grade(submission, grading, around or SandboxConfig.default())
+        return grade(submission, grading, around or SandboxConfig())
 
 
 def failures(report: Report) -> str:

@@ -123,17 +123,17 @@ def check(
 
     Ctrl-C stops and reports the submissions that are graded.
     """
-    from py2048.courses.grading import python2, report
-    from py2048.courses.grading.process import check_start
+    from py2048.courses.grading import report
     from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
-    from py2048.courses.grading.submissions import collect
+    from py2048.courses.grading.session import check_start
+    from py2048.courses.grading.submissions import check_fissix, collect
 
     course = get_course(name)
     grading = course.grading()
     sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=seconds)
     check_start(grading, sandbox)
     if from_python2:
-        python2.check_installed()
+        check_fissix()
     run = report.RunInfo.of(course.title, grading, sandbox)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
@@ -149,7 +149,7 @@ def check(
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
     if reports:
-        report.write_files(run, grading, reports, csv=csv, html=html, gradescope=gradescope)
+        _write_files(run, grading, reports, csv, html, gradescope)
         if as_json:
             print(json.dumps(report.to_json(run, reports), indent=2))
         else:
@@ -160,6 +160,29 @@ def check(
         raise CourseError(
             f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
         )
+
+
+def _write_files(
+    run: RunInfo,
+    grading: Grading,
+    reports: list[Report],
+    csv: Path | None,
+    html: Path | None,
+    gradescope: Path | None,
+) -> None:
+    """Write what is wanted; after a failure of the grader nothing for Gradescope.
+
+    Gradescope then tells the instructors so.
+    """
+    from py2048.courses.grading import report
+
+    if csv:
+        report.write_gradebook(csv, grading, reports)
+    if html:
+        report.write_pages(html, run, reports)
+    if gradescope and not reports[0].failure:
+        data = report.to_gradescope(run, reports[0])
+        gradescope.write_text(json.dumps(data, indent=2), "utf-8")
 
 
 def _graded(

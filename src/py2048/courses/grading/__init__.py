@@ -6,7 +6,7 @@ A course author needs the names below; ``docs/how-to/write-a-graded-task.md`` sh
 from __future__ import annotations
 
 from py2048.courses.grading.patches import calling, right_versions
-from py2048.courses.grading.process import ProcessReport
+from py2048.courses.grading.sandbox import ProcessReport
 from py2048.courses.grading.session import SubmissionSession
 from py2048.courses.grading.tasks import (
     Array,

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from fractions import Fraction
 from pathlib import Path
-from typing import IO
 
-from py2048.courses.grading.process import ProcessDied, RunAborted
 from py2048.courses.grading.report import CheckResult, Report, TaskResult, grader_version
-from py2048.courses.grading.sandbox import SandboxConfig
-from py2048.courses.grading.session import SubmissionSession, find_load_mode
+from py2048.courses.grading.sandbox import ProcessDied, SandboxConfig
+from py2048.courses.grading.session import (
+    RunAborted,
+    SubmissionSession,
+    folder_for_one,
+    load_program,
+)
 from py2048.courses.grading.submissions import (
     PreparedSubmission,
     Submission,
     Unreadable,
-    digest_of,
     prepare,
 )
 from py2048.courses.grading.tasks import (
@@ -59,20 +60,17 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
     session: SubmissionSession | None = None
     tasks: list[TaskResult] = []
     problem, failure, key = submission.problem, "", ""
-    with tempfile.TemporaryDirectory(prefix="py2048-grade-", ignore_cleanup_errors=True) as place:
+    with folder_for_one() as folder:
         try:
             key = key_of(submission, grading)
             if not problem:
-                Path(place).chmod(0o711)  # the course's files beside it are for the submission
-                folder = Path(place, "submission")
-                folder.mkdir(mode=0o700)
                 prepared = prepare(submission, grading, folder)
                 grading = prepared.grading
                 with SubmissionSession(grading, prepared, sandbox) as session:
                     try:
                         _grade_tasks(session, tasks)
                     finally:
-                        if session.out_of_time:
+                        if session.runner.out_of_time:
                             key = ""  # with more time it may be another
         except Unreadable as error:
             problem = str(error)
@@ -118,13 +116,14 @@ def _failure(error: Exception, session: SubmissionSession | None) -> str:
 
 def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
     """Grade all tasks into `found`, as far as the time for one submission goes."""
-    find_load_mode(session)
+    load_program(session)
+    runner = session.runner
     for task in session.grading.tasks:
-        began_late = session.out_of_time
+        began_late = runner.out_of_time
         found.append(grade_task(task, session))
-        if session.out_of_time and not began_late:
+        if runner.out_of_time and not began_late:
             session.submission.notes.append(
-                f"the time of {session.runner.sandbox.seconds:g} s for one submission was over in "
+                f"the time of {runner.sandbox.seconds:g} s for one submission was over in "
                 f"task {task.id}; what comes after it was not tried"
             )
 
@@ -161,7 +160,7 @@ def _tried_with_patches(
     }
     for patch in dict.fromkeys(patch for number in failing for patch in patches[number]):
         for number in [number for number in failing if patch in patches[number]]:
-            if session.out_of_time:
+            if session.runner.out_of_time:
                 return failing
             hangs = any(isinstance(other, SubmissionCrash) for other in failing[number])
             failure = attempt(task.checks[number], session, patch, hurry=hangs)
@@ -215,7 +214,7 @@ def attempt(
 
     It can be tried in a `hurry` if it is tried again, or was with all of its time.
     """
-    if session.out_of_time:
+    if session.runner.out_of_time:
         return CheckFailed("", check.title, "not tried: the time for one submission was over")
     session.start_check(check.seconds, patch, hurry=hurry)
     try:
@@ -239,19 +238,22 @@ def key_of(submission: Submission, grading: Grading) -> str:
 
     Nothing, and ``""``, where the files cannot be read.
     """
+    hasher = hashlib.sha256()
     try:
-        digest = digest_of(submission.files, submission.root)
+        for path in submission.files:
+            hasher.update(os.fsencode(path.relative_to(submission.root)) + b"\0")
+            hasher.update(hashlib.sha256(path.read_bytes()).digest())
     except OSError:
         return ""
     parts = (
         submission.name,
         printable(submission.problem),
         str(submission.from_python2),
-        digest,
         grading.course,
         grader_version(grading),
     )
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    hasher.update("\0".join(parts).encode())
+    return hasher.hexdigest()
 
 
 class ResultsFile:
@@ -289,24 +291,18 @@ class ResultsFile:
         """Append a result and flush it to the disk."""
         if self.path is None:
             return
-        with _opened(self.path) as file:
-            file.write(report.to_json() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def _opened(path: Path) -> IO[bytes]:
-    """Open `path` to append whole lines: a line that was cut off is ended first."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("ab+")
-    except OSError as error:
-        raise CourseError(f"{str(path)!r} cannot be written: {error.strerror}") from None
-    if file.tell():
-        file.seek(-1, os.SEEK_END)
-        if file.read(1) != b"\n":
-            file.write(b"\n")
-    return file
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab+") as file:
+                if file.tell():
+                    file.seek(-1, os.SEEK_END)
+                    if file.read(1) != b"\n":  # a line that was cut off is ended first
+                        file.write(b"\n")
+                file.write(report.to_json() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise CourseError(f"{str(self.path)!r} cannot be written: {error.strerror}") from None
 
 
 def grade_all(

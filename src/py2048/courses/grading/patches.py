@@ -14,6 +14,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import CodeType, ModuleType
+from typing import Any
 
 from py2048 import board, direction, errors
 from py2048.rules import parts
@@ -33,10 +34,16 @@ _ENGINE = "\n".join(
     ]
 )
 
-_USES = """
-def _uses(name, known):
+
+# The functions that follow run beside a submission. `lent` defines the right versions.
+
+
+def _uses(name: str, known: Any) -> Any:
+    """The names that one of the `known` functions uses, itself or through others."""
     from types import CodeType, FunctionType
-    found, parts = set(), [known.get(name)]
+
+    found: set[str] = set()
+    parts = [known.get(name)]
     for part in parts:
         code = part.__code__ if type(part) is FunctionType else part
         if type(code) is CodeType:
@@ -44,33 +51,29 @@ def _uses(name, known):
             found |= new
             parts += [*map(known.get, new), *code.co_consts]
     return found
-"""
-"""Code of `_uses`: the names that one of the `known` functions uses, itself or through others."""
 
-_PATCH = """
-{lent}
 
-def _patch(place, module):
-    class Names(dict):
-        def __missing__(self, name):
+def _lend(place: Any, module: Any, lent: Any, names: Any, unless_using: str) -> None:
+    """Put right versions of `names` into the class or module `place`, and into its tables."""
+
+    class Names(dict):  # type: ignore[type-arg]
+        def __missing__(self, name: str) -> Any:
             return vars(module)[name]
 
-    parts = Names(__name__='right')
-    exec(_lent.__code__, parts)
+    parts: Any = Names(__name__="right")
+    exec(lent.__code__, parts)
     ours = vars(parts[place.__name__]) if isinstance(place, type) else parts
     known = vars(module) | vars(place)
-    ours = {{n: ours[n] for n in {names!r} if {unless_using!r} not in _uses(n, known)}}
-    for name in {names!r}:
+    ours = {name: ours[name] for name in names if unless_using not in _uses(name, known)}
+    for name in names:
         parts.pop(name, None)
     for name, new in ours.items():
         old = vars(place).get(name)
         setattr(place, name, new)
-        tables = [v for k, v in vars(module).items() if k[0] != '_' and type(v) is dict]
+        tables = [v for k, v in vars(module).items() if k[0] != "_" and type(v) is dict]
         for table in tables if old is not None else []:
             for key in [key for key, value in table.items() if value is old]:
                 table[key] = new
-_patch({place}, {module})
-"""
 
 
 def right_versions(
@@ -95,13 +98,8 @@ def right_versions(
     if kind:
         definitions = {**definitions, kind: _only(definitions[kind], names)}
     lent = _lent(definitions, [kind] if kind else names, {*document} - {*names})
-    return _USES + _PATCH.format(
-        lent=ast.unparse(lent),
-        names=tuple(names),
-        unless_using=unless_using,
-        place=place or module,
-        module=module,
-    )
+    arguments = place or module, module, "_lent", repr(tuple(names)), repr(unless_using)
+    return f"{ast.unparse(lent)}\n{calling(_lend, *arguments, using=[_uses])}"
 
 
 def compiled(patch: str) -> CodeType:

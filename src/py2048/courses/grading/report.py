@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from csv import writer as csv_writer
@@ -24,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from py2048 import __version__
-from py2048.courses.grading.sandbox import Protection, ResourceLimits, SandboxConfig
+from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection, SandboxConfig
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.errors import CourseError
 
@@ -181,22 +180,20 @@ class RunInfo:
     title: str
     grader: str
     protection: Protection
-    limits: ResourceLimits
     not_graded: str = ""
     stopped: str = ""
 
     @classmethod
     def of(cls, title: str, grading: Grading, sandbox: SandboxConfig) -> RunInfo:
         """What there is to say of a run of `grading`, a course called `title`."""
-        limits = ResourceLimits(memory_mib=grading.memory_mib)
         version = grader_version(grading)
-        return cls(grading.course, title, version, sandbox.protection, limits, grading.not_graded)
+        return cls(grading.course, title, version, sandbox.protection, grading.not_graded)
 
     @property
     def protected(self) -> str:
         """One line on what stands between the submissions and this machine."""
         begin = "WEAK PROTECTION" if self.weak else "Protection"
-        return f"{begin}: {self.protection}; limits: {self.limits}"
+        return f"{begin}: {self.protection}; limits: {LIMITS_IN_WORDS}"
 
     @property
     def weak(self) -> bool:
@@ -221,25 +218,11 @@ def number(marks: Fraction) -> float | int:
     return int(marks) if marks.denominator == 1 else round(float(marks), 2)
 
 
-def write_files(
-    run: RunInfo,
-    grading: Grading,
-    reports: Sequence[Report],
-    *,
-    csv: Path | None,
-    html: Path | None,
-    gradescope: Path | None,
-) -> None:
-    """Write the files that are wanted.
-
-    Where the grader failed there is none for Gradescope, which then tells the instructors so.
-    """
-    if csv:
-        write_gradebook(csv, grading, reports)
-    if html:
-        write_pages(html, run, reports)
-    if gradescope and not reports[0].failure:
-        gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
+def marks_of(result: Report | TaskResult) -> str:
+    """Earned of possible marks in words; a failure of the grader is not a mark."""
+    if isinstance(result, Report) and result.failure:
+        return "no mark"
+    return f"{number(result.earned)} / {number(result.marks)}"
 
 
 # --- CSV, JSON, Gradescope ---
@@ -277,7 +260,7 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
             "name": run.protection.name,
             "holds": list(run.protection.holds),
             "lacks": list(run.protection.lacks),
-            "limits": str(run.limits),
+            "limits": LIMITS_IN_WORDS,
         },
         "submissions": [
             {
@@ -382,12 +365,10 @@ def one_line(report: Report) -> Text:
 
 
 def _marks(result: Report | TaskResult) -> Text:
-    """Earned of possible, green when they are the same."""
-    if isinstance(result, Report) and result.failure:
-        return Text("no mark", style="yellow")
+    """The marks, green when they are full."""
+    text = marks_of(result)
     full = result.earned == result.marks
-    text = f"{number(result.earned)} / {number(result.marks)}"
-    return Text(text, style="green" if full else "red")
+    return Text(text, style="yellow" if text == "no mark" else "green" if full else "red")
 
 
 def _details(report: Report) -> RenderableType:
@@ -413,7 +394,7 @@ def _gradebook(reports: Sequence[Report]) -> Table:
     for report in reports:
         total = "no mark" if report.failure else str(report.score)
         lost = "" if report.failure else ", ".join(report.lost)
-        table.add_row(Text(harmless(report.name)), total, Text(lost))
+        table.add_row(Text(harmless(report.name)), total, lost)
     return table
 
 
@@ -469,7 +450,7 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
     """The class: one row for each submission."""
     rows = "\n".join(
         f'<tr><td><a href="{escape(name)}">{escape(report.name)}</a></td>'
-        f'<td class="number">{_marks_of(report)}</td><td>{_lost(report)}</td></tr>'
+        f'<td class="number">{marks_of(report)}</td><td>{_lost(report)}</td></tr>'
         for report, name in zip(reports, names, strict=True)
     )
     head = '<tr><th>Submission</th><th class="number">Marks</th><th>Lost in</th></tr>'
@@ -491,12 +472,6 @@ def _averages(reports: Sequence[Report]) -> str:
     return f"{count}: {mean:.3g} of {marks} marks on average, {full} with full marks"
 
 
-def _marks_of(result: Report | TaskResult) -> str:
-    if isinstance(result, Report) and result.failure:
-        return "none"
-    return f"{number(result.earned)} of {number(result.marks)}"
-
-
 def _lost(report: Report) -> str:
     if report.reason:
         return f'<span class="bad">not graded: {escape(report.reason)}</span>'
@@ -505,7 +480,7 @@ def _lost(report: Report) -> str:
 
 def student_page(run: RunInfo, report: Report) -> str:
     """One submission: what was asked, what was earned, what went wrong."""
-    total = f"<p><strong>{_marks_of(report)} marks</strong></p>\n"
+    total = f"<p><strong>{marks_of(report)} marks</strong></p>\n"
     notes = "".join(f"<p>{escape(line)}</p>\n" for line in report.summary)
     missing = ""
     if run.not_graded:
@@ -519,6 +494,6 @@ def _task_section(task: TaskResult) -> str:
     look = "good" if task.status == "passed" else "bad"
     return (
         f"<section>\n<h2><span>Task {escape(task.id)}: {escape(task.title)}</span> "
-        f'<span class="marks {look}">{_marks_of(task)}</span></h2>\n'
+        f'<span class="marks {look}">{marks_of(task)}</span></h2>\n'
         f"<pre>{escape(task.text)}</pre>\n</section>"
     )

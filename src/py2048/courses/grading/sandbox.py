@@ -1,18 +1,24 @@
-"""What stands between a submission and the machine: bubblewrap, or Landlock and a separate user.
+"""A submission's interpreter, and what stands between it and the machine.
 
-`choose_protection` tries each once by running a trivial command in it. Where neither works, a
-submission could read py2048's own solutions, and is graded only if the teacher insists.
+The protections are bubblewrap, or Landlock and a separate user. `choose_protection` tries each once
+by running a trivial command in it. Where neither works, a submission could read py2048's own
+solutions, and is graded only if the teacher insists.
+
+Requests go down one pipe as marshalled data, reports come back up another as JSON. The process is
+never trusted with a verdict: it reports what a call returned, and the grader compares.
 
 Programs with windows draw on a virtual display: one Xvfb for each submission, in a separate sandbox
-and as a separate user where that is possible. It admits only who has its key.
+and as a separate user where that is possible. It admits only those who have its key.
 """
 
 from __future__ import annotations
 
 import atexit
 import compileall
+import contextlib
 import functools
 import itertools
+import marshal
 import os
 import secrets
 import select
@@ -23,93 +29,59 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
-from py2048.courses.grading.agent import landlock
+import msgspec
+
+from py2048.courses.grading.agent import boot
+from py2048.courses.grading.tasks import Raised, decode
 from py2048.errors import CourseError
 
 AGENT = Path(__file__).resolve().parent / "agent"
+PACKAGE_ROOT = Path(__file__).resolve().parents[3]  # the folder that holds the package py2048
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
-SUBMISSION_SECONDS = 60.0
-DISPLAY_KIB = 1 << 20  # the address space of a virtual display
-USERS = 4096
 SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
+DISPLAY_KIB = 1 << 20  # the address space of a virtual display
+DISPLAY_SIZE = "1280x1024x24"
+USERS = 4096
+START_TIMEOUT_S = 60.0  # for an interpreter or a display to start on a busy machine
+MAX_REPLY_BYTES = 32 << 20
+FLOODED, DEAF = 85, 86  # exit codes of a process that ends itself; see ``agent/host.py``
+OVERRUN = "still running when the time was over: an endless loop?"
+ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # Tk there knows no X
+
+# What one process of a submission may use: the limits as ``resource.RLIMIT_*`` names them.
+LIMITS = {"CPU": 60, "AS": 512 << 20, "FSIZE": 8 << 20, "NPROC": 32, "NOFILE": 64, "CORE": 0}
+OUTPUT_BYTES = 1_000_000
+SCRATCH_BYTES = 64 << 20
+LIMITS_IN_WORDS = (
+    f"{LIMITS['AS'] >> 20} MiB memory, {LIMITS['CPU']} s processor time, "
+    f"{OUTPUT_BYTES // 1000} kB output, {LIMITS['FSIZE'] >> 20} MiB per file, "
+    f"{LIMITS['NPROC']} processes"
+)
 
 
-@dataclass(frozen=True)
-class ResourceLimits:
-    """What one process of a submission may use."""
-
-    cpu_seconds: int = 60
-    memory_mib: int = 512
-    output_bytes: int = 1_000_000
-    file_mib: int = 8
-    scratch_mib: int = 64
-    processes: int = 32
-    open_files: int = 64
-
-    def by_name(self) -> dict[str, int]:
-        """The limits as ``resource.RLIMIT_*`` names them."""
-        return {
-            "CPU": self.cpu_seconds,
-            "AS": self.memory_mib << 20,
-            "FSIZE": self.file_mib << 20,
-            "NPROC": self.processes,
-            "NOFILE": self.open_files,
-            "CORE": 0,
-        }
-
-    def __str__(self) -> str:
-        return (
-            f"{self.memory_mib} MiB memory, {self.cpu_seconds} s processor time, "
-            f"{self.output_bytes // 1000} kB output, {self.file_mib} MiB per file, "
-            f"{self.processes} processes"
-        )
-
-
-@dataclass(frozen=True)
-class ProcessSetup:
-    """The folders of one process: the prepared submission, given files, the scratch folder.
-
-    For windows, `sockets` is the folder with the virtual display's socket and `authority` the
-    file with its key.
-    """
-
-    folder: Path
-    given: Path | None
-    scratch: Path
-    limits: ResourceLimits
-    libraries: bool = False
-    trusted: bool = False
-    sockets: Path | None = None
-    authority: Path | None = None
-
-    @property
-    def library_paths(self) -> list[str]:
-        """Folders of importable packages beside the standard library."""
-        found = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-        paths = list(dict.fromkeys(found)) if self.libraries or self.trusted else []
-        return [*paths, str(package_root())] if self.trusted else paths
+# --- the protections ---
 
 
 @dataclass(frozen=True)
 class Protection:
-    """One way to isolate a submission: the command around it, and what that keeps off.
+    """One way to isolate a submission, and what that keeps off; `lacks` is what it does not.
 
-    With `own_root` the submission sees folders under other names. With `landlock` its process
-    drops its own access to most files. `lacks` is what is not protected.
+    With `own_root` the submission sees folders under other names, and only its own processes. With
+    `landlock` its process drops its own access to most files.
     """
 
     name: str
     holds: tuple[str, ...]
     lacks: tuple[str, ...]
-    wrap: Callable[[ProcessSetup], list[str]] = field(repr=False)
     own_root: bool = False
     landlock: bool = False
 
@@ -120,10 +92,110 @@ class Protection:
         return f"{self.name}. NOT protected: {', '.join(self.lacks)}. Protected: {held}"
 
 
-def package_root() -> Path:
-    """The folder that holds the package py2048."""
-    return Path(__file__).resolve().parents[3]
+LIMITED = "limits on time, memory, output, file size and processes"
+HIDDEN = "other files hidden or read-only"
+BUBBLEWRAP = Protection(
+    "bubblewrap",
+    ("no network", "its own processes only", "a scratch folder in memory", LIMITED, HIDDEN),
+    (),
+    own_root=True,
+)
+LANDLOCK = Protection(
+    "landlock",
+    ("a user of its own", LIMITED, HIDDEN),
+    ("parts of the network", "the sight of other processes"),
+    landlock=True,
+)
+UNPROTECTED = Protection(
+    "limits only",
+    (LIMITED,),
+    (
+        "the solutions (a submission can read them)",
+        "files of this machine",
+        "the network",
+        "other processes of the same user",
+    ),
+)
+PROTECTIONS = (BUBBLEWRAP, LANDLOCK, UNPROTECTED)
 
+
+def choose_protection(*, unprotected: bool = False) -> Protection:
+    """The strongest protection that works here.
+
+    Raises:
+        CourseError: if none does and `unprotected` is not set.
+    """
+    if os.name != "posix":
+        raise CourseError("grading runs submissions in limited processes: use Linux or macOS")
+    for protection in PROTECTIONS if unprotected else PROTECTIONS[:2]:
+        if interpreter_for(protection):
+            return protection
+    raise CourseError(
+        "submissions could read py2048's solutions here: install bubblewrap (apt install "
+        "bubblewrap) and let it make namespaces, or grade as root on Linux with Landlock, or grade "
+        "all the same with --unprotected"
+    )
+
+
+@functools.cache
+def interpreter_for(protection: Protection) -> str | None:
+    """The interpreter that runs submissions under `protection`; `None` if that does not work.
+
+    It is the one below any virtual environment. Where that cannot be read by the user that
+    submissions run as, the system's Python of the same version takes its place.
+    """
+    if protection.own_root and not shutil.which("bwrap"):
+        return None
+    if protection.landlock and (os.geteuid() or not boot.landlock_interface()):
+        return None
+    command = _bubblewrap(Folders(AGENT, None, Path("/"))) if protection.own_root else []
+    own = str(Path(getattr(sys, "_base_executable", "") or sys.executable).resolve())
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    others = [] if protection.own_root else [f"/usr/local/bin/{name}", f"/usr/bin/{name}"]
+    return next((path for path in (own, *others) if _starts([*command, path])), None)
+
+
+def _starts(command: list[str]) -> bool:
+    """Whether Python can be started with `command` and become the user of submissions."""
+    user = _first_user()
+    become = f"os.setgroups([]); os.setgid({user}); os.setuid({user})" if user else "pass"
+    code = f"import os\n{become}\nimport random"
+    try:
+        done = subprocess.run(
+            [*command, "-I", "-S", "-c", code], capture_output=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+class _Killable(Protocol):
+    def kill(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class SandboxConfig:
+    """How processes are started, by default with the strongest protection that works here.
+
+    `seconds` is the time that one submission may take in all. `trusted` lets the code import
+    py2048; it is for our own reference solutions only. `live` are the running submissions, which
+    `abort` stops.
+    """
+
+    protection: Protection = field(default_factory=choose_protection)
+    trusted: bool = False
+    seconds: float = 60.0
+    live: set[_Killable] = field(default_factory=set, compare=False)
+    aborted: threading.Event = field(default_factory=threading.Event, compare=False)
+
+    def abort(self) -> None:
+        """Stop everything that is running: the run is finished or was interrupted."""
+        self.aborted.set()
+        for running in list(self.live):
+            running.kill()
+
+
+# --- users, folders, the command line of bubblewrap ---
 
 _user_slots = itertools.count(secrets.randbelow(USERS))
 
@@ -162,28 +234,53 @@ def agent_folder() -> Path:
     return folder
 
 
+def library_paths(*, trusted: bool) -> tuple[str, ...]:
+    """Folders of importable packages beside the standard library, py2048 among them if trusted."""
+    found = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    return tuple(dict.fromkeys([*found, str(PACKAGE_ROOT)] if trusted else found))
+
+
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
     """Every folder of the package py2048 in which a submission might find the solutions."""
-    places = {package_root(), *map(Path, libraries)}
+    places = {PACKAGE_ROOT, *map(Path, libraries)}
     for prefix in (sys.prefix, sys.base_prefix, sys.base_exec_prefix, "/usr", "/usr/local"):
         places.update(Path(prefix).glob("lib/python3*/*-packages"))
-    found = {(place / "py2048").resolve() for place in places if (place / "py2048").is_dir()}
-    return sorted(found)
+    return sorted({(place / "py2048").resolve() for place in places if (place / "py2048").is_dir()})
 
 
-def _places(setup: ProcessSetup) -> list[str]:
-    """What of this machine a submission can read."""
-    prefixes = {sys.base_prefix, sys.base_exec_prefix}
-    return [*SYSTEM, *SETTINGS, *FONTS, *sorted(prefixes), *setup.library_paths]
+@dataclass(frozen=True)
+class Folders:
+    """What one process meets: the prepared submission, given files, the scratch folder.
+
+    `libraries` are folders of packages; with `trusted` py2048 may be among them.
+    """
+
+    submission: Path
+    given: Path | None
+    scratch: Path
+    libraries: tuple[str, ...] = ()
+    trusted: bool = False
+    display: Display | None = None
+
+    @property
+    def readable(self) -> list[str]:
+        """What of this machine a submission can read."""
+        prefixes = {sys.base_prefix, sys.base_exec_prefix}
+        return [*SYSTEM, *SETTINGS, *FONTS, *sorted(prefixes), *self.libraries]
+
+    @property
+    def hidden(self) -> tuple[Path, ...]:
+        """What of that it cannot read all the same."""
+        return () if self.trusted else tuple(copies_of_py2048(self.libraries))
 
 
-def landlock_rules(setup: ProcessSetup, agent: Path) -> dict[str, list[str]]:
-    """What a process restricted by Landlock may still use: see `landlock.restrict`."""
-    hidden = tuple([] if setup.trusted else copies_of_py2048(setup.library_paths))
-    readable, listed = _all_but(tuple(_places(setup)), hidden)
-    more = [setup.given, setup.authority, agent, Path("/dev/urandom"), Path("/dev/random")]
+def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:
+    """What a process restricted by Landlock may still use: see `boot.restrict`."""
+    readable, listed = _all_but(tuple(folders.readable), folders.hidden)
+    key = folders.display and folders.display.authority
+    more = [folders.given, key, agent, Path("/dev/urandom"), Path("/dev/random")]
     return {
-        "writable": [str(setup.scratch), "/dev/null", "/dev/zero", "/dev/full"],
+        "writable": [str(folders.scratch), "/dev/null", "/dev/zero", "/dev/full"],
         "readable": [*readable, *(str(place) for place in more if place)],
         "listed": list(listed),
     }
@@ -209,30 +306,6 @@ def _all_but(
     return tuple(sorted(readable)), tuple(sorted(listed))
 
 
-def _binds(setup: ProcessSetup) -> list[str]:
-    """Arguments for bubblewrap: what can be read."""
-    words: list[str] = []
-    for place in SYSTEM:
-        if Path(place).is_symlink():
-            words += ["--symlink", str(Path(place).readlink()), place]
-        elif Path(place).exists():
-            words += ["--ro-bind", place, place]
-    for place in dict.fromkeys(_places(setup)):
-        if place not in SYSTEM and Path(place).exists() and not place.startswith("/usr/"):
-            words += [*_parents_of(Path(place)), "--ro-bind", place, place]
-    for package in [] if setup.trusted else copies_of_py2048(setup.library_paths):
-        bound = [Path(place) for place in _places(setup)]
-        if any(place in package.parents for place in bound):
-            words += ["--tmpfs", str(package)]
-    return words
-
-
-def _parents_of(place: Path) -> list[str]:
-    """Arguments for bubblewrap that make the folders above `place` passable for everybody."""
-    above = [str(folder) for folder in reversed(place.parents) if folder != Path("/")]
-    return [word for folder in above for word in ("--perms", "0755", "--dir", folder)]
-
-
 def _namespaces() -> list[str]:
     """The beginning of bubblewrap's command line: nothing shared but the user's number."""
     words = ["bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
@@ -241,142 +314,41 @@ def _namespaces() -> list[str]:
     return [*words, "--perms", "1777", "--tmpfs", "/tmp"]
 
 
-def _bubblewrap(setup: ProcessSetup) -> list[str]:
-    """The command line of bubblewrap around `setup`."""
-    words = [*_namespaces(), *_binds(setup)]
+def _bubblewrap(folders: Folders) -> list[str]:
+    """The command line of bubblewrap around a process that meets `folders`."""
+    words = [*_namespaces(), *_binds(folders)]
     words += ["--perms", "0755", "--dir", "/py2048"]
     words += ["--ro-bind", str(agent_folder()), "/py2048/agent"]
-    words += ["--ro-bind", str(setup.folder), "/py2048/submission"]
-    if setup.given:
-        words += ["--ro-bind", str(setup.given), "/py2048/given"]
-    if setup.sockets and setup.authority:
-        words += ["--ro-bind", str(setup.sockets), "/tmp/.X11-unix"]
-        words += ["--ro-bind", str(setup.authority), AUTHORITY]
-    words += ["--size", str(setup.limits.scratch_mib << 20), "--tmpfs", SCRATCH]
+    words += ["--ro-bind", str(folders.submission), "/py2048/submission"]
+    if folders.given:
+        words += ["--ro-bind", str(folders.given), "/py2048/given"]
+    if folders.display:
+        words += ["--ro-bind", str(folders.display.sockets), "/tmp/.X11-unix"]
+        words += ["--ro-bind", str(folders.display.authority), AUTHORITY]
+    words += ["--size", str(SCRATCH_BYTES), "--tmpfs", SCRATCH]
     return [*words, "--chdir", SCRATCH, "--"]
 
 
-def display_command(
-    protection: Protection, sockets: Path, key: Path, user: int | None
-) -> list[str]:
-    """The command around a virtual display, in a separate sandbox where `protection` is one."""
-    words = ["sh", "-c", f'ulimit -v {DISPLAY_KIB}; exec "$@"', "sh"]
-    if user is not None:
-        numbers = ["--reuid", str(user), "--regid", str(user), "--clear-groups"]
-        words = ["setpriv", *numbers, *words]
-    if protection.own_root:
-        binds = [word for place in SYSTEM for word in ("--ro-bind-try", place, place)]
-        binds += ["--bind", str(sockets), "/tmp/.X11-unix", "--perms", "0755", "--dir", "/py2048"]
-        words = [*_namespaces(), *binds, "--ro-bind", str(key), DISPLAY_KEY, "--", *words]
+def _binds(folders: Folders) -> list[str]:
+    """Arguments for bubblewrap: what of this machine can be read."""
+    words: list[str] = []
+    for place in SYSTEM:
+        if Path(place).is_symlink():
+            words += ["--symlink", str(Path(place).readlink()), place]
+        else:
+            words += ["--ro-bind-try", place, place]
+    for place in dict.fromkeys(folders.readable):
+        if place not in SYSTEM and Path(place).exists() and not place.startswith("/usr/"):
+            for folder in reversed(Path(place).parents[:-1]):  # passable for every user
+                words += ["--perms", "0755", "--dir", str(folder)]
+            words += ["--ro-bind", place, place]
+    for package in folders.hidden:
+        if any(Path(place) in package.parents for place in folders.readable):
+            words += ["--tmpfs", str(package)]
     return words
 
 
-LIMITED = "limits on time, memory, output, file size and processes"
-HIDDEN = "other files hidden or read-only"
-BUBBLEWRAP = Protection(
-    "bubblewrap",
-    ("no network", "its own processes only", "a scratch folder in memory", LIMITED, HIDDEN),
-    (),
-    _bubblewrap,
-    own_root=True,
-)
-LANDLOCK = Protection(
-    "landlock",
-    ("a user of its own", LIMITED, HIDDEN),
-    ("parts of the network", "the sight of other processes"),
-    lambda setup: [],
-    landlock=True,
-)
-UNPROTECTED = Protection(
-    "limits only",
-    (LIMITED,),
-    (
-        "the solutions (a submission can read them)",
-        "files of this machine",
-        "the network",
-        "other processes of the same user",
-    ),
-    lambda setup: [],
-)
-PROTECTIONS = (BUBBLEWRAP, LANDLOCK, UNPROTECTED)
-
-
-@functools.cache
-def interpreter_for(protection: Protection) -> str | None:
-    """The interpreter that runs submissions under `protection`; `None` if that does not work.
-
-    It is the one below any virtual environment. Where that cannot be read by the user that
-    submissions run as, the system's Python of the same version takes its place.
-    """
-    words = protection.wrap(ProcessSetup(AGENT, None, Path("/"), ResourceLimits()))
-    if words and not shutil.which(words[0]):
-        return None
-    if protection.landlock and (os.geteuid() or not landlock.interface()):
-        return None
-    own = str(Path(getattr(sys, "_base_executable", "") or sys.executable).resolve())
-    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    others = [] if protection.own_root else [f"/usr/local/bin/{name}", f"/usr/bin/{name}"]
-    return next((path for path in (own, *others) if _starts([*words, path])), None)
-
-
-def _starts(command: list[str]) -> bool:
-    """Whether Python can be started with `command` and become the user of submissions."""
-    user = _first_user()
-    become = f"os.setgroups([]); os.setgid({user}); os.setuid({user})" if user else "pass"
-    code = f"import os\n{become}\nimport random"
-    try:
-        done = subprocess.run(
-            [*command, "-I", "-S", "-c", code], capture_output=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
-
-
-def works(protection: Protection) -> bool:
-    """Whether `protection` runs a trivial command here."""
-    return interpreter_for(protection) is not None
-
-
-def choose_protection(*, unprotected: bool = False) -> Protection:
-    """The strongest protection that works here.
-
-    Raises:
-        CourseError: if none does and `unprotected` is not set.
-    """
-    if os.name != "posix":
-        raise CourseError("grading runs submissions in limited processes: use Linux or macOS")
-    for protection in PROTECTIONS if unprotected else PROTECTIONS[:2]:
-        if works(protection):
-            return protection
-    raise CourseError(
-        "submissions could read py2048's solutions here: install bubblewrap (apt install "
-        "bubblewrap) and let it make namespaces, or grade as root on Linux with Landlock, or grade "
-        "all the same with --unprotected"
-    )
-
-
-DISPLAY_SIZE = "1280x1024x24"
-DISPLAY_START = 20.0  # seconds that Xvfb may take on a busy machine
-FAMILY_ANY = 0xFFFF
-ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # Tk there knows no X
-
-
-def check_display() -> None:
-    """Raise `CourseError` if windows cannot be graded on this machine."""
-    if not ON_SCREEN and not shutil.which("Xvfb"):
-        raise CourseError(
-            "programs with windows are graded on a virtual display, and there is no Xvfb: "
-            "install it (apt install xvfb)"
-        )
-
-
-def key_file(key: bytes) -> bytes:
-    """The contents of an X authority file that gives `key` for every display."""
-    parts = [b"", b"", b"MIT-MAGIC-COOKIE-1", key]
-    return FAMILY_ANY.to_bytes(2, "big") + b"".join(
-        len(part).to_bytes(2, "big") + part for part in parts
-    )
+# --- the virtual display ---
 
 
 class Display:
@@ -387,23 +359,38 @@ class Display:
         sockets: the folder to mount as ``/tmp/.X11-unix`` where the sandbox has its own root.
     """
 
-    def __init__(self, protection: Protection, user: int | None, server_user: int | None) -> None:
-        check_display()
+    def __init__(self, protection: Protection, user: int | None) -> None:
+        if not shutil.which("Xvfb"):
+            raise CourseError(
+                "programs with windows are graded on a virtual display, and there is no Xvfb: "
+                "install it (apt install xvfb)"
+            )
         self._folder = Path(tempfile.mkdtemp(prefix="py2048-display-"))
         self._folder.chmod(0o711)
         self.sockets = self._folder / "sockets"
         self.sockets.mkdir()
         self.sockets.chmod(0o1777)
-        key = key_file(secrets.token_bytes(16))
+        # An X authority file gives the key for every display (family 0xffff).
+        parts = (b"", b"", b"MIT-MAGIC-COOKIE-1", secrets.token_bytes(16))
+        key = b"\xff\xff" + b"".join(len(part).to_bytes(2, "big") + part for part in parts)
+        server_user = next_user()
         self.authority = self._private("authority", key, user)
-        own_root = protection.own_root
         kept = self._private("server", key, server_user)
         reading, writing = os.pipe()
-        words = ["Xvfb", "-displayfd", str(writing), "-screen", "0", DISPLAY_SIZE, "-noreset"]
+        words = ["sh", "-c", f'ulimit -v {DISPLAY_KIB}; exec "$@"', "sh"]
+        words += ["Xvfb", "-displayfd", str(writing), "-screen", "0", DISPLAY_SIZE, "-noreset"]
         words += ["-nolisten", "tcp", "-nolisten", "local"]
-        words += ["-auth", DISPLAY_KEY if own_root else str(kept)]
+        words += ["-auth", DISPLAY_KEY if protection.own_root else str(kept)]
+        if server_user is not None:
+            numbers = ["--reuid", str(server_user), "--regid", str(server_user), "--clear-groups"]
+            words = ["setpriv", *numbers, *words]
+        if protection.own_root:
+            binds = [word for place in SYSTEM for word in ("--ro-bind-try", place, place)]
+            binds += ["--bind", str(self.sockets), "/tmp/.X11-unix"]
+            binds += ["--perms", "0755", "--dir", "/py2048", "--ro-bind", str(kept), DISPLAY_KEY]
+            words = [*_namespaces(), *binds, "--", *words]
         self._server = subprocess.Popen(
-            [*display_command(protection, self.sockets, kept, server_user), *words],
+            words,
             pass_fds=[writing],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -411,9 +398,13 @@ class Display:
             start_new_session=True,
         )
         os.close(writing)
-        number = _line(reading)
+        with os.fdopen(reading, "rb") as answer:  # a line when it is ready; nothing if it ends
+            ready = select.select([answer], [], [], START_TIMEOUT_S)[0]
+            number = answer.readline().decode().strip() if ready else ""
         self.name = f":{number}"
-        self._left = [] if own_root else [f"/tmp/.X11-unix/X{number}", f"/tmp/.X{number}-lock"]
+        self._left = [f"/tmp/.X11-unix/X{number}", f"/tmp/.X{number}-lock"]
+        if protection.own_root:
+            self._left = []
         if not number:
             self.close()
             raise CourseError("no virtual display could be started: Xvfb ended")
@@ -443,39 +434,233 @@ class Display:
             Path(path).unlink(missing_ok=True)
 
 
-def _line(descriptor: int) -> str:
-    """The line that a server writes when it is ready; nothing if it ends or takes too long."""
-    with os.fdopen(descriptor, "rb") as answer:
-        ready = select.select([answer], [], [], DISPLAY_START)[0]
-        return answer.readline().decode().strip() if ready else ""
+# --- one process, and what it reports ---
+
+Request = dict[str, Any]
 
 
-class _Killable(Protocol):
-    def kill(self) -> None: ...
+class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
+    """The process ended, or had to be ended; the message says why, for the student.
 
-
-@dataclass(frozen=True)
-class SandboxConfig:
-    """How processes are started, and with which protection.
-
-    `seconds` is the time that one submission may take in all. `trusted` lets the code import
-    py2048; it is for our own reference solutions only. `live` are the running submissions, which
-    `abort` stops.
+    `exit_code` is that of a process which has ended itself, negative for a signal.
     """
 
-    protection: Protection
-    trusted: bool = False
-    seconds: float = SUBMISSION_SECONDS
-    live: set[_Killable] = field(default_factory=set, compare=False)
-    aborted: threading.Event = field(default_factory=threading.Event, compare=False)
+    def __init__(self, reason: str, exit_code: int | None = None) -> None:
+        super().__init__(reason)
+        self.exit_code = exit_code
 
     @classmethod
-    def default(cls) -> SandboxConfig:
-        """The strongest protection that works here."""
-        return cls(choose_protection())
+    def by_itself(cls, code: int) -> ProcessDied:
+        """What is known of a process from its exit code."""
+        number = -code if code < 0 else code - 128 if code > 128 else 0
+        if code == FLOODED:
+            reason = "printed far too much"
+        elif code == DEAF:
+            reason = OVERRUN
+        elif number == signal.SIGSEGV:
+            reason = "crashed the interpreter: recursion without end?"
+        elif number in {signal.SIGKILL, signal.SIGXCPU}:
+            reason = "was stopped by the system: too much memory or processor time"
+        elif number:
+            reason = f"was ended by signal {number}"
+        else:
+            reason = f"ended the process (exit code {code}): os._exit()?"
+        return cls(reason, code)
 
-    def abort(self) -> None:
-        """Stop everything that is running: the run is finished or was interrupted."""
-        self.aborted.set()
-        for running in list(self.live):
-            running.kill()
+
+class After(msgspec.Struct):
+    """What one expression gave that was evaluated after an example."""
+
+    value: Any
+    error: Raised | None
+
+
+class LeftOut(msgspec.Struct):
+    """A statement that was left out when the program was loaded: where it begins, how it failed."""
+
+    statement: int
+    line: int
+    error: str
+    message: str
+
+
+class ProcessReport(msgspec.Struct, kw_only=True):
+    """What a process answers to one request: of some lines, what they gave, printed and raised.
+
+    `asked` counts the lines that were read; `state` is ``waiting`` when a program waits for its
+    user. Values are as ``agent/host.py`` writes them until `read_report` has decoded them.
+    """
+
+    state: Literal["done", "waiting", "forked", "ended"]
+    output: str = ""
+    asked: int = 0
+    value: Any = None
+    error: Raised | None = None
+    early: Raised | None = None
+    then: list[After] = []
+    left_out: list[LeftOut] = []
+    can_be_copied: bool = False
+    exit_code: int = 0
+    changed: bool = False
+
+
+_REPORTS = msgspec.json.Decoder(ProcessReport)
+
+
+def read_report(data: bytes, request: Request) -> ProcessReport:
+    """The report in an answer to `request`; raise `ValueError` if it is not one."""
+    try:
+        report = _REPORTS.decode(data)
+        report.value = decode(report.value)
+        for after in report.then:
+            after.value = decode(after.value)
+    except (msgspec.MsgspecError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not a report: {error}") from None
+    cut_short = report.early or (report.error is not None and report.error.type == "OutOfTime")
+    asked = len(request["then"]) if request["op"] == "example" else 0
+    if report.state == "done" and not cut_short and len(report.then) != asked:
+        raise ValueError(f"{len(report.then)} results afterwards, not {asked}")
+    return report
+
+
+class Process:
+    """A running interpreter in a sandbox that serves one submission."""
+
+    def __init__(
+        self, folders: Folders, sandbox: SandboxConfig, user: int | None, config: Request
+    ) -> None:
+        own_root = sandbox.protection.own_root
+        self.folders = folders
+        self.closed = False
+        self.complaint = ""
+        self._ends_all_of = None if own_root else user
+        executable = interpreter_for(sandbox.protection)
+        if executable is None:
+            raise CourseError(f"the protection {sandbox.protection.name!r} does not work here")
+        agent, scratch, given = agent_folder(), str(folders.scratch), str(folders.given or "")
+        command = []
+        if own_root:
+            command = _bubblewrap(folders)
+            agent, scratch = Path("/py2048/agent"), SCRATCH
+            given = given and "/py2048/given"
+        elif user is not None:
+            for path in (folders.scratch, *folders.scratch.rglob("*")):
+                os.chown(path, user, user, follow_symlinks=False)
+        down, self._requests = os.pipe()
+        self._replies, up = os.pipe()
+        os.set_blocking(self._replies, False)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
+        command += [executable, "-s", "-S", "-P", str(agent / "boot.py"), str(down), str(up)]
+        environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": scratch,
+            "TMPDIR": scratch,
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "PYTHONHASHSEED": "0",
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "MPLBACKEND": "Agg",
+            "XCOMPOSEFILE": "/dev/null",  # reading the usual one takes longer than all of Tk
+        }
+        if folders.display:
+            environment["DISPLAY"] = folders.display.name
+            environment["XAUTHORITY"] = AUTHORITY if own_root else str(folders.display.authority)
+        self._child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            pass_fds=(down, up),
+            env=environment,
+            start_new_session=True,
+        )
+        os.close(down)
+        os.close(up)
+        is_alone = own_root or user is not None  # without other processes of the same user
+        landlock = sandbox.protection.landlock
+        places = {
+            "scratch": scratch,
+            "support": [given] if given else [],
+            "user": user,
+            "limits": LIMITS if is_alone else {k: v for k, v in LIMITS.items() if k != "NPROC"},
+            "output": OUTPUT_BYTES,
+            "library_paths": list(folders.libraries),
+            "landlock": _landlock_rules(folders, agent) if landlock else None,
+            "own_processes": is_alone,
+            "trusted": folders.trusted,
+        }
+        self._send({**config, **places})
+
+    def ask(self, request: Request, seconds: float) -> ProcessReport:
+        """Send a request and return the answer.
+
+        Raises:
+            ProcessDied: if the process ends, or has not answered after `seconds` and is killed.
+        """
+        deadline = time.monotonic() + seconds
+        self._send(request)
+        size = int.from_bytes(self._read(4, deadline), "big")
+        if size > MAX_REPLY_BYTES:
+            self.close()
+            raise ProcessDied("the answer is too large to look at")
+        data = self._read(size, deadline)
+        try:
+            return read_report(data, request)
+        except ValueError:
+            self.close()
+            raise ProcessDied("the submission spoiled the process that runs it") from None
+
+    def _send(self, request: Request) -> None:
+        data = marshal.dumps(request)
+        data = len(data).to_bytes(4, "big") + data
+        with contextlib.suppress(BrokenPipeError):  # the reason shows when reading
+            while data:
+                data = data[os.write(self._requests, data) :]
+
+    def _read(self, size: int, deadline: float) -> bytes:
+        parts = []
+        waiter = select.poll()
+        waiter.register(self._replies, select.POLLIN)
+        while size:
+            left = deadline - time.monotonic()
+            if left <= 0 or not waiter.poll(left * 1000):
+                self.close()
+                raise ProcessDied(OVERRUN)
+            part = os.read(self._replies, min(size, 1 << 16))
+            if not part:
+                raise self._death()
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _death(self) -> ProcessDied:
+        """Why the process ended by itself."""
+        code = 0
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._child.wait(timeout=2)
+        self.close()
+        return ProcessDied.by_itself(code)
+
+    def kill(self) -> None:
+        """End the group of the process, without waiting for it; safe from another thread."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._child.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the process and everything it started; do nothing the second time."""
+        if self.closed:
+            return
+        self.closed = True
+        self.kill()
+        self._child.wait()
+        user = self._ends_all_of
+        if user:  # processes may have left the group; each submission has a user to itself
+            words = ["sh", "-c", "kill -s KILL -- -1"]
+            subprocess.run(words, user=user, group=user, extra_groups=(), check=False)
+        os.close(self._requests)
+        os.close(self._replies)
+        self._errors.seek(0)
+        lines = self._errors.read(4000).decode(errors="replace").strip().splitlines()
+        self.complaint = lines[-1] if lines else ""
+        self._errors.close()

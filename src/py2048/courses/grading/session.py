@@ -1,21 +1,40 @@
-"""Driving one submission: type lines into it and compare what they give."""
+"""One submission: its processes, the lines typed into them, and what they must give.
+
+A process loads the program once and makes a copy of itself (a fork) for each check, so every check
+begins in a process that nothing has touched.
+
+There are two limits of time. A call may take the seconds of its check: of work, which a timer in
+the process measures, or `SLACK` times as long of waiting, on a busy machine longer. And all calls
+of a submission together may take the seconds of `SandboxConfig`.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from py2048.courses.grading.patches import compiled
-from py2048.courses.grading.process import (
-    BLANK,
+from py2048.courses.grading.sandbox import (
+    ON_SCREEN,
     OVERRUN,
+    START_TIMEOUT_S,
+    Display,
+    Folders,
     LeftOut,
+    Process,
     ProcessDied,
     ProcessReport,
     Request,
-    Runner,
+    SandboxConfig,
+    library_paths,
+    next_user,
 )
-from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import ADVICE, PreparedSubmission, Unreadable
 from py2048.courses.grading.tasks import (
     CheckFailed,
@@ -28,11 +47,243 @@ from py2048.courses.grading.tasks import (
     same,
     show,
 )
+from py2048.errors import CourseError
 
-LOAD_MODES = ("whole", "each", "quiet")  # see ``agent/host.py``
-MAX_SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
+SLACK = 3  # how much longer a call may wait than work
+GRACE_S = 2.0  # for what the agent does by itself: answer, begin a copy, end it and clear up
+LOADING = 6  # how many times as long as one call loading a program may take, with all statements
 HURRY = 0.125  # of the usual time, for a call that is likely to hang
+MAX_SLOWNESS = 8.0
+MAX_SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
 PARTS = ("elif ", "else:", "except", "finally:", ")", "]", "}")  # what no block ends before
+
+
+class StartError(CourseError):
+    """The interpreter for a submission does not start, which is hardly the submission's fault."""
+
+
+class RunAborted(CourseError):  # noqa: N818 - nothing has gone wrong
+    """The run ends, and with it what is being graded."""
+
+
+def slowness() -> float:
+    """How many programs share a processor here: on a busy machine everything takes longer.
+
+    The mean of the last minute is late to notice, so those that want one just now count, too.
+    """
+    programs = os.getloadavg()[0]
+    with suppress(OSError, ValueError, LookupError):  # no such file on macOS
+        running = Path("/proc/loadavg").read_text().split()[3].partition("/")[0]
+        programs = max(programs, int(running))
+    return min(MAX_SLOWNESS, max(1.0, programs / (os.cpu_count() or 1)))
+
+
+class Runner:
+    """Starts, copies and ends the processes of one submission, and its virtual display.
+
+    When a copy crashes, exits or changes files, the original makes another; when the original is
+    lost, a new one is started. A program with windows or threads cannot be copied: then every check
+    loads it anew, in a copy of a process that has loaded nothing.
+    """
+
+    def __init__(
+        self, grading: Grading, submission: PreparedSubmission, sandbox: SandboxConfig
+    ) -> None:
+        self.grading = grading
+        self.submission = submission
+        self.sandbox = sandbox
+        self._user = next_user()
+        self._display: Display | None = None
+        self._originals: dict[bool, Process] = {}  # by whether the program is loaded
+        self._loads_in_copies = False
+        self._current: Process | None = None
+        self._waited_s = 0.0
+        self._ran_out = False
+        sandbox.live.add(self)
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time for the whole submission is over."""
+        return self._ran_out or self._waited_s >= self.sandbox.seconds * slowness()
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a process to ask."""
+        return self._current is not None
+
+    def begin(self, *, loaded: bool = True) -> None:
+        """Get an untouched process, with the program `loaded` as a module, or with nothing.
+
+        Raises:
+            ProcessDied: if the program does not load.
+        """
+        self.leave()
+        if self._display is not None and not self._display.alive:
+            self.renew()  # a display that a submission has ended takes its processes with it
+        if loaded and self._loads_in_copies:
+            self.begin(loaded=False)
+            assert self._current is not None
+            self._load(self._current)
+            return
+        original = self._originals.get(loaded)
+        if original is None or not self._fork(original):
+            original = self._start(loaded)
+            if loaded:
+                self._load(original)
+                if self._loads_in_copies:
+                    self.begin()
+                    return
+            if not self._fork(original):
+                raise ProcessDied("the process does not answer once the program is loaded")
+        self._current = original
+
+    def load(self) -> ProcessReport:
+        """Load the program in a new process; return which statements were left out."""
+        self.close()
+        self._loads_in_copies = False
+        return self._load(self._start(loaded=True))
+
+    def _load(self, process: Process) -> ProcessReport:
+        submission, seconds = self.submission, self.grading.seconds
+        how = {"quiet": submission.quiet, "skip": list(submission.skip), "seconds": seconds}
+        report = self._ask(process, {"op": "load", **how}, LOADING * seconds)
+        if not report.can_be_copied and not self._loads_in_copies:
+            self._drop(process)
+            self._loads_in_copies = True
+        return report
+
+    def _fork(self, original: Process) -> bool:
+        """Have a copy made; say whether that worked."""
+        with suppress(ProcessDied):
+            self._ask(original, {"op": "fork"})
+            return True
+        return False
+
+    def ask(self, request: Request, seconds: float) -> ProcessReport:
+        """Ask the current process, which may work for `seconds`; raise `ProcessDied` if it dies."""
+        assert self._current is not None
+        return self._ask(self._current, request, seconds)
+
+    def _ask(self, process: Process, request: Request, seconds: float = 0) -> ProcessReport:
+        """Ask a process or its copy; the wait counts towards the time of the submission."""
+        began = time.monotonic()
+        busy = slowness()
+        left = self.sandbox.seconds * busy - self._waited_s
+        try:
+            report = process.ask(
+                {**request, "slack": SLACK * busy},
+                min((SLACK * seconds + GRACE_S) * busy, left),
+            )
+        except ProcessDied:
+            self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
+            self._drop(process)
+            raise
+        finally:
+            self._waited_s += time.monotonic() - began
+        if report.state == "ended":
+            self._current = None
+            if report.changed:
+                self._drop(process)
+            raise ProcessDied.by_itself(report.exit_code)
+        return report
+
+    def leave(self) -> None:
+        """End the current copy, if there is one; what it changed is gone with it."""
+        if self._current is not None:
+            process = self._current
+            with suppress(ProcessDied):
+                self._ask(process, {"op": "leave"})
+                self._drop(process)  # whatever answers there is not the original
+
+    def _start(self, loaded: bool) -> Process:
+        """A new process with nothing loaded yet."""
+        grading, sandbox, submission = self.grading, self.sandbox, self.submission
+        if sandbox.aborted.is_set():
+            raise RunAborted("the run was interrupted")
+        scratch = submission.folder
+        if not sandbox.protection.own_root:
+            scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
+            shutil.copytree(submission.folder, scratch, dirs_exist_ok=True)
+        if grading.gui and self._display is None and not ON_SCREEN:
+            self._display = Display(sandbox.protection, self._user)
+        libraries: tuple[str, ...] = ()
+        if grading.libraries or grading.gui or sandbox.trusted:
+            libraries = library_paths(trusted=sandbox.trusted)
+        given, trusted = submission.given, sandbox.trusted
+        folders = Folders(submission.folder, given, scratch, libraries, trusted, self._display)
+        config = {
+            "file": submission.file,
+            "module": grading.module,
+            "gui": grading.gui,
+            "libraries": list(grading.libraries),
+        }
+        process = Process(folders, sandbox, self._user, config)
+        try:
+            process.ask({"op": "hello"}, START_TIMEOUT_S)
+        except ProcessDied as error:
+            reason = process.complaint or str(error)
+            if "tkinter" in reason:
+                reason += ": install it for this Python (apt install python3-tk)"
+            raise StartError(f"no process could be started for submissions: {reason}") from None
+        self._originals[loaded] = process
+        return process
+
+    def _drop(self, process: Process) -> None:
+        """End a process for good, and remove its folder."""
+        process.close()
+        self._originals = {k: other for k, other in self._originals.items() if other != process}
+        if self._current is process:
+            self._current = None
+        if process.folders.scratch != self.submission.folder:
+            shutil.rmtree(process.folders.scratch, ignore_errors=True)
+
+    def kill(self) -> None:
+        """End everything, from another thread; the one that waits gets `ProcessDied`."""
+        for process in list(self._originals.values()):
+            process.kill()
+
+    def close(self) -> None:
+        """End all processes of the program and remove their folders."""
+        for process in list(self._originals.values()):
+            self._drop(process)
+
+    def renew(self) -> None:
+        """End all that a submission can have left something in; the next process starts anew."""
+        self.close()
+        if self._display is not None:
+            self._display.close()
+            self._display = None
+
+    def end(self) -> None:
+        """Close for good, the display too."""
+        self.renew()
+        self.sandbox.live.discard(self)
+
+
+@contextmanager
+def folder_for_one() -> Iterator[Path]:
+    """Make a folder for one prepared submission; what the course hands out goes beside it."""
+    with tempfile.TemporaryDirectory(prefix="py2048-grade-", ignore_cleanup_errors=True) as place:
+        Path(place).chmod(0o711)
+        folder = Path(place, "submission")
+        folder.mkdir(mode=0o700)
+        yield folder
+
+
+def check_start(grading: Grading, sandbox: SandboxConfig) -> None:
+    """Start one process, to learn before the work whether that is possible here.
+
+    Raises:
+        StartError: if it is not.
+    """
+    with folder_for_one() as folder:
+        runner = Runner(
+            grading, PreparedSubmission(folder, f"{grading.module}.py", grading), sandbox
+        )
+        try:
+            runner.begin(loaded=False)
+        finally:
+            runner.end()
 
 
 class SubmissionSession:
@@ -62,11 +313,6 @@ class SubmissionSession:
 
     # -- the process --------------------------------------------------------------------
 
-    @property
-    def out_of_time(self) -> bool:
-        """Whether the time for the whole submission is over."""
-        return self.runner.out_of_time
-
     def start_check(
         self, seconds: float | None = None, reference_patch: str = "", *, hurry: bool = False
     ) -> None:
@@ -95,32 +341,17 @@ class SubmissionSession:
         """Begin again in an untouched process: whatever the submission changed is gone."""
         try:
             self.runner.begin()
-            self._begin()
+            self._make_names()
             if self.reference_patch:
-                self._run_patch()
-                self._begin()
+                self._lent = self.reference_patch
+                code = compiled(self.reference_patch)
+                report = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
+                if report.error:
+                    words = "right versions of other functions"
+                    raise PatchFailed(self.text(), words, str(report.error))
+                self._make_names()
         except ProcessDied as death:
             self._crashed("the program to load", death)
-
-    def _run_patch(self) -> None:
-        self._lent = self.reference_patch
-        code = compiled(self.reference_patch)
-        report = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
-        if report.error:
-            raise PatchFailed(self.text(), "right versions of other functions", str(report.error))
-
-    def _ask(self, request: Request) -> ProcessReport:
-        """Send one request to a process that is there; raise `ProcessDied`."""
-        if not self.runner.ready:
-            self.fresh()
-        return self.runner.ask({"seconds": self.seconds, **request}, self.seconds)
-
-    def _begin(self) -> None:
-        report = self._ask({"op": "begin", "prelude": self.grading.prelude})
-        if report.error:
-            self.fail("the names that the examples use", str(report.error), fact_of(report.error))
-
-    # -- typing lines -------------------------------------------------------------------
 
     def begin(self) -> None:
         """Forget the example so far and every name made in it; the module keeps its state."""
@@ -129,9 +360,22 @@ class SubmissionSession:
             self.fresh()
             return
         try:
-            self._begin()
+            self._make_names()
         except ProcessDied as death:
             self._crashed("the program to load", death)
+
+    def _make_names(self) -> None:
+        report = self._ask({"op": "begin", "prelude": self.grading.prelude})
+        if report.error:
+            self.fail("the names that the examples use", str(report.error), fact_of(report.error))
+
+    def _ask(self, request: Request) -> ProcessReport:
+        """Send one request, if needed to an untouched process; raise `ProcessDied`."""
+        if not self.runner.ready:
+            self.fresh()
+        return self.runner.ask({"seconds": self.seconds, **request}, self.seconds)
+
+    # -- typing lines -------------------------------------------------------------------
 
     def run(
         self, code: str, *, typed: Sequence[str] = (), seed: int | None = None, show: bool = True
@@ -140,45 +384,53 @@ class SubmissionSession:
 
         Without `show` the lines are left out of the example that a student may get to see.
         """
+        return self._run("an end", code, typed, seed, show)
+
+    def _run(
+        self,
+        expected: str,
+        code: str,
+        typed: Sequence[str] = (),
+        seed: int | None = None,
+        show: bool = True,
+    ) -> ProcessReport:
         if show:
             self._show(code, typed)
-        request = {"op": "run", "code": code, "typed": list(typed), "seed": seed}
-        return self._result(request, "an end")
+        return self._result(
+            {"op": "run", "code": code, "typed": list(typed), "seed": seed}, expected
+        )
 
     def program(self, *, seed: int = 0) -> ProcessReport:
         """Run the student's file as a program in a new process."""
-        self.runner.begin(BLANK)
+        self.runner.begin(loaded=False)
         self.shown[:] = [f"$ python {self.submission.file}"]
         request = {"op": "program", "typed": [], "seed": seed}
         result = self._result(request, "an end, or waiting for the player")
         if result.state == "waiting":
-            self._begin()
+            self._make_names()
         return result
 
     def _result(self, request: Request, expected: str) -> ProcessReport:
+        """Send a request; raise `SubmissionCrash` if the process dies or a call overruns."""
         try:
             report = self._ask(request)
         except ProcessDied as death:
             self._crashed(expected, death)
-        self._check_time(report.error, expected)
+        for error in (report.early, report.error):
+            if error is not None and error.type == "OutOfTime":
+                self.close()  # such a process is not used again
+                self._crashed(expected, error)
         return report
-
-    def _check_time(self, error: Raised | None, expected: str) -> None:
-        """Raise `SubmissionCrash` if a call has overrun; its process is not used again."""
-        if error is not None and error.type == "OutOfTime":
-            self.close()
-            self._crashed(expected, error)
 
     def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
         self._has_overrun = True
+        exit_code = None
         if isinstance(reason, Raised):
             fact = fact_of(reason)
         else:
             fact = OVERRUN if str(reason) == OVERRUN else "the process ended"
-        crash = SubmissionCrash(self.text(), expected, str(reason), fact)
-        if isinstance(reason, ProcessDied):
-            crash.exit_code = reason.exit_code
-        raise crash from None
+            exit_code = reason.exit_code
+        raise SubmissionCrash(self.text(), expected, str(reason), fact, exit_code) from None
 
     def value(self, code: str, **options: Any) -> Any:
         """Run lines and return the value of the last; raise `CheckFailed` if they raise."""
@@ -189,11 +441,7 @@ class SubmissionSession:
 
     def expect(self, code: str, expected: object = ..., **options: Any) -> ProcessReport:
         """Run lines and compare the value of the last; see `Example` for `expected`."""
-        try:
-            result = self.run(code, **options)
-        except SubmissionCrash as crash:
-            crash.expected = _wanted(expected)
-            raise
+        result = self._run(_wanted(expected), code, **options)
         self._compare(expected, result.error or result.value)
         return result
 
@@ -204,13 +452,9 @@ class SubmissionSession:
         elif not same(expected, actual):
             wanted, got = show(expected), show(actual)
             if wanted == got:
-                wanted, got = (
-                    f"{text} ({type(value).__name__})"
-                    for text, value in ((wanted, expected), (got, actual))
-                )
+                wanted += f" ({type(expected).__name__})"
+                got += f" ({type(actual).__name__})"
             self.fail(wanted, got, fact_of(actual))
-
-    # -- examples -----------------------------------------------------------------------
 
     def examples(self, examples: Sequence[Example]) -> None:
         """Try examples, each with fresh names; raise `CheckFailed` at the first that fails."""
@@ -227,27 +471,17 @@ class SubmissionSession:
                 "typed": list(example.typed),
                 "seed": example.seed,
             }
-            try:
-                report = self._ask(request)
-            except ProcessDied as death:
-                self._crashed(_wanted(example.expected), death)
-            self._judge(example, report)
-
-    def _judge(self, example: Example, report: ProcessReport) -> None:
-        """Compare what an example gave with what is expected."""
-        self._check_time(report.early, _wanted(example.expected))
-        self._check_time(report.error, _wanted(example.expected))
-        if report.early is not None:
-            self.fail("to get that far", show(report.early), fact_of(report.early))
-        self._compare(example.expected, report.error or report.value)
-        if example.prints is not None and not same(example.prints, report.output):
-            printed = _printed(report.output)
-            wanted = f"to print {_printed(example.prints)}"
-            self.fail(wanted, f"printed {printed}", "printed something else")
-        for (expression, value), after in zip(example.then.items(), report.then, strict=True):
-            self.shown.append(expression)
-            self._compare(value, after.error or after.value)
-            self.shown.pop()
+            report = self._result(request, _wanted(example.expected))
+            if report.early is not None:
+                self.fail("to get that far", show(report.early), fact_of(report.early))
+            self._compare(example.expected, report.error or report.value)
+            if example.prints is not None and not same(example.prints, report.output):
+                wanted = f"to print {_printed(example.prints)}"
+                self.fail(wanted, f"printed {_printed(report.output)}", "printed something else")
+            for (expression, value), after in zip(example.then.items(), report.then, strict=True):
+                self.shown.append(expression)
+                self._compare(value, after.error or after.value)
+                self.shown.pop()
 
     # -- reporting ----------------------------------------------------------------------
 
@@ -261,22 +495,19 @@ class SubmissionSession:
             self.shown.append(f"# typed: {' ⏎ '.join(typed)} ⏎")
 
     def text(self) -> str:
-        """The example so far, as a student can paste it; the middle of a long one is left out."""
-        lines = list(_pasteable(self.shown))
+        """The example so far, as a student can paste it; the middle of a long one is left out.
+
+        After each block is an empty line, without which Python's prompt takes no more.
+        """
+        lines: list[str] = []
+        for line, after in zip(self.shown, [*self.shown[1:], ""], strict=True):
+            lines.append(line)
+            if line.startswith(" ") and after and not after.startswith((" ", *PARTS)):
+                lines.append("")
         if len(lines) > MAX_SHOWN_LINES:
             half = MAX_SHOWN_LINES // 2
-            left_out = f"# … {len(lines) - 2 * half} lines …"
-            lines = [*lines[:half], left_out, *lines[-half:]]
+            lines[half:-half] = [f"# … {len(lines) - 2 * half} lines …"]
         return "\n".join(lines)
-
-
-def _pasteable(lines: Sequence[str]) -> Iterator[str]:
-    """Lines with an empty one after each block, without which Python's prompt takes no more."""
-    for number, line in enumerate(lines, 1):
-        after = lines[number] if number < len(lines) else ""
-        yield line
-        if line.startswith(" ") and after and not after.startswith((" ", *PARTS)):
-            yield ""
 
 
 def _wanted(expected: object) -> str:
@@ -288,35 +519,28 @@ def _printed(text: object) -> str:
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
 
 
-# --- loading ---
+def load_program(session: SubmissionSession) -> None:
+    """Load the submission's program as it is, or quietly if that ends the process.
 
-
-def find_load_mode(session: SubmissionSession) -> None:
-    """Find out how the submission's program can be loaded; raise `Unreadable` if it cannot."""
+    Raises:
+        Unreadable: if it cannot be loaded at all.
+    """
     submission = session.submission
-    for load_mode in LOAD_MODES:
+    try:
+        report = session.runner.load()
+    except ProcessDied:
+        submission.quiet = True
         try:
-            report = session.runner.load(load_mode)
+            report = session.runner.load()
         except ProcessDied as death:
-            if load_mode == LOAD_MODES[-1]:
-                raise Unreadable(f"{submission.file} cannot be loaded: {death}") from None
-            continue
-        if report.error is not None:
-            raise Unreadable(_load_error(submission, report.error))
-        left_out = report.left_out
-        if load_mode != LOAD_MODES[0] or not left_out:
-            submission.load_mode = load_mode
-            submission.skip = tuple(found.statement for found in left_out)
-            submission.notes.extend(_note(submission.file, found) for found in left_out[:5])
-            return
-
-
-def _load_error(submission: PreparedSubmission, error: Raised) -> str:
-    """Why a program cannot even be parsed, and what to do about it."""
-    place = f"{submission.file}, line {error.line}" if error.line else submission.file
-    syntax = {"SyntaxError", "ImportError"} & {error.type, *error.bases}
-    advice = ADVICE if error.type == "TabError" else submission.advice if syntax else ""
-    return f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}"
+            raise Unreadable(f"{submission.file} cannot be loaded: {death}") from None
+    if (error := report.error) is not None:
+        place = f"{submission.file}, line {error.line}" if error.line else submission.file
+        syntax = {"SyntaxError", "ImportError"} & {error.type, *error.bases}
+        advice = ADVICE if error.type == "TabError" else submission.advice if syntax else ""
+        raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
+    submission.skip = tuple(found.statement for found in report.left_out)
+    submission.notes.extend(_note(submission.file, found) for found in report.left_out[:5])
 
 
 def _note(file: str, found: LeftOut) -> str:

@@ -5,14 +5,16 @@ program under another name and files that belong to it, is one submission; other
 Python file and ZIP in it is one (a folder that holds several of those is searched in the same
 way). Files that Canvas has marked as one student's belong together. Names are kept as in the
 download. ZIP files come from strangers: no path may leave the folder, and no bomb fills the disk.
+
+A program for Python 2 is recognized by its text. Converting it needs fissix, the maintained copy of
+lib2to3, which Python 3.13 no longer has; it parses the program and never runs it.
 """
 
 from __future__ import annotations
 
 import codecs
-import hashlib
+import difflib
 import io
-import os
 import re
 import shutil
 import stat
@@ -22,16 +24,18 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
 
-from py2048.courses.grading import python2
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.errors import CourseError, MissingExtraError
 
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
 MAX_BYTES, MAX_FILES = 64 << 20, 2000  # of one submission
-CHUNK = 1 << 16
 MAX_DEPTH = 4  # ZIPs in ZIPs
+MAX_CHARACTERS = 200_000  # of a program that is looked at for Python 2
+MAX_LINES_NAMED = 4
 LEFT_OUT = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
@@ -54,16 +58,25 @@ class BadArchive(Exception):  # noqa: N818 - a finding about a file
 def unpack(archive: Path, folder: Path) -> None:
     """Unpack `archive` into the new `folder`; raise `BadArchive` before anything odd is written.
 
-    Names with backslashes, as some Windows programs write them, are read as paths.
+    Names with backslashes, as some Windows programs write them, are read as paths. What counts is
+    the size that really comes out, not the one that the file claims.
     """
     folder.mkdir(parents=True)
+    left = MAX_ARCHIVE_BYTES
     try:
         with zipfile.ZipFile(archive) as opened:
-            members = [info for info in opened.infolist() if not _is_folder(info)]
+            members = [m for m in opened.infolist() if not m.filename.endswith(("/", "\\"))]
             if len(members) > MAX_ARCHIVE_FILES:
                 raise BadArchive(f"{archive.name} holds {len(members)} files")
-            targets = [(info, folder / place_of(info)) for info in members]
-            _write_all(opened, targets, archive.name)
+            for member, target in [(member, folder / _place_of(member)) for member in members]:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with opened.open(member) as source, target.open("xb") as file:
+                    while part := source.read(1 << 16):
+                        left -= len(part)
+                        if left < 0:
+                            size = f"{MAX_ARCHIVE_BYTES >> 20} MiB"
+                            raise BadArchive(f"{archive.name} unpacks to more than {size}")
+                        file.write(part)
     except BadArchive:
         raise
     except Exception as error:  # noqa: BLE001 - zipfile and each of its decompressors has its own
@@ -71,35 +84,16 @@ def unpack(archive: Path, folder: Path) -> None:
         raise BadArchive(f"{archive.name} is not a readable ZIP file: {reason}") from None
 
 
-def _is_folder(info: zipfile.ZipInfo) -> bool:
-    return info.filename.endswith(("/", "\\"))
-
-
-def place_of(info: zipfile.ZipInfo) -> Path:
+def _place_of(member: zipfile.ZipInfo) -> Path:
     """Where a member goes, relative to the folder; raise `BadArchive` if that is outside."""
-    name = info.filename.replace("\\", "/")
+    name = member.filename.replace("\\", "/")
     path = PurePosixPath(name)
     outside = path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive
     if outside or not path.parts or "\0" in name:
-        raise BadArchive(f"a name leads out of the folder: {info.filename!r}")
-    if stat.S_ISLNK(info.external_attr >> 16):
-        raise BadArchive(f"{info.filename!r} is a link")
+        raise BadArchive(f"a name leads out of the folder: {member.filename!r}")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise BadArchive(f"{member.filename!r} is a link")
     return Path(*path.parts)
-
-
-def _write_all(
-    opened: zipfile.ZipFile, targets: list[tuple[zipfile.ZipInfo, Path]], name: str
-) -> None:
-    """Write the members, counting what really comes out rather than what the file claims."""
-    left = MAX_ARCHIVE_BYTES
-    for info, target in targets:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with opened.open(info) as source, target.open("xb") as file:
-            while part := source.read(CHUNK):
-                left -= len(part)
-                if left < 0:
-                    raise BadArchive(f"{name} unpacks to more than {MAX_ARCHIVE_BYTES >> 20} MiB")
-                file.write(part)
 
 
 class Unreadable(Exception):  # noqa: N818 - a finding about a submission
@@ -111,15 +105,17 @@ class PreparedSubmission:
     """A prepared copy of one submission: every source in UTF-8, the program under its name.
 
     `file` has the student's own name for the program, `grading` is the variant of the course's
-    that suits it. `load_mode` is how the program must be loaded (see ``agent/host.py``), `skip`
-    the lines of the statements to leave out; `notes` are lines for the student about how it was
-    read, and `advice` is what to do if it cannot be loaded.
+    that suits it, `given` the folder of the files that the course hands out. `quiet` says that only
+    definitions are loaded (see ``agent/host.py``), `skip` names the lines of the statements to
+    leave out; `notes` are lines for the student about how it was read, and `advice` is what to do
+    if it cannot be loaded.
     """
 
     folder: Path
     file: str
     grading: Grading
-    load_mode: str = "whole"
+    given: Path | None = None
+    quiet: bool = False
     skip: tuple[int, ...] = ()
     notes: list[str] = field(default_factory=list)
     advice: str = ""
@@ -163,15 +159,6 @@ def files_of(folder: Path) -> list[Path]:
         if not is_hidden and path.is_file() and not path.is_symlink():
             found.append(path)
     return found
-
-
-def digest_of(paths: Sequence[Path], root: Path) -> str:
-    """A digest of the names and contents of some files."""
-    hasher = hashlib.sha256()
-    for path in paths:
-        hasher.update(os.fsencode(path.relative_to(root)) + b"\0")
-        hasher.update(hashlib.sha256(path.read_bytes()).digest())
-    return hasher.hexdigest()
 
 
 def defined_in(text: str, grading: Grading) -> int:
@@ -302,27 +289,28 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
     work = PreparedSubmission(folder, program.name, variant)
     if program.name not in grading.files:
         work.notes.append(f"{program.name} was taken for {grading.files[0]}")
-    names = {path.name for path in paths}
-    if variant.gui and ZELLE not in names and IMPORTS_ZELLE.search(text_with_imports(program)):
-        check_zelle()
+    needs_zelle = IMPORTS_ZELLE.search(text_with_imports(program))
+    has_zelle = any(path.name == ZELLE for path in paths) or find_spec("graphics")
+    if variant.gui and needs_zelle and not has_zelle:
+        raise MissingExtraError(
+            "programs that import graphics need John Zelle's library: install it with "
+            "pip install 'py2048[zelle]' (or pip install graphics.py)"
+        )
     for path in paths:
         if path.parent.is_relative_to(program.parent):
             target = folder / path.relative_to(program.parent)
             _copy(path, target, work, submission.from_python2)
+    if grading.given_files:
+        work.given = folder.with_name(f"{folder.name}-given")
+        work.given.mkdir()
+        work.given.chmod(0o755)
+        for path in grading.given_files:
+            shutil.copy(path, work.given)
     usual = folder / f"{grading.module}.py"
     if not usual.exists():
         shutil.copyfile(folder / program.name, usual)
     work.notes.extend(f"{program.name} {remark}" for remark in grading.remarks(text))
     return work
-
-
-def check_zelle() -> None:
-    """Raise `MissingExtraError` where John Zelle's graphics.py is not installed."""
-    if find_spec("graphics") is None:
-        raise MissingExtraError(
-            "programs that import graphics need John Zelle's library: install it with "
-            "pip install 'py2048[zelle]' (or pip install graphics.py)"
-        )
 
 
 def _copy(path: Path, target: Path, work: PreparedSubmission, from_python2: bool) -> None:
@@ -340,22 +328,138 @@ def _copy(path: Path, target: Path, work: PreparedSubmission, from_python2: bool
 
 def _for_python3(text: str, name: str, work: PreparedSubmission, from_python2: bool) -> str:
     """The text of a source; if it is for Python 2, converted when that is asked for."""
-    found = python2.old_lines(text)
+    found = old_lines(text)
     if not from_python2:
         if found:
-            work.notes.append(f"{name} is written for Python 2 ({python2.places(found)}); {ADVICE}")
+            work.notes.append(f"{name} is written for Python 2 ({places(found)}); {ADVICE}")
             work.advice = ADVICE
         return text
-    if not found and not python2.mixes_tabs(text):
+    if not found and not mixes_tabs(text):
         return text
     try:
-        after = python2.convert(text)
+        after = convert(text)
     except ValueError as error:
         raise Unreadable(f"{name}: {error}") from None
-    lines = list(python2.changed_lines(text, after))
+    lines = list(changed_lines(text, after))
     if lines:
-        work.notes.append(f"{name} was converted from Python 2: {python2.places(lines)}")
+        work.notes.append(f"{name} was converted from Python 2: {places(lines)}")
     return after
+
+
+# --- programs for Python 2 ---
+
+_STRINGS = re.compile(
+    r"'''(?:\\.|[^\\])*?'''"
+    r'|"""(?:\\.|[^\\])*?"""'
+    r"|'(?:\\.|[^'\\\n])*'"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|#[^\n]*",
+    re.DOTALL,
+)
+_OLD = re.compile(
+    r"^(?:.*:)?[ \t]*print\b(?:[ \t]+(?![ \t=(.,)\]]|(?:if|in|is)\b)|>>)"
+    r"|\b(?:raw_input|xrange)[ \t]*\("
+    r"|\.(?:iter(?:items|keys|values)|has_key)[ \t]*\("
+    r"|\bexcept[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:"
+    r"|\braise[ \t]+[\w.]+[ \t]*,"
+    r"|^[ \t]*exec[ \t]+[^ \t=(.]"
+    r"|<>"
+    r"|^[ \t]*(?:import|from)[ \t]+"
+    r"(?:Tkinter|tkMessageBox|tkSimpleDialog|tkFont|Queue|ConfigParser|StringIO|urllib2)\b",
+    re.MULTILINE,
+)
+
+
+def old_lines(text: str) -> list[int]:
+    """The numbers of the lines that only Python 2 understands."""
+    if len(text) > MAX_CHARACTERS:
+        return []
+    code = _STRINGS.sub(_blank, text)
+    return [code.count("\n", 0, found.end()) + 1 for found in _OLD.finditer(code)]
+
+
+def mixes_tabs(text: str) -> bool:
+    """Whether lines are indented with tabs and blanks in a way that Python 3 refuses."""
+    indents = [re.match(r"[ \t]*", line)[0] for line in text.split("\n") if line.strip()]  # type: ignore[index]
+    return any(not a.startswith(b) and not b.startswith(a) for a, b in pairwise(indents))
+
+
+def _blank(match: re.Match[str]) -> str:
+    """A text or a remark without its contents, as many lines long."""
+    return '""' + "\n" * match[0].count("\n") if match[0][0] != "#" else ""
+
+
+def places(lines: list[int]) -> str:
+    """Some line numbers in words, the first few of them."""
+    lines = sorted(set(lines))
+    named = ", ".join(map(str, lines[:MAX_LINES_NAMED]))
+    more = " and more" if len(lines) > MAX_LINES_NAMED else ""
+    return f"line{'s' if len(lines) > 1 else ''} {named}{more}"
+
+
+def convert(text: str) -> str:
+    """The same program for Python 3, line by line the same as far as can be.
+
+    Tabs count eight blanks, and ``/`` divides whole numbers as it did in Python 2, unless the
+    program has numbers with a point.
+
+    Raises:
+        ValueError: if it is not a program of Python 2 either.
+        CourseError: where fissix is not installed.
+    """
+    check_fissix()
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"it is too long to be converted: {len(text)} characters")
+    text = "\n".join(map(_without_tabs, text.split("\n"))).rstrip() + "\n"
+    error: Exception = ValueError("nothing to convert")
+    for options in ({}, {"print_function": True}):
+        try:
+            return _converted(text, options)
+        except Exception as failure:  # noqa: BLE001 - the parser fails in many ways on odd texts
+            error = failure
+    raise ValueError(f"it cannot be read as Python 2 either: {error}") from None
+
+
+def _without_tabs(line: str) -> str:
+    """A line whose indentation is blanks only."""
+    code = line.lstrip(" \t\f")
+    return line[: len(line) - len(code)].expandtabs(8) + code
+
+
+def check_fissix() -> None:
+    """Raise `CourseError` where fissix is missing."""
+    try:
+        import fissix.refactor  # noqa: F401 - only whether it is there
+    except ImportError:
+        raise CourseError(
+            "--from-python2 needs fissix: install it with pip install 'py2048[python2]'"
+        ) from None
+
+
+def _converted(text: str, options: dict[str, bool]) -> str:
+    from fissix.pgen2 import token
+    from fissix.refactor import RefactoringTool, get_fixers_from_package
+
+    tool = RefactoringTool(get_fixers_from_package("fissix.fixes"), options)
+    tree: Any = tool.refactor_string(text, "the program")
+    leaves = list(tree.leaves())
+    if not any(leaf.type == token.NUMBER and "." in leaf.value for leaf in leaves):
+        for leaf in leaves:
+            if leaf.type in (token.SLASH, token.SLASHEQUAL):
+                leaf.value = leaf.value.replace("/", "//")
+    return str(tree)
+
+
+def changed_lines(before: str, after: str) -> Iterator[int]:
+    """The numbers of the lines of `before` that are different in `after`."""
+    old = list(map(_without_tabs, before.split("\n")))
+    matcher = difflib.SequenceMatcher(None, old, after.split("\n"), autojunk=False)
+    for kind, start, end, _, _ in matcher.get_opcodes():
+        if kind != "equal":
+            yield from range(start + 1, end + 1)
+
+
+# --- finding submissions ---
 
 
 @dataclass(frozen=True)

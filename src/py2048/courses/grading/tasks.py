@@ -49,11 +49,14 @@ class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not 
 class SubmissionCrash(CheckFailed):
     """The process of the submission ended or was stopped: a crash, a limit, an exit.
 
-    Attributes:
-        exit_code: that of a process which has ended itself, negative for a signal.
+    `exit_code` is that of a process which has ended itself, negative for a signal.
     """
 
-    exit_code: int | None = None
+    def __init__(
+        self, example: str, expected: str, actual: str, fact: str, exit_code: int | None = None
+    ) -> None:
+        super().__init__(example, expected, actual, fact)
+        self.exit_code = exit_code
 
 
 class PatchFailed(CheckFailed):
@@ -181,7 +184,6 @@ class Grading:
     variants: tuple[Grading, ...] = ()
     remarks: Callable[[str], Iterable[str]] = lambda text: ()
     seconds: float = 2.0
-    memory_mib: int = 512
     not_graded: str = ""
 
     @property
@@ -257,6 +259,43 @@ class Array:
 
     def __repr__(self) -> str:
         return f"array({self.rows!r})"
+
+
+def decode(data: Any) -> Any:  # noqa: C901 - a case for each kind of value
+    """The value that a process sent, from parsed JSON (see `encode` in ``agent/host.py``)."""
+    if isinstance(data, list):
+        return [decode(member) for member in data]
+    if not isinstance(data, dict):
+        return data
+    ((tag, members),) = data.items()
+    if tag == "dict":
+        return {_hashable(key): decode(member) for key, member in members}
+    if tag == "tuple":
+        return tuple(map(decode, members))
+    if tag in {"set", "frozenset"}:
+        return (set if tag == "set" else frozenset)(map(_hashable, members))
+    match tag, members:
+        case "int", [digits]:
+            return int(digits, 16)
+        case "float", [name]:
+            return float(name)
+        case "bytes", [digits]:
+            return bytes.fromhex(digits)
+        case "array", [rows]:
+            return Array(decode(rows))
+        case "object", [str(kind), str(text)]:
+            return Opaque(kind, text)
+    raise ValueError(f"no value is marked {tag!r}")
+
+
+def _hashable(data: Any) -> Any:
+    """A value that can be a key or a member of a set: what cannot be becomes a text."""
+    value = decode(data)
+    try:
+        hash(value)
+    except TypeError:
+        return show(value)
+    return value
 
 
 @dataclass(frozen=True)
@@ -359,36 +398,21 @@ def _stripped(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines()]
 
 
-# What can be reported of a value, and of an exception, without anything of a student's making.
-KINDS: dict[type, str] = {
-    int: "an int",
-    float: "a float",
-    str: "a str",
-    bytes: "bytes",
-    list: "a list",
-    tuple: "a tuple",
-    dict: "a dict",
-    set: "a set",
-    frozenset: "a frozenset",
-    Array: "an array",
-    Opaque: "an object",
-}
-EXCEPTIONS = {
-    name
-    for name, value in vars(builtins).items()
-    if isinstance(value, type) and issubclass(value, BaseException)
-}
-
-
 def fact_of(actual: object) -> str:
-    """What is known of a value or exception, out of a fixed set of facts."""
+    """What is known of a value or exception, out of a fixed set of facts.
+
+    None of them is of a student's making.
+    """
     if isinstance(actual, Raised):
         if actual.type == "OutOfTime":
             return "still running when the time was over"
-        return actual.type if actual.type in EXCEPTIONS else "an exception of the program's own"
+        kind = getattr(builtins, actual.type, None)
+        if isinstance(kind, type) and issubclass(kind, BaseException):
+            return actual.type
+        return "an exception of the program's own"
     if actual is None or isinstance(actual, bool):
         return str(actual)
-    return f"another value: {KINDS.get(type(actual), 'an object')}"
+    return f"another {'object' if isinstance(actual, Opaque) else type(actual).__name__}"
 
 
 # What can be expected other than a plain value; the text of one is shown to the student.

@@ -25,7 +25,7 @@ from py2048.courses.grading import (
     right_versions,
 )
 from py2048.courses.grading.boards import as_lists, checkered, with_one_gap, with_one_pair
-from py2048.courses.grading.python2 import places
+from py2048.courses.grading.submissions import places
 from py2048.courses.ist import adt
 from py2048.direction import Direction
 from py2048.errors import BoardError

@@ -1,18 +1,29 @@
 """The server inside a submission's process: loads it, runs the lines it is sent, reports facts.
 
-A file is loaded in one of three modes, each more forgiving than the one before: ``whole`` runs it
-as Python would; ``each`` runs it statement by statement and leaves out those that fail or take too
-long; ``quiet`` runs only imports, definitions and assignments, for files that start a game or end
-the process when they are imported.
+Values become JSON text, and none of their methods is trusted: exact built-in types, their
+subclasses read through the built-in's own methods, and NumPy's scalars and arrays are carried as
+data. Everything else becomes its type's name and a text that is for reading only. This module keeps
+its own copy of the built-ins, so a submission that replaces `len` or `isinstance` breaks only
+itself.
+
+In place of the terminal, the random module and the clock a submission gets scripted input, captured
+output, seeded randomness, and pauses that pass at once.
+
+A file is loaded statement by statement. Those that fail or take too long are left out. Of a file
+that ends the process, such as a game that starts when it is imported, only imports, definitions and
+assignments are run, which is called quiet.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import io
 import os
+import random
 import site
 import sys
+import time
 from _signal import (  # type: ignore[import-not-found]
     ITIMER_PROF,
     ITIMER_REAL,
@@ -23,17 +34,22 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as set_handler
 from _thread import _count as threads_started
+from _thread import get_ident
+from collections import deque
 from contextlib import suppress
 from functools import cache
 from os import _exit as os_exit
 from os import fork as os_fork
 from types import ModuleType
 
-from . import serialize, terminal
+try:
+    from _json import encode_basestring_ascii as string  # spares the import of the whole package
+except ImportError:
+    from json.encoder import encode_basestring_ascii as string
 
 TYPE_CHECKING = False  # importing the real one costs more time than all the rest here
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
     from types import CodeType, FrameType
     from typing import Any, TypeVar
 
@@ -41,21 +57,290 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
     Facts = dict[str, Any]  # of a request or an answer
-    Guard = Callable[[float, Callable[[], object]], tuple[object, BaseException | None]]
+
+# What the functions below use, whatever a submission puts into the builtins later.
+globals()["__builtins__"] = dict(vars(builtins))
+_write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
+_exit_code = os.waitstatus_to_exitcode
+_modules = sys.modules
+import_ = builtins.__import__
+
+# --- values as JSON ---
+
+MAX_DEPTH = 60
+MAX_NODES = 60_000
+MAX_TEXT = 2_000_000
+MAX_SHOWN = 160
+
+BASES = type.__dict__["__mro__"].__get__  # the real order of bases, past any metaclass
+
+
+class TooMuch(Exception):  # noqa: N818 - only ever caught here
+    """More values than are worth looking at."""
+
+
+class Raw:
+    """JSON text to be put into a report as it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def encode(value: object) -> str:
+    """The JSON text of any value."""
+    try:
+        return _json(value, 0, [MAX_NODES])
+    except TooMuch:
+        return _opaque(value, f"<{type(value).__name__} with more than {MAX_NODES} values>")
+
+
+def _json(value: object, depth: int, left: list[int]) -> str:
+    """The text of a value `depth` levels down, while values are `left` to look at."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise TooMuch
+    if depth > MAX_DEPTH:
+        return _opaque(value, "(nested too deeply to show)")
+    for kind in BASES(type(value)):
+        if kind in SCALARS:
+            return SCALARS[kind](value)
+        if kind in CONTAINERS:
+            members = ",".join([_json(m, depth + 1, left) for m in CONTAINERS[kind](value)])
+            return f"[{members}]" if kind is list else f"{{{string(kind.__name__)}:[{members}]}}"
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if type(plain) is list:
+            return _mark("array", _json(plain, depth + 1, left))
+        return _json(plain if type(plain) in SCALARS else None, depth, left)
+    return _opaque(value, _shown(value))
+
+
+def _mark(tag: str, *texts: str) -> str:
+    """The JSON text ``{tag: [texts]}``, for what JSON lacks."""
+    return "{" + string(tag) + ":[" + ",".join(texts) + "]}"
+
+
+def _whole(value: int) -> str:
+    number = int.__index__(value)
+    if type(value) is bool:
+        return "true" if number else "false"
+    if -(2**63) <= number < 2**63:
+        return int.__repr__(number)
+    return _mark("int", string(hex(number) if number.bit_length() < 100_000 else "0x0"))
+
+
+def _real(value: float) -> str:
+    shown = float.__repr__(value)
+    return _mark("float", string(shown)) if shown in {"nan", "inf", "-inf"} else shown
+
+
+def _bytes(value: bytes | bytearray) -> str:
+    return _mark("bytes", string(bytes(value)[:MAX_TEXT].hex()))
+
+
+def _opaque(value: object, text: str) -> str:
+    """A value that is not carried: its type and a text."""
+    return _mark("object", string(type(value).__name__), string(text))
+
+
+def _shown(value: object) -> str:
+    """A short text of any object, whatever its `__repr__` does."""
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001 - a submission's own method may raise anything
+        text = f"<{type(value).__name__}: its repr raised {type(error).__name__}>"
+    return str.__str__(text)[:MAX_SHOWN]
+
+
+SCALARS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda value: "null",
+    bool: _whole,
+    int: _whole,
+    float: _real,
+    str: lambda value: string(str.__str__(value)[:MAX_TEXT]),
+    bytes: _bytes,
+    bytearray: _bytes,
+}
+# The members of each container; a list is a plain JSON array, the others are marked.
+CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
+    list: list.__iter__,
+    tuple: tuple.__iter__,
+    dict: lambda value: [list(pair) for pair in dict.items(value)],
+    set: set.__iter__,
+    frozenset: frozenset.__iter__,
+}
+
+
+def encode_report(part: object) -> str:
+    """The JSON text of what the agent itself reports: dictionaries, lists, and values in them."""
+    if type(part) is dict:
+        members = [string(name) + ":" + encode_report(value) for name, value in part.items()]
+        return "{" + ",".join(members) + "}"
+    if type(part) is list:
+        return "[" + ",".join(map(encode_report, part)) + "]"
+    return part.text if type(part) is Raw else encode(part)
+
+
+# --- in place of the terminal, the random module and the clock ---
+
+
+class CapturedOutput(io.TextIOBase):
+    """Takes everything written; more than the limit ends the process."""
+
+    encoding = "utf-8"
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.parts: list[str] = []
+        self.size = 0
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Keep `text`."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self.parts.append(text)
+        self.size += len(text)
+        if self.size > self.limit:
+            os_exit(FLOODED)
+        return len(text)
+
+    def take(self) -> str:
+        """Everything since the last call."""
+        text = "".join(self.parts)
+        self.parts.clear()
+        self.size = 0
+        return text
+
+
+class ScriptedInput(io.TextIOBase):
+    """Lines to read; asking for more is an EOFError, as at the end of a piped input."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self.lines: deque[str] = deque()
+        self.asked = 0
+
+    def type(self, lines: Iterable[str]) -> None:
+        """Put `lines` in place of those that are left."""
+        self.lines = deque(lines)
+        self.asked = 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+        """The next line with its end, or nothing."""
+        del size
+        self.asked += 1
+        return self.lines.popleft() + "\n" if self.lines else ""
+
+    def read(self, size: int | None = -1) -> str:
+        """All lines that are left."""
+        del size
+        self.asked += 1
+        text = "".join(line + "\n" for line in self.lines)
+        self.lines.clear()
+        return text
+
+    def input(self, prompt: object = "") -> str:
+        """What `input` becomes: the prompt is printed, the typed line is not echoed."""
+        sys.stdout.write(str(prompt))
+        line = self.readline()
+        if not line:
+            raise EOFError("input() was called, but nothing more was typed")
+        return line[:-1]
+
+
+def clear_without_shell() -> None:
+    """Let ``os.system("clear")`` do nothing: there is no terminal to clear."""
+    system = os.system
+
+    def quiet(command: Any) -> int:
+        return 0 if str(command).strip().lower() in {"clear", "cls"} else system(command)
+
+    os.system = quiet
+
+
+class SeededRandom(random.Random):
+    """What ``random.Random()`` and ``random.SystemRandom()`` become: never seeded by the clock."""
+
+    def __init__(self, seed: Any = 0) -> None:
+        super().__init__(0 if seed is None else seed)
+
+
+def take_over_random() -> random.Random:
+    """Put a seeded generator behind the functions of the random module; return it."""
+    generator = random.Random(0)
+    for name in random.__all__:
+        if hasattr(generator, name):
+            setattr(random, name, getattr(generator, name))
+    random._inst = generator
+    random.Random = random.SystemRandom = SeededRandom  # type: ignore[assignment,misc]
+    return generator
+
+
+IDLE_POLLS = 12  # looks without news in a row, after which a program counts as waiting
+SPAN = 5.0  # virtual seconds that a program may run after each request
+TICK = 0.01  # virtual seconds that pass with each look
+
+
+class VirtualClock:
+    """A clock that `sleep` moves on. `wait` is called when the program has to give way."""
+
+    def __init__(self, wait: Callable[[], None]) -> None:
+        self.wait = wait
+        self.now = 0.0  # virtual seconds since the start
+        self.until = SPAN
+        self.polls = 0
+        self._real_sleep = time.sleep
+        self._main = get_ident()
+
+    def take_over(self) -> None:
+        """Put this clock behind the time module."""
+        real_time, monotonic, counter = time.time, time.monotonic, time.perf_counter
+        time.sleep = self.sleep  # type: ignore[assignment]
+        time.time = lambda: real_time() + self.now
+        time.monotonic = lambda: monotonic() + self.now
+        time.perf_counter = lambda: counter() + self.now
+
+    def allow(self, seconds: float = SPAN) -> None:
+        """Let the program run for `seconds` of virtual time before it has to give way."""
+        self.until = self.now + seconds
+        self.polls = 0
+
+    def sleep(self, seconds: float) -> None:
+        """What `time.sleep` becomes."""
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        if get_ident() != self._main:  # a thread beside the program cannot give way for it
+            self._real_sleep(seconds)
+            return
+        self.now += seconds
+        if self.now >= self.until:
+            self.give_way()
+
+    def poll(self, *, news: bool) -> None:
+        """The program looked for events; `news` says whether anything happened since before."""
+        self.polls = 0 if news else self.polls + 1
+        self.now += TICK
+        if self.polls > IDLE_POLLS or self.now >= self.until:
+            self.give_way()
+
+    def give_way(self) -> None:
+        """Hand over to the grader; start counting anew afterwards."""
+        self.wait()
+        self.polls = 0
+
+
+# --- loading a program ---
 
 QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
-STATEMENT = 0.25  # of the time for a call, for one statement in the mode ``each``
-
-# What Python itself imports when it warns, shows an error or ends.
-NEEDED = """
-    ast encodings.cp1252 encodings.latin_1 linecache random re tokenize traceback tracemalloc types
-    warnings weakref
-"""
-# What is there before the first line of any program.
-AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
-FLOODED = 85  # the exit code of a process that printed too much
-DEAF = 86  # the exit code of a process that ignores its alarms
-RINGS = 5  # alarms before that
 
 
 @cache
@@ -75,70 +360,6 @@ def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
     if not isinstance(last, ast.Expr):
         return lines, None
     return lines, compile(ast.Expression(last.value), "<grader>", "eval")
-
-
-class Loader:
-    """Loads `file` of `folder` as the module `name`.
-
-    `guard` runs a function for at most some seconds and gives its result and its error.
-    """
-
-    def __init__(self, name: str, folder: str, file: str, guard: Guard) -> None:
-        self.folder = folder
-        self.file = file
-        self.guard = guard
-        self.module = ModuleType(name)
-        self.module.__file__ = file
-        sys.modules[name] = self.module
-
-    def load(self, load_mode: str, skip: Sequence[int], seconds: float) -> list[Facts]:
-        """Run the file; return what was left out beside the statements at the lines `skip`."""
-        with open(f"{self.folder}/{self.file}", "rb") as source:
-            tree = ast.parse(source.read(), self.file)
-        if load_mode == "whole":
-            error = self.guard(seconds, lambda: self.run(tree.body))[1]
-            return [] if error is None else [self.note(error, tree.body[0])]
-        futures: list[ast.stmt] = [s for s in tree.body if is_future(s)]
-        self.run(futures)
-        wanted = [s for s in tree.body if s not in futures and s.lineno not in skip]
-        part_s = STATEMENT * seconds
-        found = [self.part(statement, futures, load_mode, part_s) for statement in wanted]
-        return [note for note in found if note]
-
-    def part(
-        self, statement: ast.stmt, futures: list[ast.stmt], load_mode: str, seconds: float
-    ) -> Facts | None:
-        """Run one statement, or say why it is left out."""
-        if load_mode == "quiet" and not isinstance(statement, QUIET):
-            harmless = isinstance(statement, ast.If) or is_docstring(statement)
-            return None if harmless else left_out(statement, statement.lineno, "", "")
-        error = self.guard(seconds, lambda: self.run([*futures, statement]))[1]
-        return self.note(error, statement) if error is not None else None
-
-    def run(self, statements: list[ast.stmt]) -> None:
-        """Run `statements` in the module."""
-        exec(compile(ast.Module(statements, []), self.file, "exec"), self.module.__dict__)
-
-    def note(self, error: BaseException, statement: ast.stmt) -> Facts:
-        """What went wrong in a statement, and on which line of the student's file."""
-        file, line = place_of(error, self.file, self.folder)
-        line = line if file == self.file and line else statement.lineno
-        return left_out(statement, line, type(error).__name__, words_of(error))
-
-
-def is_future(statement: ast.stmt) -> bool:
-    """Whether a statement imports from ``__future__``."""
-    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-
-
-def is_docstring(statement: ast.stmt) -> bool:
-    """Whether a statement is only a string."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def left_out(statement: ast.stmt, line: int, error: str, message: str) -> Facts:
-    """A statement that was left out: where it begins, where it failed, and how."""
-    return {"statement": statement.lineno, "line": line, "error": error, "message": message}
 
 
 def words_of(error: object) -> str:
@@ -163,13 +384,18 @@ def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
     return place
 
 
-# What the functions below use, whatever a submission puts into the builtins later. Those above run
-# its code, which gets the real ones.
-globals()["__builtins__"] = dict(vars(builtins))
+# --- the agent ---
 
-_write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
-_modules = sys.modules
-import_ = builtins.__import__
+# What Python itself imports when it warns, shows an error or ends.
+NEEDED = """
+    ast encodings.cp1252 encodings.latin_1 linecache random re tokenize traceback tracemalloc types
+    warnings weakref
+"""
+# What is there before the first line of any program.
+AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
+FLOODED = 85  # the exit code of a process that printed too much
+DEAF = 86  # the exit code of a process that ignores its alarms
+MAX_RINGS = 5  # alarms before that
 
 
 class OutOfTime(BaseException):
@@ -209,13 +435,12 @@ class Agent:
             add()  # what Python itself adds at its start, which is without `site` here
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
-        self.output = terminal.CapturedOutput(config["output"], self._too_much)
-        self.errors = terminal.CapturedOutput(config["output"], self._too_much)
-        self.keyboard = terminal.ScriptedInput()
-        self.random = terminal.take_over_random()
-        self.clock = terminal.VirtualClock(self.wait)
+        self.output = CapturedOutput(config["output"])
+        self.errors = CapturedOutput(config["output"])
+        self.keyboard = ScriptedInput()
+        self.random = take_over_random()
+        self.clock = VirtualClock(self.wait)
         self.windows: TkControl | None = None
-        self.is_copy = False
         for name in NEEDED.split():
             __import__(name)
 
@@ -229,11 +454,10 @@ class Agent:
         sys.stdout = sys.__stdout__ = self.output  # type: ignore[assignment,misc]
         sys.stderr = sys.__stderr__ = self.errors  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
-        builtins.input = self.keyboard.input
-        self.builtins["input"] = self.keyboard.input
+        builtins.input = self.builtins["input"] = self.keyboard.input
         if not self.config["trusted"]:
             sys.meta_path.insert(0, _Hidden)
-        terminal.clear_without_shell()
+        clear_without_shell()
         self.clock.take_over()
 
     def make_way(self) -> None:
@@ -261,9 +485,6 @@ class Agent:
         if origin and not origin.startswith(self.config["scratch"]) and self.modules.get(name):
             return self.modules[name]
         return import_(name, globals_, *words, **options)
-
-    def _too_much(self) -> None:
-        os_exit(FLOODED)
 
     # -- the protocol -------------------------------------------------------------------
 
@@ -293,12 +514,6 @@ class Agent:
         self._time(0)
         self.answer_next()
 
-    def _send(self, text: str) -> None:
-        data = text.encode("ascii")
-        data = len(data).to_bytes(4, "big") + data
-        while data:
-            data = data[_write(self.replies, data) :]
-
     def _reply(self, facts: Facts) -> None:
         """Send `facts` with what was printed and read meanwhile.
 
@@ -311,11 +526,15 @@ class Agent:
         self.errors.take()
         opened = self.windows is not None and self.windows.interpreters
         meanwhile = {
+            "state": "done",
             "output": self.output.take(),
             "asked": self.keyboard.asked,
             "can_be_copied": not opened and not threads_started(),
         }
-        self._send(serialize.encode_report({**meanwhile, **facts}))
+        data = encode_report({**meanwhile, **facts}).encode("ascii")
+        data = len(data).to_bytes(4, "big") + data
+        while data:
+            data = data[_write(self.replies, data) :]
 
     # -- time ---------------------------------------------------------------------------
 
@@ -334,7 +553,7 @@ class Agent:
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         self.rings += 1
-        if self.rings > RINGS:
+        if self.rings > MAX_RINGS:
             os_exit(DEAF)
         raise OutOfTime("still running when the time was over")
 
@@ -356,7 +575,7 @@ class Agent:
     def do_hello(self, request: Facts) -> None:
         """Say that the process is up."""
         del request
-        self._reply({"state": "done"})
+        self._reply({})
 
     def do_fork(self, request: Facts) -> None:
         """Let a copy of this process answer from here on, until it leaves or dies."""
@@ -365,17 +584,20 @@ class Agent:
         number = os_fork()
         if number == 0:
             self.process = _number()
-            self.is_copy = True
+            self.config["own_processes"] = False  # only the original tidies up
             self._reply({"state": "forked"})
             return
-        status = _wait_for(number, 0)[1]
+        code = _exit_code(_wait_for(number, 0)[1])
         self._tidy()
-        self._reply({"state": "ended", "status": status, "changed": _picture(".") != before})
+        self._reply({"state": "ended", "exit_code": code, "changed": _picture(".") != before})
 
     def _tidy(self) -> None:
         """End the processes that the submission has left running, where only they are met."""
         if self.config["own_processes"] and _number() == self.process:
-            _kill_others()
+            with suppress(OSError):
+                _kill(-1, SIGKILL)
+                while _wait_for(-1, os.WNOHANG) != (0, 0):
+                    pass
 
     def do_leave(self, request: Facts) -> None:
         """End this copy."""
@@ -384,23 +606,54 @@ class Agent:
 
     def do_load(self, request: Facts) -> None:
         """Load the student's file as a module."""
-        config = self.config
-        result, error = self.guard(
-            request["seconds"] + 30,
-            lambda: Loader(config["module"], config["scratch"], self.file, self.guard).load(
-                request["load_mode"], request["skip"], request["seconds"]
-            ),
-        )
-        if not self.is_copy:
-            self._tidy()
-        self.module = _modules.get(config["module"])
-        described = None if error is None else self.describe(error)
-        self._reply({"state": "done", "left_out": result or [], "error": described})
+        module = self.module = ModuleType(self.config["module"])
+        module.__file__ = self.file
+        vars(module)["__builtins__"] = builtins
+        _modules[module.__name__] = module
+        found, error = self.guard(request["seconds"], lambda: self._load(request))
+        self._tidy()
+        self._reply({"left_out": found or [], "error": self.describe(error)})
+
+    def _load(self, request: Facts) -> list[Facts]:
+        """Run the file; return what was left out beside the statements at the lines `skip`."""
+        with open(f"{self.config['scratch']}/{self.file}", "rb") as source:
+            tree = ast.parse(source.read(), self.file)
+        vars(self.module)["__doc__"] = ast.get_docstring(tree, clean=False)
+        futures: list[ast.stmt] = []
+        found: list[Facts | None] = []
+        for statement in tree.body:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue
+            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+                futures.append(statement)
+            if statement.lineno not in request["skip"]:
+                found.append(self._load_part(statement, futures, request))
+        return [note for note in found if note]
+
+    def _load_part(
+        self, statement: ast.stmt, futures: list[ast.stmt], request: Facts
+    ) -> Facts | None:
+        """Run one statement, or say why it is left out, on which line of the student's file."""
+        left_out = {"statement": statement.lineno, "line": statement.lineno}
+        if request["quiet"] and not isinstance(statement, QUIET):
+            is_if = isinstance(statement, ast.If)
+            return None if is_if else {**left_out, "error": "", "message": ""}
+
+        def run() -> None:
+            tree = ast.Module([*futures, statement], [])
+            exec(compile(tree, self.file, "exec"), vars(self.module))
+
+        error = self.guard(request["seconds"], run)[1]
+        if error is None:
+            return None
+        file, line = place_of(error, self.file, self.config["scratch"])
+        if file == self.file and line:
+            left_out["line"] = line
+        return {**left_out, "error": type(error).__name__, "message": words_of(error)}
 
     def do_begin(self, request: Facts) -> None:
         """Make the names fresh: those of the module, the module, the helpers."""
-        error = self._begin(request)
-        self._reply({"state": "done", "error": error})
+        self._reply({"error": self._begin(request)})
 
     def _begin(self, request: Facts) -> Facts | None:
         """Fresh names and the prelude; return its error."""
@@ -412,7 +665,7 @@ class Agent:
         if not request["prelude"]:
             return None
         error = self.guard(request["seconds"], lambda: self._evaluate(request["prelude"]))[1]
-        return None if error is None else self.describe(error)
+        return self.describe(error)
 
     def do_example(self, request: Facts) -> None:
         """Prepare, run, and look afterwards, with fresh names."""
@@ -422,7 +675,7 @@ class Agent:
             self._prepare({**request, "typed": []})
             early = self._run(request["given"], seconds)["error"]
         self.output.take()
-        facts: Facts = {"value": None, "error": None, "then": [], "early": early}
+        facts: Facts = {"early": early}
         if early is None:
             self._prepare(request)
             facts |= self._run(request["code"], seconds)
@@ -430,7 +683,7 @@ class Agent:
             if not facts["error"] or facts["error"]["type"] != "OutOfTime":
                 self._follow()
                 facts["then"] = [self._run(expression, seconds) for expression in request["then"]]
-        self._reply({**facts, "state": "done"})
+        self._reply(facts)
 
     def _follow(self) -> None:
         """Bring the names up to date with the module's, but for those that were assigned."""
@@ -453,23 +706,22 @@ class Agent:
                 self.pending = facts  # the program continues first; see `wait`
             self._time(request["seconds"])
         else:
-            self._reply({**facts, "state": "done"})
+            self._reply(facts)
 
     def _run(self, code: str | CodeType, seconds: float) -> Facts:
         """Run lines: the value of a last expression, or the error."""
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
         if error is None:
-            text, error = self.guard(seconds, lambda: serialize.encode(value))
-        return {
-            "value": None if text is None else serialize.Raw(text),
-            "error": None if error is None else self.describe(error),
-        }
+            text, error = self.guard(seconds, lambda: encode(value))
+        return {"value": text and Raw(text), "error": self.describe(error)}
 
     def _prepare(self, request: Facts) -> None:
         self.keyboard.type(request["typed"])
-        if request["seed"] is not None:
-            terminal.reseed(self.random, request["seed"])
+        if (seed := request["seed"]) is not None:
+            self.random.seed(seed)
+            if (numpy := _modules.get("numpy")) is not None:
+                numpy.random.seed(seed % 2**32)
         self.clock.allow()
         if self.names:
             self._follow()
@@ -497,17 +749,22 @@ class Agent:
         facts = self.pending or {"error": None}
         if error is not None:
             facts["error"] = self.describe(error)
-        self._reply({**facts, "state": "done"})
+        self._reply(facts)
 
-    def describe(self, error: BaseException) -> Facts:
-        """What is known of an exception, as data."""
+    def describe(self, error: BaseException | None) -> Facts | None:
+        """What is known of an exception, if there was one, as data."""
+        if error is None:
+            return None
         file, line = place_of(error, self.file, self.config["scratch"])
-        if not line and isinstance(error, SyntaxError):
-            file, line = self.file, error.lineno if type(error.lineno) is int else 0
+        message: object = error
+        if isinstance(error, SyntaxError):
+            message = error.msg or ""
+            if not line:
+                file, line = self.file, error.lineno if type(error.lineno) is int else 0
         return {
             "type": type(error).__name__,
-            "bases": [kind.__name__ for kind in serialize.BASES(type(error))],
-            "message": words_of((error.msg or "") if isinstance(error, SyntaxError) else error),
+            "bases": [kind.__name__ for kind in BASES(type(error))],
+            "message": words_of(message),
             "file": file,
             "line": line or 0,
         }
@@ -522,19 +779,6 @@ def _picture(folder: str) -> list[tuple[str, int, int]]:
         if entry.is_dir(follow_symlinks=False):
             found.extend(_picture(entry.path))
     return sorted(found)
-
-
-def _kill_others() -> None:
-    """End every process that a copy left running; this sandbox holds nothing else."""
-    try:
-        _kill(-1, SIGKILL)
-    except OSError:
-        return
-    try:
-        while _wait_for(-1, os.WNOHANG) != (0, 0):
-            pass
-    except OSError:
-        return
 
 
 class _Hidden:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Literal
 
-    from .terminal import VirtualClock
+    from .host import VirtualClock
 
 # Tcl's dialogs: what they are called in Python, and the answer without an instruction.
 BOXES = {
@@ -133,7 +133,7 @@ class TkControl:
             return
         end = self.clock.now + seconds
         self._run_timers(end)
-        self.clock.skip(end - self.clock.now)
+        self.clock.now = max(end, self.clock.now)
         self.pump()
 
     def settle(self, seconds: float) -> None:
@@ -150,7 +150,7 @@ class TkControl:
         """Let time pass from timer to timer, up to `end`."""
         self.pump(thoroughly=False)
         while (due := self.next_due()) is not None and self.clock.now + due <= end + 1e-9:
-            self.clock.skip(due)
+            self.clock.now += due
             self.pump(thoroughly=False)
 
     # -- events -------------------------------------------------------------------------
