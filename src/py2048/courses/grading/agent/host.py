@@ -6,9 +6,6 @@ data. Everything else becomes its type's name and a text that is for reading onl
 its own copy of the built-ins, so a submission that replaces `len` or `isinstance` breaks only
 itself.
 
-In place of the terminal, the random module and the clock a submission gets scripted input, captured
-output, seeded randomness, and pauses that pass at once.
-
 A file is loaded statement by statement. Those that fail or take too long are left out. Of a file
 that ends the process, such as a game that starts when it is imported, only imports, definitions and
 assignments are run, which is called quiet.
@@ -18,12 +15,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-import io
 import os
-import random
 import site
 import sys
-import time
 from _signal import (  # type: ignore[import-not-found]
     ITIMER_PROF,
     ITIMER_REAL,
@@ -34,13 +28,13 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as set_handler
 from _thread import _count as threads_started
-from _thread import get_ident
-from collections import deque
 from contextlib import suppress
 from functools import cache
 from os import _exit as os_exit
 from os import fork as os_fork
 from types import ModuleType
+
+from . import terminal
 
 try:
     from _json import encode_basestring_ascii as string  # spares the import of the whole package
@@ -181,163 +175,6 @@ def encode_report(part: object) -> str:
     return part.text if type(part) is Raw else encode(part)
 
 
-# --- in place of the terminal, the random module and the clock ---
-
-
-class CapturedOutput(io.TextIOBase):
-    """Takes everything written; more than the limit ends the process."""
-
-    encoding = "utf-8"
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.parts: list[str] = []
-        self.size = 0
-
-    def writable(self) -> bool:
-        """Always."""
-        return True
-
-    def write(self, text: str) -> int:
-        """Keep `text`."""
-        if not isinstance(text, str):
-            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        self.parts.append(text)
-        self.size += len(text)
-        if self.size > self.limit:
-            os_exit(FLOODED)
-        return len(text)
-
-    def take(self) -> str:
-        """Everything since the last call."""
-        text = "".join(self.parts)
-        self.parts.clear()
-        self.size = 0
-        return text
-
-
-class ScriptedInput(io.TextIOBase):
-    """Lines to read; asking for more is an EOFError, as at the end of a piped input."""
-
-    encoding = "utf-8"
-
-    def __init__(self) -> None:
-        self.lines: deque[str] = deque()
-        self.asked = 0
-
-    def type(self, lines: Iterable[str]) -> None:
-        """Put `lines` in place of those that are left."""
-        self.lines = deque(lines)
-        self.asked = 0
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
-        """The next line with its end, or nothing."""
-        del size
-        self.asked += 1
-        return self.lines.popleft() + "\n" if self.lines else ""
-
-    def read(self, size: int | None = -1) -> str:
-        """All lines that are left."""
-        del size
-        self.asked += 1
-        text = "".join(line + "\n" for line in self.lines)
-        self.lines.clear()
-        return text
-
-    def input(self, prompt: object = "") -> str:
-        """What `input` becomes: the prompt is printed, the typed line is not echoed."""
-        sys.stdout.write(str(prompt))
-        line = self.readline()
-        if not line:
-            raise EOFError("input() was called, but nothing more was typed")
-        return line[:-1]
-
-
-def clear_without_shell() -> None:
-    """Let ``os.system("clear")`` do nothing: there is no terminal to clear."""
-    system = os.system
-
-    def quiet(command: Any) -> int:
-        return 0 if str(command).strip().lower() in {"clear", "cls"} else system(command)
-
-    os.system = quiet
-
-
-class SeededRandom(random.Random):
-    """What ``random.Random()`` and ``random.SystemRandom()`` become: never seeded by the clock."""
-
-    def __init__(self, seed: Any = 0) -> None:
-        super().__init__(0 if seed is None else seed)
-
-
-def take_over_random() -> random.Random:
-    """Put a seeded generator behind the functions of the random module; return it."""
-    generator = random.Random(0)
-    for name in random.__all__:
-        if hasattr(generator, name):
-            setattr(random, name, getattr(generator, name))
-    random._inst = generator
-    random.Random = random.SystemRandom = SeededRandom  # type: ignore[assignment,misc]
-    return generator
-
-
-IDLE_POLLS = 12  # looks without news in a row, after which a program counts as waiting
-SPAN = 5.0  # virtual seconds that a program may run after each request
-TICK = 0.01  # virtual seconds that pass with each look
-
-
-class VirtualClock:
-    """A clock that `sleep` moves on. `wait` is called when the program has to give way."""
-
-    def __init__(self, wait: Callable[[], None]) -> None:
-        self.wait = wait
-        self.now = 0.0  # virtual seconds since the start
-        self.until = SPAN
-        self.polls = 0
-        self._real_sleep = time.sleep
-        self._main = get_ident()
-
-    def take_over(self) -> None:
-        """Put this clock behind the time module."""
-        real_time, monotonic, counter = time.time, time.monotonic, time.perf_counter
-        time.sleep = self.sleep  # type: ignore[assignment]
-        time.time = lambda: real_time() + self.now
-        time.monotonic = lambda: monotonic() + self.now
-        time.perf_counter = lambda: counter() + self.now
-
-    def allow(self, seconds: float = SPAN) -> None:
-        """Let the program run for `seconds` of virtual time before it has to give way."""
-        self.until = self.now + seconds
-        self.polls = 0
-
-    def sleep(self, seconds: float) -> None:
-        """What `time.sleep` becomes."""
-        if seconds < 0:
-            raise ValueError("sleep length must be non-negative")
-        if get_ident() != self._main:  # a thread beside the program cannot give way for it
-            self._real_sleep(seconds)
-            return
-        self.now += seconds
-        if self.now >= self.until:
-            self.give_way()
-
-    def poll(self, *, news: bool) -> None:
-        """The program looked for events; `news` says whether anything happened since before."""
-        self.polls = 0 if news else self.polls + 1
-        self.now += TICK
-        if self.polls > IDLE_POLLS or self.now >= self.until:
-            self.give_way()
-
-    def give_way(self) -> None:
-        """Hand over to the grader; start counting anew afterwards."""
-        self.wait()
-        self.polls = 0
-
-
 # --- loading a program ---
 
 QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
@@ -393,7 +230,6 @@ NEEDED = """
 """
 # What is there before the first line of any program.
 AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
-FLOODED = 85  # the exit code of a process that printed too much
 DEAF = 86  # the exit code of a process that ignores its alarms
 MAX_RINGS = 5  # alarms before that
 
@@ -435,11 +271,11 @@ class Agent:
             add()  # what Python itself adds at its start, which is without `site` here
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
-        self.output = CapturedOutput(config["output"])
-        self.errors = CapturedOutput(config["output"])
-        self.keyboard = ScriptedInput()
-        self.random = take_over_random()
-        self.clock = VirtualClock(self.wait)
+        self.output = terminal.CapturedOutput(config["output"])
+        self.errors = terminal.CapturedOutput(config["output"])
+        self.keyboard = terminal.ScriptedInput()
+        self.random = terminal.take_over_random()
+        self.clock = terminal.VirtualClock(self.wait)
         self.windows: TkControl | None = None
         for name in NEEDED.split():
             __import__(name)
@@ -457,7 +293,7 @@ class Agent:
         builtins.input = self.builtins["input"] = self.keyboard.input
         if not self.config["trusted"]:
             sys.meta_path.insert(0, _Hidden)
-        clear_without_shell()
+        terminal.clear_without_shell()
         self.clock.take_over()
 
     def make_way(self) -> None:

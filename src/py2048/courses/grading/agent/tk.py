@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Literal
 
-    from .host import VirtualClock
+    from .terminal import VirtualClock
 
 # Tcl's dialogs: what they are called in Python, and the answer without an instruction.
 BOXES = {
