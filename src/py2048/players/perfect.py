@@ -8,20 +8,14 @@ from pathlib import Path
 from py2048.direction import Direction
 from py2048.errors import BoardError, PlayerError, SolvingError
 from py2048.game import Game
-from py2048.ntuple.network import objective_key
 from py2048.players.player import Meaning, Recent, Unit, best, checked_game
 from py2048.rules import Rules
 from py2048.solving import Goal, Solution, solve
-from py2048.solving.distilled import DistilledMoves, shipped_moves
+from py2048.solving.distilled import DistilledMoves, boards_key, shipped_moves
 from py2048.solving.solver import solve_from
 
 QUICK_CELLS = 8
 """The most cells of a board that is solved when it is first played, in some seconds."""
-
-
-def _key(rules: Rules) -> tuple[object, ...]:
-    """Return what decides the values, and the boards that games meet."""
-    return *objective_key(rules), rules.start
 
 
 _solved = Recent[Solution](4)
@@ -118,14 +112,14 @@ class PerfectPlayer:
         if self._moves(game.rules) is None:
             return self.solution(game.rules)
         return _followed.find(
-            _key(game.rules),
+            boards_key(game.rules),
             lambda: solve_from(game.rules, [game.board]),
             lambda solution: solution.meets(game.board),
         )
 
     def _serves(self, rules: Rules) -> bool:
         """Whether the file is for these rules."""
-        return self._file is not None and _key(self._file.rules) == _key(rules)
+        return self._file is not None and boards_key(self._file.rules) == boards_key(rules)
 
     def solution(self, rules: Rules) -> Solution:
         """Return the solution for rules; that of a small board is found when it is first asked for.
@@ -142,6 +136,6 @@ class PerfectPlayer:
                 "py2048 solve RULES --save FILE makes one, and perfect:file=FILE reads it"
             )
         try:
-            return _solved.find((_key(rules), self._goal), lambda: solve(rules, self._goal))
+            return _solved.find((boards_key(rules), self._goal), lambda: solve(rules, self._goal))
         except SolvingError as error:
             raise PlayerError(f"perfect: {error}") from None

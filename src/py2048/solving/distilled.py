@@ -16,7 +16,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +140,6 @@ class Predictor:
     weights: NDArray[np.int8]
     gains: NDArray[np.int8]
 
-    @cached_property
-    def _weights(self) -> NDArray[np.int32]:
-        return self.weights.astype(np.int32)
-
     def scores(self, after: Ranks, points: Points, rows: int, columns: int) -> NDArray[np.int32]:
         """Return the scores of the directions: int32 `[boards, 4]`.
 
@@ -155,7 +151,7 @@ class Predictor:
         """
         gains = self.gains[np.minimum(points >> 2, GAINS - 1)]
         scores: NDArray[np.int32] = gains.astype(np.int32)
-        for cells, weights in zip(self.tuples, self._weights, strict=True):
+        for cells, weights in zip(self.tuples, self.weights, strict=True):
             for image in images(rows, columns):
                 pattern = np.zeros(points.shape, np.int64)
                 for cell in cells:
@@ -196,28 +192,16 @@ class Retrieval:
     columns: NDArray[np.uint16]
     seeds: NDArray[np.uint8]
 
-    @cached_property
-    def _firsts(self) -> NDArray[np.uint64]:
-        """Where the bits of each part begin."""
-        ends = np.cumsum(self.columns, dtype=np.uint64)
-        return ends - self.columns
-
-    @cached_property
-    def _widths(self) -> NDArray[np.uint64]:
-        return self.columns.astype(np.uint64)
-
-    @cached_property
-    def _seeds(self) -> NDArray[np.uint64]:
-        return self.seeds.astype(np.uint64)
-
     def get(self, keys: Words) -> Bits:
         """Return the bits of keys."""
         if not len(self.columns):
             return np.zeros(len(keys), np.bool_)
         hashes = mix64(keys * SPREAD)
         owners = part_of(hashes, len(self.columns))
-        starts, picks = equations(hashes, self._seeds[owners], self._widths[owners])
-        places = starts + self._firsts[owners]
+        widths, seeds = self.columns.astype(np.uint64), self.seeds.astype(np.uint64)
+        firsts = np.cumsum(widths) - widths
+        starts, picks = equations(hashes, seeds[owners], widths[owners])
+        places = starts + firsts[owners]
         at, shift = (places >> _SIX).astype(np.int64), places & _MASK
         window = self.words[at] >> shift | (self.words[at + 1] << _ONE) << (_MASK - shift)
         bits: Bits = (np.bitwise_count(window & picks) & 1).astype(np.bool_)
@@ -330,7 +314,7 @@ class DistilledMoves:
 
     def serves(self, rules: Rules) -> bool:
         """Whether games under these rules meet the same boards, with the same best moves."""
-        return _key(rules) == _key(self.rules)
+        return boards_key(rules) == boards_key(self.rules)
 
     def best(self, board: Board) -> Direction | None:
         """Return a best move, `None` at an end.
@@ -342,7 +326,8 @@ class DistilledMoves:
             BoardError: if the board is known to be one that no game meets.
         """
         tiles = [tile for row in board.rows for tile in row]
-        if board.sum > self.covered or not set(tiles).intersection(self._new_tiles):
+        new = {*self.rules.spawn_weights.tiles, *self.rules.start_weights.tiles}  # each has one
+        if board.sum > self.covered or not new.intersection(tiles):
             line = " / ".join(str(board).splitlines())
             raise BoardError(f"no game under {self.rules.name} meets the board {line}")
         if not board.can_move():
@@ -350,11 +335,6 @@ class DistilledMoves:
         ranks = (tile.bit_length() - 1 if tile else 0 for tile in tiles)
         packed = sum(rank << 4 * cell for cell, rank in enumerate(ranks))
         return Direction(int(self.choose(np.array([packed], np.uint64))[0]))
-
-    @property
-    def _new_tiles(self) -> set[int]:
-        """The tiles of which each board has one."""
-        return {*self.rules.spawn_weights.tiles, *self.rules.start_weights.tiles}
 
     def covers(self, board: Board) -> bool:
         """Whether the best move on a board is here, if games meet it at all."""
@@ -424,8 +404,8 @@ class DistilledMoves:
         )
 
 
-def _key(rules: Rules) -> tuple[object, ...]:
-    """Return what decides the best moves, and the boards that games meet."""
+def boards_key(rules: Rules) -> tuple[object, ...]:
+    """Return what decides values and best moves, and the boards that games meet."""
     return *objective_key(rules), rules.start
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from itertools import combinations
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -51,21 +52,18 @@ class Formation:
     slack: int = DEFAULT_SLACK
 
     def __post_init__(self) -> None:
-        if problem := self._problem():
-            raise SolvingError(f"the formation {self.name} cannot be used: {problem}")
-
-    def _problem(self) -> str:
-        locked = {lock.bit_count() for lock in self.locks}
+        locked, problem = {lock.bit_count() for lock in self.locks}, ""
+        least, most = CELLS - MAX_FREE, CELLS - 2
         if len(locked) != 1:
-            return "its pictures lock different numbers of tiles"
-        if self.larges < max(locked):
-            return f"{max(locked)} tiles are locked, and only {self.larges} are large"
-        if not CELLS - MAX_FREE <= self.larges <= CELLS - 2:
-            possible = f"from {CELLS - MAX_FREE} to {CELLS - 2}"
-            return f"{self.larges} of its tiles are large: {possible} can be"
-        if self.slack not in range(0, 1001, 2):
-            return f"its slack is {self.slack}: give an even number from 0 to 1000"
-        return ""
+            problem = "its pictures lock different numbers of tiles"
+        elif self.larges < max(locked):
+            problem = f"{max(locked)} tiles are locked, and only {self.larges} are large"
+        elif not least <= self.larges <= most:
+            problem = f"{self.larges} of its tiles are large: from {least} to {most} can be"
+        elif self.slack not in range(0, 1001, 2):
+            problem = f"its slack is {self.slack}: give an even number from 0 to 1000"
+        if problem:
+            raise SolvingError(f"the formation {self.name} cannot be used: {problem}")
 
     @classmethod
     def of(cls, name: str, data: dict[str, Any]) -> Formation:
@@ -83,9 +81,7 @@ class Formation:
                 raise SolvingError(f"formation {name}: {key} is {shown(value)}, not {kind}")
         pictures = _pictures(name, data.get("picture", "\n".join([". . . ."] * SIDE)))
         locks = tuple(dict.fromkeys(_mask(picture, "#") for picture in pictures))
-        goal = 0
-        for picture in pictures:
-            goal |= _mask(picture, "*")
+        goal = reduce(or_, (_mask(picture, "*") for picture in pictures))
         larges = data.get("larges", locks[0].bit_count())
         return cls(name, locks, goal or (1 << CELLS) - 1, larges, data.get("slack", DEFAULT_SLACK))
 

@@ -208,20 +208,6 @@ class Positions:
         """Return where a packed board in formation stands in the layer of its sum."""
         return int(kernels.find(np.uint64(board), self.layer(self.sum_of(board)), self.spec))
 
-    def board_at(self, total: int, place: int) -> int:
-        """Return the packed board at a place of a layer."""
-        layer = self.layer(total)
-        arrangement, filling = divmod(place, int(layer.fillings))
-        firsts = layer.starts[layer.heads.astype(np.int64)]
-        head = int(np.searchsorted(firsts, filling, "right")) - 1
-        tail = self._firsts[layer.rests[head]] + filling - int(firsts[head])
-        code = int(layer.heads[head]) << 4 * self._low | int(self._tails.codes[tail])
-        runs = self.spec.runs[arrangement].tolist()
-        board = int(self.spec.larges[arrangement])
-        for bits, shift in runs:
-            board |= (code & bits) << shift
-        return board
-
     def is_made(self, board: int) -> bool:
         """Return whether the target is where it counts."""
         apart = board ^ int(self.spec.target)
