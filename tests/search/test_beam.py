@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, get_rules
+from py2048.compiled.boards import ranks_of
 from py2048.errors import BoardError, RulesError
 from py2048.game.turn import edge_cell
 from py2048.rules import EdgeSpawn, Merging, Rules
@@ -18,11 +20,11 @@ from py2048.search.beam import (
     BeamPlanner,
     BeamWeights,
     beam_search,
-    cells_of,
     longest_game,
     spec_of,
 )
 
+cells_of = partial(ranks_of, largest=kernels.MAX_RANK)
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 6)).filter(lambda shape: shape != (1, 1))
 tiles = st.one_of(st.just(0), st.integers(1, 5).map(lambda r: 2**r), st.just(2**17))
 
@@ -258,5 +260,5 @@ def test_rules_with_chance_and_tiles_beyond_the_tables_are_refused() -> None:
     board = Board.from_rows([[2, 0], [0, 0]])
     with pytest.raises(RulesError, match="spawn=edge:2"):
         BeamPlanner(board, get_rules("classic", rows=2, columns=2))
-    with pytest.raises(BoardError, match="too large to plan with"):
+    with pytest.raises(BoardError, match="too large to search"):
         BeamPlanner(Board.from_rows([[2**63, 0], [0, 0]]), edge_rules((2, 2)))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
-from itertools import count, pairwise
+from itertools import count, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -199,16 +199,16 @@ def test_nothing_that_helps_changes_a_value() -> None:
         SearchLimits(nodes=40_000),
     ]
     for limit in given:
-        reference = Searcher(rules, limits=limit, table=1 << 12).rate(board)
-        for threads in (2, 3, 4):
-            others = Searcher(rules, limits=limit, threads=threads, table=1 << 12)
-            assert others.rate(board) == reference
-    for limit in given[:2]:
         reference = Searcher(rules, limits=limit).rate(board)
-        assert Searcher(rules, limits=limit, table=0).rate(board) == reference
-        network = random_network(SQUARE_LAYOUT, rules, 1 / 64)
-        reference = Searcher(rules, network, limit, cache=0).rate(board)
-        assert Searcher(rules, network, limit, cache=1 << 10).rate(board) == reference
+        for threads in (2, 3, 4):
+            assert Searcher(rules, limits=limit, threads=threads).rate(board) == reference
+    network = random_network(SQUARE_LAYOUT, rules, 1 / 64)
+    for limit, evaluation in product(given[:2], (DEFAULT, network)):
+        searcher = Searcher(rules, evaluation, limit)
+        reference = searcher.rate(board)
+        searcher.workers[0].contexts[0].table_size = np.uint64(1)
+        searcher.workers[0].contexts[0].cache_size = np.uint64(1)
+        assert searcher.rate(board) == reference
 
 
 NODES_AFTER_LIMIT = 4 * 16 * 2 * 4
@@ -461,7 +461,7 @@ def test_what_cannot_be_searched_is_refused() -> None:
     with pytest.raises(BoardError, match="2x2 board does not fit"):
         searcher.rate(Board.parse("2 2 / . ."))
     assert Searcher(Rules.parse(f"x:target={2**63},end=target"))
-    with pytest.raises(BoardError, match="too big to search"):
+    with pytest.raises(BoardError, match="too large to search"):
         searcher.rate(Board.empty(4, 4).with_tile((0, 0), 2**32))
 
 
@@ -480,7 +480,7 @@ for name, board in [
 ]:
     for limits in SearchLimits(2), SearchLimits(3, cutoff=0.2), SearchLimits(nodes=60):
         print(*(f"{value:.4f}" for value in
-            Searcher(get_rules(name), limits=limits, table=256).rate(Board.parse(board)).values()))
+            Searcher(get_rules(name), limits=limits).rate(Board.parse(board)).values()))
 for name in "classic:size=2x3", "comp1127:size=2x3", "cits1401:size=2x4,start=5x2:1":
     games = play_games(Searcher(Rules.parse(name), limits=SearchLimits(1)), range(2))
     print(*(found.tolist() for found in games[:4]), *(len(moves) for moves in games.directions))

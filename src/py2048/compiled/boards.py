@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from py2048 import rng
+from py2048.board import Board
 from py2048.compiled import _board_kernels as kernels
 from py2048.compiled._simd_kernels import write_masks
 from py2048.compiled.rules import CompiledRules
@@ -34,6 +35,18 @@ def tiles_of(exponents: ArrayLike) -> NDArray[np.int64]:
     """
     ranks = np.asarray(exponents, np.int64)
     return np.where(ranks > 0, np.int64(1) << ranks, 0)
+
+
+def ranks_of(board: Board, largest: int) -> NDArray[np.uint8]:
+    """Return the ranks of a board, row by row: uint8 `[cells]`.
+
+    Raises:
+        BoardError: if one is larger than `largest`.
+    """
+    if board.max_tile > 1 << largest:
+        raise BoardError(f"tile {board.max_tile} is too large to search: at most 2**{largest} is")
+    tiles = (tile for row in board.rows for tile in row)
+    return np.array([tile.bit_length() - 1 if tile else 0 for tile in tiles], np.uint8)
 
 
 def exponents_of(tiles: ArrayLike) -> Exponents:

@@ -688,20 +688,13 @@ def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kernel
 
 def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_nothing) -> Parts:
     """Return the operations of a kind of board, with a leaf for such boards."""
-    if kind == "cells":
-        operations = [
-            *(boards.slides_cells, boards.next_empty_cells, boards.count_empty_cells),
-            *(boards.with_tile_cells, boards.with_spawn_cells, boards.hash_of_cells),
-            *(boards.ranks_on_cells, boards.load_cells, boards.store_cells),
-        ]
-    else:
-        operations = [
-            boards.slides_square if kind == "4x4" else boards.slides_small,
-            *(boards.next_empty_packed, boards.count_empty_packed, boards.with_tile_packed),
-            *(boards.with_spawn_packed, boards.hash_of_packed, boards.ranks_on_packed),
-            *(boards.load_packed, boards.store_packed),
-        ]
-    return Parts._make([*operations, leaf, leaf, fetch, enter])
+    slides = {"4x4": boards.slides_square, "small": boards.slides_small}
+    suffix = "packed" if kind in slides else "cells"
+    names = Parts._fields[1 : Parts._fields.index("leaf")]
+    operations = [getattr(boards, f"{name}_{suffix}") for name in names]
+    return Parts._make(
+        [slides.get(kind, boards.slides_cells), *operations, leaf, leaf, fetch, enter]
+    )
 
 
 @cache

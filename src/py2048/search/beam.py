@@ -24,14 +24,17 @@ from numpy.typing import NDArray
 
 from py2048.board import Board
 from py2048.compiled._board_kernels import Cells, Int, Word, Words, place_fixed_cells, slide_cells
+from py2048.compiled.boards import ranks_of, tiles_of
 from py2048.compiled.jit import kernel
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
-from py2048.errors import BoardError, RulesError
+from py2048.errors import RulesError
 from py2048.rules import Rules
 
 RANKS = 64
-"""Boards hold ranks below this: tiles up to 2**62 at the start, more than any game can reach."""
+"""Boards hold ranks below this, more than any game can reach."""
+MAX_RANK = 62
+"""The largest rank at the start."""
 
 CHUNK = 8192
 """How many moves one search looks ahead."""
@@ -360,17 +363,6 @@ def _links(weights: BeamWeights) -> NDArray[np.float64]:
     return links
 
 
-def cells_of(board: Board) -> Cells:
-    """Return a board as ranks, uint8 `[cells]`.
-
-    Raises:
-        BoardError: if a tile is too large.
-    """
-    if board.max_tile >= 1 << (RANKS - 1):
-        raise BoardError(f"tile {board.max_tile} is too large to plan with: at most 2**62 works")
-    return np.array([max(tile.bit_length() - 1, 0) for row in board.rows for tile in row], np.uint8)
-
-
 def beam_search(
     board: Board,
     rules: Rules,
@@ -391,7 +383,9 @@ def beam_search(
     Raises:
         RulesError: if the rules leave the spawn to chance.
     """
-    moves = _search(cells_of(board), width, depth, spec_of(rules, weights or BeamWeights()))
+    moves = _search(
+        ranks_of(board, MAX_RANK), width, depth, spec_of(rules, weights or BeamWeights())
+    )
     return tuple(Direction(move) for move in moves.tolist())
 
 
@@ -428,7 +422,8 @@ class BeamPlanner:
         self._spec = spec_of(self.rules, self.weights)
         self._plan = bytearray()
         self._trial = bytearray()
-        self._trail = [(0, cells_of(self.board))]  # boards on the trial to which it can go back
+        self._start = ranks_of(self.board, MAX_RANK)
+        self._trail = [(0, self._start)]  # boards on the trial to which it can go back
         self._doublings = 0
         self._hurdle = 0
         self._lock = threading.Lock()  # held while the plan changes, not during a search
@@ -445,12 +440,8 @@ class BeamPlanner:
         """Return the board to which the plan leads."""
         with self._lock:
             moves = np.array(self._plan, np.uint8)
-        cells = _after(cells_of(self.board), moves, self._spec)
-        tiles = [1 << rank if rank else 0 for rank in cells.tolist()]
-        columns = self.rules.columns
-        return Board.from_rows(
-            tiles[first : first + columns] for first in range(0, self.rules.cells, columns)
-        )
+        cells = _after(self._start, moves, self._spec)
+        return Board(tiles_of(cells.reshape(self.rules.shape)).tolist())
 
     def take(self) -> Direction | None:
         """Return the next move to play and settle it; `None` if no more are planned yet.
@@ -514,4 +505,4 @@ class BeamPlanner:
         """Begin a trial at the present position of the game."""
         self._trial = self._plan[: self.played]
         moves = np.array(self._trial, np.uint8)
-        self._trail = [(self.played, _after(cells_of(self.board), moves, self._spec))]
+        self._trail = [(self.played, _after(self._start, moves, self._spec))]

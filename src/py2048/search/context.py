@@ -177,36 +177,12 @@ SearchContexts = Sequence[SearchContext]
 """A record array of one context, as kernels take it."""
 
 
-def is_searchable(rules: Rules) -> bool:
-    """Return whether `new_context` takes the rules."""
-    spawned = rules.spawn_weights.tiles
-    largest = max(*spawned, *rules.start_weights.tiles)
-    if rules.ends_at_target and largest >= (rules.target or 0):
-        return False
-    return rules.cells <= MAX_CELLS and len(spawned) <= MAX_TILES and largest <= 1 << MAX_RANK
-
-
-def new_context(
-    rules: Rules,
-    evaluation: Network | Heuristic,
-    *,
-    follows_all: bool,
-    table: int,
-    cache: int,
-) -> SearchContexts:
-    """Return a context for searches.
-
-    Args:
-        rules: the rules.
-        evaluation: the evaluation of leaves.
-        follows_all: whether paths cost nothing.
-        table: the size of the transposition table, a power of two up to `TABLE_SIZE`, or 0.
-        cache: the size of the cache of evaluations, a power of two up to `CACHE_SIZE`, or 0.
+def check_searchable(rules: Rules) -> None:
+    """Check that rules can be searched.
 
     Raises:
         RulesError: if the board, the number of different tiles, or one of them is too large; or if
             a tile that appears ends the game.
-        WeightsError: if the network does not fit the rules.
     """
     if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
         raise RulesError(
@@ -219,12 +195,43 @@ def new_context(
             f"tile {largest}, which appears under these rules, is too big to search: "
             f"at most {1 << MAX_RANK}"
         )
-    contexts = cast("SearchContexts", np.zeros(1, CONTEXT).view(np.recarray))
-    context = contexts[0]
-    # A single entry takes the place of none: kernels need not ask whether there is one.
-    context.table_size, context.cache_size = np.uint64(max(table, 1)), np.uint64(max(cache, 1))
     given = CompiledRules.of(rules)
     given.check_end(given.spawn, given.start)
+
+
+def is_searchable(rules: Rules) -> bool:
+    """Return whether rules can be searched."""
+    try:
+        check_searchable(rules)
+    except RulesError:
+        return False
+    return True
+
+
+def new_context(
+    rules: Rules, evaluation: Network | Heuristic, *, depth: int, follows_all: bool
+) -> SearchContexts:
+    """Return a context for searches.
+
+    Args:
+        rules: the rules.
+        evaluation: the evaluation of leaves.
+        depth: how many moves ahead searches look.
+        follows_all: whether paths cost nothing.
+
+    Raises:
+        RulesError: as `check_searchable`.
+        WeightsError: if the network does not fit the rules.
+    """
+    check_searchable(rules)
+    contexts = cast("SearchContexts", np.zeros(1, CONTEXT).view(np.recarray))
+    context, given = contexts[0], CompiledRules.of(rules)
+    # A single entry takes the place of none: kernels need not ask whether there is one.
+    context.table_size = context.cache_size = np.uint64(1)
+    if depth > 2:
+        context.table_size = np.uint64(1 << 16 if depth == 3 else TABLE_SIZE)
+    if depth > 1 and isinstance(evaluation, Network):
+        context.cache_size = np.uint64(CACHE_SIZE)
     _set_board(context, given)
     _set_spawns(context, given, follows_all)
     _set_points(context, given)

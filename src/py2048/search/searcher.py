@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from py2048 import rng
 from py2048.board import Board
 from py2048.compiled._board_kernels import Cells, Int
-from py2048.compiled.boards import keys_of, start_boards, tiles_of
+from py2048.compiled.boards import keys_of, ranks_of, start_boards, tiles_of
 from py2048.compiled.jit import plain_form, together
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
@@ -34,7 +34,7 @@ from py2048.ntuple.network import MAX_RANK, Bands, Network
 from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
-from py2048.search.context import CACHE_SIZE, SearchContext, SearchContexts, new_context
+from py2048.search.context import SearchContext, SearchContexts, new_context
 from py2048.search.limits import (
     SHARES,
     SPEED_BOARDS,
@@ -69,8 +69,6 @@ class Searcher:
         evaluation: the evaluation of leaves: a heuristic, or a network for these rules.
         limits: how far to look.
         threads: how many threads search a move.
-        table: the size of the transposition table; 0 for none.
-        cache: the size of the cache of evaluations of a network; 0 for none.
 
     Attributes:
         nodes: how many boards the last call rated, in all its searches.
@@ -87,16 +85,10 @@ class Searcher:
         limits: SearchLimits | None = None,
         *,
         threads: int = 1,
-        table: int | None = None,
-        cache: int | None = None,
     ) -> None:
         self.rules, self.evaluation = rules, evaluation
         self.limits = limits or SearchLimits()
         network = evaluation if isinstance(evaluation, Network) else None
-        if table is None:
-            table = 0 if self.limits.moves <= 2 else 1 << (16 if self.limits.moves <= 3 else 18)
-        if cache is None:
-            cache = CACHE_SIZE if network and self.limits.moves > 1 else 0
         kind, name = board_kind(*rules.shape), "network" if network else "heuristic"
         code: Code = ()
         band_code: Code = ()
@@ -110,22 +102,14 @@ class Searcher:
                 band_code, weights = network.bands.layout.code, (weights, network.bands.table)
         has_stages = bool(network and network.layout.stages)
         self._kernels = kernels.search_kernels(kind, name, code, band_code, has_stages=has_stages)
+        depth, follows_all = self.limits.moves, self.limits.follows_all
         self.workers = [
-            Worker(
-                new_context(
-                    rules,
-                    evaluation,
-                    follows_all=self.limits.follows_all,
-                    table=table,
-                    cache=cache,
-                ),
-                weights,
-            )
+            Worker(new_context(rules, evaluation, depth=depth, follows_all=follows_all), weights)
             for _ in range(min(threads, len(Direction)))
         ]
         self.speed, self.nodes = SearchSpeed(), 0
         self._can_rate = self._can_play = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def prepare(self, *, plays: bool = False) -> None:
         """Compile the search, or load it from the cache, and measure its speed.
@@ -135,25 +119,21 @@ class Searcher:
         Args:
             plays: prepare to play games, not to rate boards.
         """
-        with self._lock:
-            self._prepare_once(plays=plays)
-
-    def _prepare_once(self, *, plays: bool = False) -> None:
-        if plays and not self._can_play:
-            cells, state = np.zeros(self.rules.cells, np.uint8), np.zeros(kernels.STATE, np.int64)
-            self._play(cells, state, 0, 0, self._params())
-            self._can_play = True
-        if self._can_rate or (plays and not self.limits.ms):
-            return
         worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
-        self._rate(worker, cells, SearchParams(ALL, 1, 0))
-        if self.limits.ms:
-            cells[0] = cells[-1] = 1
-            params = self._params()
-            budget = min(params.budget, SPEED_BOARDS)
-            self._timed(self._rate, worker, cells, params._replace(budget=budget))
-            worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
-        self._can_rate = True
+        with self._lock:
+            if plays and not self._can_play:
+                self._play(cells, np.zeros(kernels.STATE, np.int64), 0, 0, self._params())
+                self._can_play = True
+            if self._can_rate or (plays and not self.limits.ms):
+                return
+            self._rate(worker, cells, SearchParams(ALL, 1, 0))
+            if self.limits.ms:
+                cells[0] = cells[-1] = 1
+                params = self._params()
+                budget = min(params.budget, SPEED_BOARDS)
+                self._timed(self._rate, worker, cells, params._replace(budget=budget))
+                worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
+            self._can_rate = True
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move: its points and those to come.
@@ -173,15 +153,12 @@ class Searcher:
         if board.shape != self.rules.shape:
             rows, columns = board.shape
             raise BoardError(f"a {rows}x{columns} board does not fit the rules {self.rules.name}")
-        if board.max_tile > 1 << MAX_RANK:
-            raise BoardError(f"tile {board.max_tile} is too big to search: at most {2**MAX_RANK}")
-        ranks = [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]
-        return np.array(ranks, np.uint8)
+        return ranks_of(board, MAX_RANK)
 
     def rate_cells(self, cells: Cells) -> tuple[Points, Values]:
         """Return the points of each slide, -1 for an illegal one, and the value of each move."""
         with self._lock:
-            self._prepare_once()
+            self.prepare()
             if len(self.workers) == 1:
                 return self._timed(self._rate, self.workers[0], cells, self._params())
             return self._timed(self._rate_together, cells)
@@ -205,17 +182,15 @@ class Searcher:
         """
         if self.limits.ms:
             room = min(room, int(SPEED_CHECK_MS / self.limits.ms) + 1)
-        if len(self.workers) == 1:
-            with self._lock:
-                self._prepare_once(plays=True)
-                return self._timed(self._play, cells, state, key, room, self._params())
-        points, values = self.rate_cells(cells)
-        if points.max() < 0:
-            state[kernels.OVER] = 1
-            return np.empty(0, np.uint8)
-        best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
         with self._lock:
-            self._prepare_once(plays=True)
+            self.prepare(plays=True)
+            if len(self.workers) == 1:
+                return self._timed(self._play, cells, state, key, room, self._params())
+            points, values = self.rate_cells(cells)
+            if points.max() < 0:
+                state[kernels.OVER] = 1
+                return np.empty(0, np.uint8)
+            best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
             return self._play(cells, state, key, 1, SearchParams(best, 1, 0))
 
     def play_out(
@@ -228,25 +203,20 @@ class Searcher:
             states: int64 `[games, STATE]`, as in ``_expectimax_kernels.py``.
             keys: the keys of the games' draws, uint64 `[games]`.
         """
-        pieces, game, count = [np.empty(0, np.uint8)], 0, len(boards)
-        while game < count:
+        pieces, game = [np.empty(0, np.uint8)], 0
+        # One call plays many games without a time, and if all bands are in memory.
+        is_plain = len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
+        while game < len(boards):
             if states[game, kernels.OVER]:
                 game += 1
-            elif self._plays_out:
-                rest = slice(game, count)
+            elif is_plain:
                 with self._lock:
-                    self._prepare_once(plays=True)
-                    pieces.append(
-                        self._play(boards[rest], states[rest], keys[rest], ROOM, self._params())
-                    )
+                    self.prepare(plays=True)
+                    rest = boards[game:], states[game:], keys[game:]
+                    pieces.append(self._play(*rest, ROOM, self._params()))
             else:
                 pieces.append(self.play_on(boards[game], states[game], int(keys[game]), ROOM))
         return np.concatenate(pieces)
-
-    @property
-    def _plays_out(self) -> bool:
-        """Whether one call may play many games: it has no time, and all bands in memory."""
-        return len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
 
     @property
     def _lazy_bands(self) -> Bands | None:
