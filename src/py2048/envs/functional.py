@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from py2048.compiled._batch_kernels import slide_boards
-from py2048.compiled._bits_kernels import draw, key_of
 from py2048.compiled._board_kernels import (
     Longs,
     Words,
@@ -33,7 +32,7 @@ from py2048.compiled._board_kernels import (
     place_cells,
     place_fixed_cells,
 )
-from py2048.compiled.boards import checked_boards, start_boards, tiles_of
+from py2048.compiled.boards import checked_boards, draws_at, keys_of, start_boards, tiles_of
 from py2048.compiled.jit import kernel
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
@@ -172,9 +171,7 @@ def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
         raise OptionError(
             f"seeds {list(keys.shape)} do not fit plies {list(turns.shape)}"
         ) from None
-    draws = np.empty(pair[0].size, np.uint64)
-    _draw_all(_flat(pair[0]), _flat(pair[1]), draws)
-    return draws.reshape(pair[0].shape)
+    return draws_at(keys_of(_flat(pair[0])), _flat(pair[1])).reshape(pair[0].shape)
 
 
 def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, NDArray[np.float64]]:
@@ -244,7 +241,8 @@ def _words(numbers: ArrayLike, what: str) -> Words:
     # NumPy takes a list of small and large ones for floating-point numbers.
     array = numbers if isinstance(numbers, np.ndarray) else np.array(numbers, object)
     if array.dtype.kind == "O":
-        wrong = [each for each in array.flat if not 0 <= _whole(each) < 2**64]
+        found = [(each, whole_number(each)) for each in array.flat]
+        wrong = [each for each, whole in found if whole is None or not 0 <= whole < 2**64]
         if wrong:
             raise OptionError(
                 f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(wrong[0])}"
@@ -252,12 +250,6 @@ def _words(numbers: ArrayLike, what: str) -> Words:
     elif array.dtype.kind not in "iu" or (array < 0).any():
         raise OptionError(f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(array)}")
     return array.astype(np.uint64)
-
-
-def _whole(value: object) -> int:
-    """Return a whole number, -1 for anything else."""
-    number = whole_number(value)
-    return -1 if number is None else number
 
 
 def _spread(array: NDArray[Number], what: str, lead: tuple[int, ...]) -> NDArray[Number]:
@@ -318,10 +310,3 @@ def _spawn_all(
             place_fixed_cells(boards[number], landing[directions[number]], ranks[0])
         else:
             place_cells(boards[number], draws[number], ranks, sums)
-
-
-@kernel("(uint64[::1], uint64[::1], uint64[::1])")
-def _draw_all(seeds: Words, plies: Words, draws: Words) -> None:
-    """Write the draw of each turn."""
-    for number in range(len(seeds)):
-        draws[number] = draw(key_of(seeds[number]), plies[number])

@@ -182,7 +182,10 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             self._seed, self._episode = seed, 0
         if state is not None:
             return self.restore(state)
-        self._game_seed = self._next_seed()
+        if self._seed is None:
+            self._seed = int(self.np_random.integers(2**64, dtype=np.uint64))
+        self._game_seed = rng.derive_seed(self._seed, self._episode)
+        self._episode += 1
         if self._row == ROWS:
             self._row = self._renew_rows()
         kernels.begin(self._game, self._rows, self._row, np.uint64(self._game_seed))
@@ -282,13 +285,6 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         self._boards: NDArray[np.uint8] = rows[:, :cells].reshape(-1, *self.rules.shape)
         self._masks = rows[:, cells:].view(np.int8)
         return 0
-
-    def _next_seed(self) -> int:
-        if self._seed is None:
-            self._seed = int(self.np_random.integers(2**64, dtype=np.uint64))
-        seed = rng.derive_seed(self._seed, self._episode)
-        self._episode += 1
-        return seed
 
     def _shown(self) -> tuple[Array, Info]:
         """Return the row just written as observation and info."""

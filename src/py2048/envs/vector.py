@@ -167,13 +167,14 @@ class FramePool:
 
 
 class ShownBatch(BatchGames):
-    """A batch that shows itself to agents; the arguments are those of `BatchGames`."""
+    """A batch that shows itself to agents as options say; the others are those of `BatchGames`."""
 
-    def __init__(
-        self, rules: Rules, n: int, *, threads: int | None = None, reset: str = "same_step"
-    ) -> None:
-        super().__init__(rules, n, threads=threads, reset=reset)
-        self._frames = FramePool(rules, n, len(self.memory.rewards), reset == "same_step")
+    def __init__(self, options: Options, n: int, threads: int | None, reset: str) -> None:
+        super().__init__(options.rules, n, threads=threads, reset=reset)
+        self._frames = FramePool(options.rules, n, len(self.memory.rewards), reset == "same_step")
+        penalty = options.penalty if options.custom_reward is None else 0.0
+        is_terminal = options.illegal is Illegal.TERMINATE
+        self._options = penalty, options.reward == "log", is_terminal
 
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
         """Begin the next game in the slots of `mask`, from `boards` if there are any.
@@ -186,21 +187,15 @@ class ShownBatch(BatchGames):
             self.set_boards(boards, mask)
         self.memory.flags[DONE // WIDTH, np.flatnonzero(mask)] = 0
 
-    def show(self, *, penalty: float, is_log: bool, is_terminal: bool) -> tuple[Frame, int]:
+    def show(self) -> tuple[Frame, int]:
         """Return what agents are given of the last step, and how many last positions there are.
 
         The frame is new: no later step writes to it while a part of it is held.
-
-        Args:
-            penalty: what is added to the reward of an illegal action.
-            is_log: whether the reward is the logarithm of the points.
-            is_terminal: whether an illegal action ends the episode.
         """
         frame, state = self._frames.take(), self.memory
         given = self.n, state, state.flags[DONE // WIDTH].view(np.uint64)
-        options = penalty, is_log, is_terminal, frame.target, frame.final
         jobs = [
-            (*part, *given, *options, space.halves)
+            (*part, *given, *self._options, frame.target, frame.final, space.halves)
             for part, space in zip(self.block_shares(), self._spaces, strict=False)
         ]
         return frame, sum(together(ready(kernels.show), jobs))
@@ -294,7 +289,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, count)
         self._encode = encoder(self.rules, self._options.observation)
         workers = None if threads is None else count_of(threads, "threads")
-        self._batch = ShownBatch(self.rules, count, threads=workers, reset=self._mode.name.lower())
+        self._batch = ShownBatch(self._options, count, workers, self._mode.name.lower())
         limit = max_episode_steps
         self._limit = None if limit is None else count_of(limit, "max_episode_steps")
         self._can_be_late = self._options.illegal is Illegal.TERMINATE or self._limit is not None
@@ -342,7 +337,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self._batch.begin(mask, boards)
         self._is_begun = True
         self._ended[mask], self._late[mask], self._lengths[mask] = False, False, 0
-        return self._told(self._show()[0].shown())
+        return self._told(self._batch.show()[0].shown())
 
     def step(self, actions: NDArray[np.integer]) -> tuple[Array, Array, Array, Array, Info]:
         """Play one action in each environment; all arrays returned are new.
@@ -361,7 +356,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self._batch.step(actions)
         if self._can_be_late and self._late.any():
             self._batch.begin(self._late)
-        frame, ended = self._show()
+        frame, ended = self._batch.show()
         shown, final = frame.shown(), None
         rewards, terminated = shown.rewards, shown.over
         truncated = self._count_steps(terminated)
@@ -425,7 +420,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self._ended[:], self._late[:] = state.ended, state.late
         self._lengths[:] = state.lengths
         self._is_begun = True
-        return self._told(self._show()[0].shown())
+        return self._told(self._batch.show()[0].shown())
 
     # --- the inside ------------------------------------------------------------------------------
 
@@ -451,15 +446,8 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             return np.zeros(count, np.bool_), np.zeros(count, np.uint64)
         else:
             seed = int(self.np_random.integers(2**64, dtype=np.uint64))
-        return np.ones(count, np.bool_), slot_seeds(seed, count)
-
-    def _show(self) -> tuple[Frame, int]:
-        options = self._options
-        return self._batch.show(
-            penalty=0.0 if options.custom_reward is not None else options.penalty,
-            is_log=options.reward == "log",
-            is_terminal=options.illegal is Illegal.TERMINATE,
-        )
+        keys = np.full(count, rng.key_of(seed), np.uint64)
+        return np.ones(count, np.bool_), derive_seeds(keys, np.arange(count, dtype=np.uint64))
 
     def _check(self, actions: NDArray[np.integer]) -> None:
         """Refuse a step that cannot be."""
@@ -468,11 +456,9 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         if self._mode is AutoresetMode.DISABLED and self._ended.any():
             slot = int(np.flatnonzero(self._ended)[0])
             raise ResetNeeded(f"environment {slot} is over: reset it with a reset_mask")
-        if self._options.illegal is Illegal.RAISE:
-            self._check_legality(checked_directions(actions, self.num_envs))
-
-    def _check_legality(self, actions: NDArray[np.integer]) -> None:
-        bits = self._batch.legal_bits
+        if self._options.illegal is not Illegal.RAISE:
+            return
+        actions, bits = checked_directions(actions, self.num_envs), self._batch.legal_bits
         wrong = (bits >> actions.astype(np.uint8) & 1 == 0) & (bits != 0) & ~self._ended
         if wrong.any():
             slot = int(np.flatnonzero(wrong)[0])
@@ -540,12 +526,6 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         if late is not None and late.any():
             self._batch.begin(late)
             self._batch.show_again(late, shown)
-
-
-def slot_seeds(seed: int, count: int) -> NDArray[np.uint64]:
-    """Return ``derive_seed(seed, i)`` for each environment ``i``: uint64 `[count]`."""
-    keys = np.full(count, rng.key_of(seed), np.uint64)
-    return derive_seeds(keys, np.arange(count, dtype=np.uint64))
 
 
 def _checked_mask(mask: object, count: int) -> Flags:
