@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import http.client
 import itertools
 import json
 import operator
@@ -14,12 +13,11 @@ import re
 import signal
 import subprocess
 import sys
-import urllib.error
 import urllib.parse
-import urllib.request
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
@@ -49,12 +47,12 @@ class WebServer:
         home: Path,
         *options: str,
         database: str | None = None,
-        command: Sequence[str] = (sys.executable, "-m", "py2048", "serve", "--port", "0"),
     ) -> None:
         self.home = home
         self.log = home / "server.log"
         home.mkdir(exist_ok=True)
-        command = [*command, *options, *(["--database", database] if database else [])]
+        command = [sys.executable, "-m", "py2048", "serve", "--port", "0", *options]
+        command += ["--database", database] if database else []
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command,
@@ -118,21 +116,6 @@ def elsewhere() -> str:
     return f"127.1.{number // 200}.{number % 200 + 1}" if sys.platform == "linux" else HERE
 
 
-class _From(urllib.request.HTTPHandler):
-    def __init__(self, address: str) -> None:
-        super().__init__()
-        self._source = address, 0
-
-    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        connect = functools.partial(http.client.HTTPConnection, source_address=self._source)
-        return self.do_open(connect, request)
-
-
-class _StayHere(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
-        return None
-
-
 @dataclass
 class Browser:
     """Sends requests and keeps cookies, as a browser would."""
@@ -147,13 +130,11 @@ class Browser:
         sent = {**self.headers, **named}
         if self.cookie:
             sent["Cookie"] = self.cookie
-        request = urllib.request.Request(self.server.url + path, body, sent, method=method)
-        try:
-            opener = urllib.request.build_opener(_StayHere, _From(self.address))
-            response = opener.open(request, timeout=30)
-        except urllib.error.HTTPError as error:
-            response = error
-        with response:
+        place = ("127.0.0.1", self.server.port)
+        connection = HTTPConnection(*place, timeout=30, source_address=(self.address, 0))
+        with closing(connection):
+            connection.request(method, path, body, sent)
+            response = connection.getresponse()
             answer = Answer(response.status, response.headers, response.read())
         for header in answer.headers.get_all("Set-Cookie") or ():
             self.keep(header)
