@@ -14,6 +14,8 @@ from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
 _MAX_BUCKETS = 20_000
+_DAY_S = 86_400
+_DAILIES = "new daily games from here"
 VERIFICATION_PRICE = 5.0
 """Tokens for each second of the processor that a verification takes."""
 
@@ -27,11 +29,13 @@ class Buckets:
     Args:
         rate: tokens a second.
         burst: how many a full bucket holds; less than one would let nothing through.
+        advice: what there are too many of when it is empty, and what to do.
         clock: tells the seconds.
     """
 
     rate: float
     burst: float
+    advice: str = ""
     clock: Callable[[], float] = time.monotonic
     _levels: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
 
@@ -176,24 +180,6 @@ class Queue:
                 return await asyncio.to_thread(call, *args)
 
 
-TOO_MANY = {
-    "moves": "moves: wait a moment",
-    "new_games": "new games: wait a moment",
-    "new_games_from": "new games: wait a moment",
-    "new_dailies": "new daily games from here: log in with a name from before today",
-    "known_dailies": "new daily games from here: try again tomorrow",
-    "hints": "hints: wait a moment",
-    "offline": "moves at once: wait a moment",
-    "reviews": "reviews: wait a minute",
-    "reviews_from": "reviews: wait a minute",
-    "verifications": "records to verify: wait a moment",
-    "replays": "turns: wait a moment",
-    "cards": "pictures: wait a moment",
-    "battles": "changes of battles: wait a moment",
-}
-"""What is said where there are too many."""
-
-
 class RateLimits:
     """All that is limited by rate.
 
@@ -206,23 +192,24 @@ class RateLimits:
 
     def __init__(self, settings: Settings) -> None:
         moves, requests = settings.moves_rate, settings.requests_rate
+        crowd = max(200.0, settings.sockets_per_address)
         self.buckets = {
-            "moves": Buckets(moves, moves * 3),
+            "moves": Buckets(moves, moves * 3, "moves: wait a moment"),
             "requests": Buckets(requests, requests * 5),
             "files": Buckets(requests * 20, requests * 200),
             "passwords": Buckets(1.0, 60),  # a class signs in together
-            "new_games": Buckets(0.5, 20),
-            "new_games_from": Buckets(20.0, max(200.0, settings.sockets_per_address)),
-            "new_dailies": Buckets(10 / 86_400, 10),
-            "known_dailies": Buckets(60 / 86_400, 60),
-            "hints": Buckets(2.0, 10),
-            "cards": Buckets(2.0, 40),
-            "battles": Buckets(1.0, 20),
-            "offline": Buckets(10_000, 200_000),  # turns made offline, times cells
-            "reviews": Buckets(1 / 30, 5),
-            "reviews_from": Buckets(0.5, 60),
-            "verifications": Buckets(0.5, 20),
-            "replays": Buckets(4.0, 120),
+            "new_games": Buckets(0.5, 20, "new games: wait a moment"),
+            "new_games_from": Buckets(20.0, crowd, "new games from here: wait a moment"),
+            "new_dailies": Buckets(10 / _DAY_S, 10, f"{_DAILIES}: log in with a name from before today"),
+            "known_dailies": Buckets(60 / _DAY_S, 60, f"{_DAILIES}: try again tomorrow"),
+            "hints": Buckets(2.0, 10, "hints: wait a moment"),
+            "cards": Buckets(2.0, 40, "pictures: wait a moment"),
+            "battles": Buckets(1.0, 20, "changes of battles: wait a moment"),
+            "offline": Buckets(10_000, 200_000, "moves at once: wait a moment"),  # times cells
+            "reviews": Buckets(1 / 30, 5, "reviews: wait a minute"),
+            "reviews_from": Buckets(0.5, 60, "reviews from here: wait a minute"),
+            "verifications": Buckets(0.5, 20, "records to verify: wait a moment"),
+            "replays": Buckets(4.0, 120, "turns: wait a moment"),
         }
         self.logins = Backoff()
         # One at a time each, and not where games are opened: players feel little of either.
@@ -243,7 +230,7 @@ class RateLimits:
         for limit, key in keys.items():
             if wait := self.take(limit, key):
                 reason = "rate" if limit == "moves" else "busy"
-                raise ActionRejected(reason, f"too many {TOO_MANY[limit]}", wait)
+                raise ActionRejected(reason, f"too many {self.buckets[limit].advice}", wait)
 
     async def verify(self, address: str, call: Callable[..., _T], *args: object) -> _T:
         """Verify a record in turn; who sends long ones may send fewer.
