@@ -86,17 +86,17 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         ),
         "records to verify": (
             1 / rate.verifications.rate, rate.verifications.burst, limits.VERIFICATION_PRICE,
-            api.MAX_TURNS, limited.verifying.slots.most, limited.verifying.slots.most_in_all,
+            api.MAX_TURNS, limited.verifying.slots.max_each, limited.verifying.slots.max_in_all,
         ),
         "turns of finished games": (
             rate.replays.rate, rate.replays.burst,
-            limited.replaying.slots.most, limited.replaying.slots.most_in_all,
+            limited.replaying.slots.max_each, limited.replaying.slots.max_in_all,
         ),
         "wrong passwords and recovery codes": (
-            limited.logins.free, limited.logins.first, limited.logins.longest / minutes,
+            limited.logins.free, limited.logins.first_s, limited.logins.max_s / minutes,
         ),
         "forms with a password": (
-            rate.passwords.burst, queue.most, queue.most_in_all,
+            rate.passwords.burst, queue.max_each, queue.max_in_all,
         ),
         "names": (2, accounts.MAX_NAME),
         "passwords": (accounts.MIN_PASSWORD, accounts.MAX_PASSWORD, accounts.MIN_GUESSES),

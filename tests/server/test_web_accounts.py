@@ -256,7 +256,7 @@ def test_a_flood_of_logins_leaves_room_for_known_browsers(web_server: WebServer)
 
 async def test_the_line_for_the_processor_is_bounded() -> None:
     """Who finds no place in it, of an address or at all, is told at once; places are given back."""
-    line = Queue(at_once=2, most_each=4, most=10)
+    line = Queue(at_once=2, max_each=4, max_in_all=10)
     waiting = [line.do(f"address {n % 5}", lambda: True) for n in range(25)]
     one = [line.do("address 1", lambda: True) for n in range(6)]
     for work, most in ((waiting, 10), (one, 4)):

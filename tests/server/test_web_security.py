@@ -250,7 +250,7 @@ def test_the_slowest_bucket_lets_one_through() -> None:
 def test_delays_double_and_are_forgiven() -> None:
     """A few failures are free, then each wait is twice the last, up to a bound, by key."""
     now = 0.0
-    backoff = Backoff(free=3, first=1.0, longest=60.0, clock=lambda: now)
+    backoff = Backoff(free=3, first_s=1.0, max_s=60.0, clock=lambda: now)
     assert [backoff.attempt("a") for _ in range(3)] == [0, 0, 0]
     waits = []
     for _ in range(8):

@@ -116,7 +116,7 @@ async def alive(_request: Request) -> Response:
 
 
 async def ready(request: Request) -> Response:
-    """Whether the store can be written; otherwise a proxy should send nobody here."""
+    """Whether the store can be written; otherwise a proxy should send requests elsewhere."""
     services = services_of(request)
     try:
         await services.check_store()
@@ -125,7 +125,7 @@ async def ready(request: Request) -> Response:
         return JSONResponse({"status": "not ready", **reason}, 503)
     if not services.is_deaf:
         return JSONResponse({"status": "ready"})
-    # Play continues, and every other process has the same fault: nobody is sent elsewhere.
+    # Play continues, and every other process has the same fault: requests stay here.
     fault = "PostgreSQL's notices"
     late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
     return JSONResponse({"status": "ready", "degraded": fault, "message": late})

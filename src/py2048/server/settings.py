@@ -44,7 +44,7 @@ class Settings:
             then the only one that may speak to the server, and with ``https`` cookies are Secure.
         trusted_proxies: addresses and networks, with commas between them, whose word the server
             takes for where a request comes from (``X-Forwarded-For``). None means those of this
-            machine if there is a `public_url`, and nobody without.
+            machine if there is a `public_url`, and none without.
         players: the computer players that hints and autoplay may ask.
         moves_rate: moves a second that an account may make for long.
         bot_moves_rate: moves a second that a program may make; it is held back beyond.

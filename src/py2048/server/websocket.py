@@ -101,7 +101,7 @@ class ClientConnection(Client):
     Its page may send a chain of actions without waiting for answers. The first action of a chain
     carries its number. Those after it take the next number, whatever they carry: an attempt that
     changes nothing takes none, and the page cannot know it ahead. They are done only if nothing
-    else has happened in the game since, so nobody plays on a board that came about without them.
+    else has happened in the game since, so no move is made on a board that its player has not seen.
     The first one that is rejected breaks the chain: the rest of it is dropped without an answer.
 
     Args:
@@ -193,7 +193,7 @@ class ClientConnection(Client):
                 await self._visit(message)
 
     async def _visit(self, message: schema.PageMessage) -> None:
-        """Do what a message asks for that is no action in a game."""
+        """Do what a message asks for besides actions in a game."""
         match message:
             case schema.OpenRequest():
                 game = schema.checked_game_id(message.game)

@@ -1,7 +1,7 @@
 """Connections: how many there may be, and how long one may keep the server waiting.
 
-A connection *waits* until the head of its next request is there. Whoever holds many such
-connections, or sends heads a byte at a time, takes nobody's place: when all places are taken, of
+A connection *waits* until the head of its next request is there. A client that holds many such
+connections, or sends heads a byte at a time, takes no one's place: when all places are taken, of
 one address or in all, the connection that has waited longest makes room for the next.
 """
 
@@ -141,7 +141,7 @@ class HttpConnection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def shutdown(self) -> None:
-        """Let the answer be the last; one that would go on for ever ends now."""
+        """Let the answer be the last; one without an end ends now."""
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and isinstance(end := cycle.scope.get(END), asyncio.Event):

@@ -14,8 +14,6 @@ from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
 _MAX_BUCKETS = 20_000
-_DAY_S = 86_400
-_DAILIES = "new daily games from here"
 VERIFICATION_PRICE = 5.0
 """Tokens for each second of the processor that a verification takes."""
 
@@ -79,15 +77,15 @@ class Backoff:
     """Delays that double with each failure in a row, for each key.
 
     Args:
-        free: so many failures cost nothing; the next has to wait.
-        first: the first delay in seconds.
-        longest: the longest delay.
+        free: how many failures cost nothing; the next has to wait.
+        first_s: the first delay.
+        max_s: the longest delay.
         clock: tells the seconds.
     """
 
     free: int = 5
-    first: float = 10.0
-    longest: float = 900.0
+    first_s: float = 10.0
+    max_s: float = 900.0
     clock: Callable[[], float] = time.monotonic
     _failures: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict, init=False)
 
@@ -100,10 +98,10 @@ class Backoff:
         failures, until = self._failures.get(key, (0, 0.0))
         if now < until:
             return until - now
-        if now > until + self.longest:  # long ago
+        if now > until + self.max_s:  # long ago
             failures = 0
         beyond = failures + 1 - self.free
-        delay = 0.0 if beyond < 0 else min(self.first * 2.0**beyond, self.longest)
+        delay = 0.0 if beyond < 0 else min(self.first_s * 2.0**beyond, self.max_s)
         self._failures[key] = (failures + 1, now + delay)
         self._failures.move_to_end(key)
         if len(self._failures) > _MAX_BUCKETS:
@@ -120,12 +118,12 @@ class Slots:
     """Counts what each key holds at the same time, up to a limit.
 
     Args:
-        most: how many one key may hold.
-        most_in_all: how many all keys may hold together.
+        max_each: how many one key may hold.
+        max_in_all: how many all keys may hold together.
     """
 
-    most: int
-    most_in_all: int
+    max_each: int
+    max_in_all: int
     _held: Counter[str] = field(default_factory=Counter, init=False)
 
     @property
@@ -136,7 +134,7 @@ class Slots:
     @contextmanager
     def held(self, key: str) -> Iterator[bool]:
         """Hold one within the block, which is told whether there was one left."""
-        is_free = self._held[key] < self.most and self.taken < self.most_in_all
+        is_free = self._held[key] < self.max_each and self.taken < self.max_in_all
         if not is_free:
             yield False
             return
@@ -154,16 +152,16 @@ class Queue:
 
     Args:
         at_once: how many are served at the same time.
-        most_each: how many of one address may wait.
-        most: how many may wait in all.
+        max_each: how many of one address may wait.
+        max_in_all: how many may wait in all.
 
     Attributes:
         slots: who waits.
     """
 
-    def __init__(self, at_once: int, most_each: int, most: int) -> None:
+    def __init__(self, at_once: int, max_each: int, max_in_all: int) -> None:
         self._free = asyncio.Semaphore(at_once)
-        self.slots = Slots(most_each, most)
+        self.slots = Slots(max_each, max_in_all)
 
     async def do(self, who: str, call: Callable[..., _T], *args: object) -> _T:
         """Do something in a thread, in turn.
@@ -192,7 +190,8 @@ class RateLimits:
 
     def __init__(self, settings: Settings) -> None:
         moves, requests = settings.moves_rate, settings.requests_rate
-        crowd = max(200.0, settings.sockets_per_address)
+        day, crowd = 86_400, max(200.0, settings.sockets_per_address)
+        dailies = "new daily games from here"
         self.buckets = {
             "moves": Buckets(moves, moves * 3, "moves: wait a moment"),
             "requests": Buckets(requests, requests * 5),
@@ -200,8 +199,10 @@ class RateLimits:
             "passwords": Buckets(1.0, 60),  # a class signs in together
             "new_games": Buckets(0.5, 20, "new games: wait a moment"),
             "new_games_from": Buckets(20.0, crowd, "new games from here: wait a moment"),
-            "new_dailies": Buckets(10 / _DAY_S, 10, f"{_DAILIES}: log in with a name from before today"),
-            "known_dailies": Buckets(60 / _DAY_S, 60, f"{_DAILIES}: try again tomorrow"),
+            "new_dailies": Buckets(
+                10 / day, 10, f"{dailies}: log in with a name from before today"
+            ),
+            "known_dailies": Buckets(60 / day, 60, f"{dailies}: try again tomorrow"),
             "hints": Buckets(2.0, 10, "hints: wait a moment"),
             "cards": Buckets(2.0, 40, "pictures: wait a moment"),
             "battles": Buckets(1.0, 20, "changes of battles: wait a moment"),

@@ -156,7 +156,7 @@ class SecurityMiddleware:
         """Return why a request comes from another site, None if it does not.
 
         Browsers say where a request comes from and pages cannot change that. Programs that are
-        no browsers say nothing, and carry nobody's cookies but their own.
+        not browsers say nothing, and carry only their own cookies.
         """
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request comes from another site"

@@ -112,10 +112,10 @@ def join(games: GameService, battle_id: str, account: str) -> str:
 
 
 def start(games: GameService, battle_id: str, account: str) -> str:
-    """Start a battle after a countdown, which whoever has the lowest seat may do.
+    """Start a battle after a countdown, by the player of the lowest seat.
 
     Returns:
-        The address where that player goes on: the board.
+        The address of that player's board.
 
     Raises:
         AccountError: if somebody else has to, or too few are there.
@@ -125,7 +125,7 @@ def start(games: GameService, battle_id: str, account: str) -> str:
     if battle.starts is not None:
         return address_of(battle_id)
     if not battle.players or battle.players[0].account != account:
-        raise AccountError("whoever came first starts the battle")
+        raise AccountError("the player who came first starts the battle")
     if len(battle.players) < MIN_PLAYERS:
         raise AccountError("a battle needs two: give the link to somebody")
     starts = datetime.now(UTC) + COUNTDOWN
@@ -214,7 +214,7 @@ def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left:
 
 
 def maintain(games: GameService) -> None:
-    """Settle battles at which nobody is any more, and forget those that never started."""
+    """Settle battles that all have left, and forget those that never started."""
     for battle_id in games.store.battles.overdue(utc_text(datetime.now(UTC) - 5 * GRACE)):
         settle(games, battle_id)
     games.store.battles.forget(utc_text(datetime.now(UTC) - _OFFERED))

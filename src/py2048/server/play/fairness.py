@@ -2,8 +2,8 @@
 
 The commitment is the SHA-256 of the secret (32 random bytes). Draw `counter` of the game is the
 first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number; the
-counters and what a draw decides are those of `py2048.rng`. Nobody can foresee a draw
-without the secret, and nobody can change the secret without breaking the commitment; so when it
+counters and what a draw decides are those of `py2048.rng`. A draw cannot be foreseen
+without the secret, and the secret cannot be changed without breaking the commitment; so when it
 is revealed with the end of the game, anyone can check every tile with `check_fair`.
 
 The daily challenge has one secret for all, written ``daily-`` before its digits. Its draws depend
@@ -126,7 +126,7 @@ def sealed_until(info: OnlineGameInfo) -> date | None:
 
 
 def is_sealed(info: OnlineGameInfo) -> bool:
-    """Say whether a game is of a daily challenge whose secret nobody may know yet."""
+    """Say whether a game is of a daily challenge whose secret is not known yet."""
     return sealed_until(info) is not None
 
 

@@ -513,8 +513,8 @@ class GameService:
         """Refuse to show a daily game to others before the secret of its day is known.
 
         Players who move alike meet the same tiles, so a game that is seen can be copied; and
-        whoever knows the secret can plan. Both are kept until nobody can begin or finish an honest
-        game of the day any more.
+        who knows the secret can plan. Both are kept until an honest game of the day can neither
+        begin nor finish.
 
         Raises:
             ActionRejected: reason ``sealed``.
@@ -635,7 +635,7 @@ class GameService:
         return bad
 
     def sweep(self, open_ids: Collection[str]) -> None:
-        """Remove some of what nobody needs, except games that are open.
+        """Remove some of what is not needed, except games that are open.
 
         These are guests' games that are hardly begun or lost, guests who have nothing else, and
         the leaderboards of days and weeks that are over.

@@ -42,7 +42,7 @@ _FIRST_WAIT_S, _MAX_WAIT_S = 0.1, 5.0
 
 _MAX_LIVE = 40
 _ABANDONED_S = 1.0
-"""After this a room is closed that nobody has entered since its game was loaded."""
+"""After this a room is closed that no client has entered since its game was loaded."""
 
 _RETRY_S = 2.0
 """After this time a page may try again what could not be written."""
@@ -58,9 +58,9 @@ TOO_SLOW, SIGN_IN = 1013, 1008
 class Client:
     """Somebody in a room, and the frames that are still to be sent.
 
-    Nobody waits for a slow reader: `send` returns at once, and a client that reads too slowly
-    loses the connection. A frame goes out at once where that is possible, and else by `run`, which
-    keeps the order.
+    The server never waits for a slow reader: `send` returns at once, and a client that reads too
+    slowly loses the connection. A frame goes out at once where that is possible, and else by `run`,
+    which keeps the order.
 
     Args:
         account: who it is.
