@@ -108,7 +108,7 @@ def test_it_gives_hints_wherever_it_needs_no_file() -> None:
         assert hint_player(rules) == ("perfect" if is_shipped else "expectimax")
     session = Session()
     session.start(get_rules("3x3"), seed=1)
-    assert session.hint().player == "perfect"
+    assert session.get_player().name == "perfect"
 
 
 @pytest.mark.parametrize("board", ["64 64 / 4 2", "16 16 / 64 32", "8 8 / 16 ."])
@@ -119,7 +119,7 @@ def test_elsewhere_the_search_gives_hints(board: str) -> None:
         make_player("perfect").rate(Game(rules, board=Board.parse(board)))
     session = Session()
     session.start(rules, board=Board.parse(board))
-    assert session.hint().player.startswith("expectimax")
+    assert session.get_player().name.startswith("expectimax")
 
 
 @pytest.mark.parametrize("shape", PERFECT_SUMS)

@@ -13,7 +13,7 @@ from py2048.review import Review
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import MIN_DEVIATION, PuzzleRating, puzzles
 from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box
-from py2048.session.notebook import MOST_OF_A_GAME, Notebook, PuzzleBook
+from py2048.session.notebook import MAX_OF_A_GAME, Notebook, PuzzleBook
 from py2048.storage import Store, open_store
 
 UP, DOWN, LEFT, RIGHT = Direction
@@ -109,10 +109,10 @@ def test_images_of_a_position_are_one_mistake(store: Store) -> None:
 
 def test_the_worst_mistakes_of_a_game_are_kept(store: Store) -> None:
     """And what was not a mistake is not."""
-    boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MOST_OF_A_GAME + 1)]
+    boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MAX_OF_A_GAME + 1)]
     worse = [mistake(board, best=1000.0 + n) for n, board in enumerate(boards)]
     notebook = Notebook(store)
-    assert notebook.keep(reviewed(*worse, mistake(played=DOWN))) == MOST_OF_A_GAME
+    assert notebook.keep(reviewed(*worse, mistake(played=DOWN))) == MAX_OF_A_GAME
     kept = {exercise.board for exercise in notebook.due(limit=100)}
     assert kept == set(boards[1:])
 

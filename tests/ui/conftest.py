@@ -33,6 +33,6 @@ def slow_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
             return super().rate(board)
 
     monkeypatch.setattr("py2048.session.advice.judge_for", lambda rules, *_: SlowJudge(rules))
-    monkeypatch.setattr("py2048.session.advice.BATCH", 0.0)
+    monkeypatch.setattr("py2048.session.advice.BATCH_S", 0.0)
     yield may_go_on
     may_go_on.set()

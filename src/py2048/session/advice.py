@@ -22,7 +22,7 @@ from py2048.rules import Rules
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
 
-PERIOD = 0.5
+PROGRESS_PERIOD_S = 0.5
 """Seconds to wait between two looks at the compiler's progress."""
 
 
@@ -112,7 +112,7 @@ def advise(
 
     A player that is ready gives its hint at once. Otherwise the first answer is a hint of the
     player `quick`, which names the other in `instead_of`; then comes the compiler's progress, as
-    often as the caller asks (every `PERIOD` seconds, say); last comes the hint asked for.
+    often as the caller asks (`PROGRESS_PERIOD_S` is often enough); last comes the hint asked for.
     Compiling continues in the background if the caller does not wait for its end.
 
     Args:
@@ -150,7 +150,7 @@ def _prepared(player: Player, rules: Rules, *, apart: bool) -> Iterator[Compilin
 
 # Judges
 
-BATCH = 0.1
+BATCH_S = 0.1
 """Seconds of judging after which moves are handed on, so that a screen is not told of each."""
 
 Finding = Judge | Review | tuple[MoveReview, ...]
@@ -200,11 +200,11 @@ def review_game(
     judge = yield from ready_judge(record.rules, spec, record.start, apart=apart)
     yield judge
     moves: list[MoveReview] = []
-    told, due = 0, monotonic() + BATCH
+    told, due = 0, monotonic() + BATCH_S
     for move in reviewing(record, judge):
         moves.append(move)
         if monotonic() >= due:
             yield tuple(moves[told:])
-            told, due = len(moves), monotonic() + BATCH
+            told, due = len(moves), monotonic() + BATCH_S
     yield tuple(moves[told:])
     yield Review.of(record, judge, moves)

@@ -20,8 +20,8 @@ from py2048.rules import Rules
 from py2048.storage import PuzzleAnswer, SavedMistake, Store, ThemeSummary
 from py2048.storage.values import utc_text
 
-MOST_RATING = 9999
-MOST_OF_A_GAME = 20
+MAX_RATING = 9999
+MAX_OF_A_GAME = 20
 """The most mistakes of one game that are kept: those that lost most."""
 
 
@@ -103,7 +103,7 @@ class Notebook:
 
     def keep(self, review: Review) -> int:
         """Keep the worst mistakes of a game, due at once; return how many are new."""
-        worst = sorted(review.mistakes, key=lambda move: -move.loss)[:MOST_OF_A_GAME]
+        worst = sorted(review.mistakes, key=lambda move: -move.loss)[:MAX_OF_A_GAME]
         found = [_saved(review, move) for move in worst]
         return self._store.mistakes.keep(found, owner=self._owner)
 
@@ -166,7 +166,7 @@ class PuzzleBook:
         """The player's rating."""
         return rating_after(self.answers)
 
-    def next(self, low: int = 0, high: int = MOST_RATING) -> Puzzle | None:
+    def next(self, low: int = 0, high: int = MAX_RATING) -> Puzzle | None:
         """Return the puzzle nearest to the player's rating that is not answered yet.
 
         Args:

@@ -131,16 +131,6 @@ class Session:
         return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
 
     @property
-    def can_undo(self) -> bool:
-        """Whether there is a turn to take back."""
-        return self.game.can_undo
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether there is a turn to play again."""
-        return self.game.can_redo
-
-    @property
     def version(self) -> int:
         """Grows with every change of the position; a `Hint` for an older one is outdated."""
         return self._version
@@ -177,7 +167,7 @@ class Session:
         if saved is None:
             return ()
         try:
-            return self.resume_saved(saved)
+            return self._set_game(TrackedGame.from_saved(saved), saved)
         except StorageError as error:
             self._events.append(events.StorageFailed(skipped(error)))
             return ()
@@ -196,18 +186,10 @@ class Session:
             What happened; nothing if the game is no longer in progress.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: if the store cannot be read, or the game cannot be read back.
         """
         saved = self._autosave.saved_game(game_id)
-        return () if saved is None else self.resume_saved(saved)
-
-    def resume_saved(self, saved: SavedGame) -> tuple[Event, ...]:
-        """Resume a game of the store, saved with its turns.
-
-        Raises:
-            StorageError: if it cannot be read back.
-        """
-        return self._set_game(TrackedGame.from_saved(saved), saved)
+        return () if saved is None else self._set_game(TrackedGame.from_saved(saved), saved)
 
     def play_tracked(self, game: TrackedGame, best: int = 0) -> tuple[Event, ...]:
         """Play a game whose changes the caller takes and saves.
@@ -242,22 +224,17 @@ class Session:
         self._autosave.release(self._current)
         self._current = game
         self._autosave.begin(game, saved)
-        self._announce(resumed=saved is not None)
-        return self._take_events()
-
-    def _announce(self, *, resumed: bool) -> None:
         self._won = self.game.has_won
         self._rules_text = text = str(self.rules)
         stored = self._guard(lambda: self._autosave.best_score(text)) or 0
         self._best_scores[text] = max(stored, self._best_scores.get(text, 0))
         self._raise_best()
         self._version += 1
-        self._events.append(
-            events.GameStarted(self.game.board, self.game.score, self.best, resumed)
-        )
+        now, score, is_resumed = self.game.board, self.game.score, saved is not None
+        self._events.append(events.GameStarted(now, score, self.best, is_resumed))
         if self.game.is_over:
             self._events.append(self.game_over)
-        self._look_at_saving()
+        return self.check_saving()
 
     def close(self) -> None:
         """Save everything and close the store.
@@ -384,19 +361,6 @@ class Session:
         self._current.computer = True
         self._current.game.player = hint.player
         return self.move(hint.direction)
-
-    def hint(self, player: Player | str | None = None) -> Hint:
-        """Ask a player (by default `hint_player`) what to do, and wait for the answer.
-
-        A screen that must not wait uses `snapshot` and `show_hint`.
-
-        Raises:
-            GameOverError: if the game is over.
-            PlayerError: if there is no such player, or it answers with an illegal direction.
-        """
-        hint = self.snapshot().ask(self.get_player(player))
-        self.show_hint(hint)
-        return hint
 
     def advise(
         self, snapshot: PositionSnapshot, player: str | None = None, *, only_move: bool = False

@@ -187,7 +187,8 @@ class TrackedGame:
         assert turn is not None  # the count has just grown
         del self.codes[position:], self.think_ms[position:]
         self.codes.append(encode_turn(turn))
-        elapsed = self._elapsed_ms()
+        now = time.monotonic()
+        elapsed, self._since = round((now - self._since) * 1000), now
         self.think_ms.append(elapsed if think_ms is None else think_ms)
         self._taken_count = min(self._taken_count, position)
         self.revision += 1
@@ -195,15 +196,15 @@ class TrackedGame:
 
     def undo(self) -> Turn | None:
         """Take the last turn back."""
-        turn = self.game.undo()
-        self.undos += turn is not None
-        self.revision += turn is not None
+        if (turn := self.game.undo()) is not None:
+            self.undos += 1
+            self.revision += 1
         return turn
 
     def redo(self) -> Turn | None:
         """Play the last undone turn again."""
-        turn = self.game.redo()
-        self.revision += turn is not None
+        if (turn := self.game.redo()) is not None:
+            self.revision += 1
         return turn
 
     def count_hint(self) -> None:
@@ -248,11 +249,6 @@ class TrackedGame:
         """Return the record of the game up to now."""
         times = tuple(self.think_ms[: self.position])
         return replace(self.game.record(), undos=self.undos, hints=self.hints, times=times)
-
-    def _elapsed_ms(self) -> int:
-        now = time.monotonic()
-        elapsed, self._since = round((now - self._since) * 1000), now
-        return elapsed
 
 
 def set_started(game: Game, text: str) -> None:

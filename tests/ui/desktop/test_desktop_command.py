@@ -19,7 +19,7 @@ import pytest
 from py2048.cli import screens as command
 from py2048.errors import Py2048Error
 from py2048.session import Session
-from py2048.session.autosave import StoreAutosave
+from py2048.session.tracked_game import TrackedGame
 from py2048.storage import open_store
 from py2048.ui import desktop
 
@@ -93,9 +93,8 @@ def saved(path: Path) -> tuple[Any, int] | None:
         game = store.games.current()
     if game is None:
         return None
-    session = Session(StoreAutosave(store))
-    session.resume_saved(game)
-    return session.game.board, session.game.turn_count
+    played = TrackedGame.from_saved(game).game
+    return played.board, played.turn_count
 
 
 def test_a_game_is_played_killed_and_resumed(

@@ -18,7 +18,7 @@ from py2048.server.play.games import preset_of
 from py2048.server.play.rooms import Autoplay, Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.session import Hint, PositionSnapshot, advise, hint_player
-from py2048.session.advice import PERIOD
+from py2048.session.advice import PROGRESS_PERIOD_S
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -92,7 +92,7 @@ class HintService:
                 return
             yield answer
             if not isinstance(answer, Hint):
-                await asyncio.sleep(PERIOD)
+                await asyncio.sleep(PROGRESS_PERIOD_S)
 
     def _answer(self, spec: str, answers: Iterator[Hint | Compiling]) -> Hint | Compiling | None:
         with self._locks[spec]:

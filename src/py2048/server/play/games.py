@@ -190,12 +190,12 @@ class OnlineGame:
     @property
     def can_undo(self) -> bool:
         """Whether a turn may be taken back."""
-        return self.allows_help and not self.is_finished and self.session.can_undo
+        return self.allows_help and not self.is_finished and self.session.game.can_undo
 
     @property
     def can_redo(self) -> bool:
         """Whether an undone turn may be played again."""
-        return self.allows_help and not self.is_finished and self.session.can_redo
+        return self.allows_help and not self.is_finished and self.session.game.can_redo
 
     @property
     def category(self) -> str:

@@ -19,7 +19,7 @@ from py2048.review import MoveReview
 from py2048.review.puzzles import Puzzle, daily_puzzle
 from py2048.review.themes import Theme
 from py2048.rng import random_seed
-from py2048.session.notebook import MOST_RATING, Exercise, Notebook, PuzzleBook
+from py2048.session.notebook import MAX_RATING, Exercise, Notebook, PuzzleBook
 from py2048.ui.shared.describe import describe_move_review
 from py2048.ui.shared.review import DirectionRow, direction_rows, verdict_of
 from py2048.ui.shared.screen import Choice, counted
@@ -175,7 +175,7 @@ def _play_ending(practice: EndingPractice, seed: int) -> Drill:
     )
 
 
-def puzzles(book: PuzzleBook, low: int = 0, high: int = MOST_RATING) -> Drill:
+def puzzles(book: PuzzleBook, low: int = 0, high: int = MAX_RATING) -> Drill:
     """Ask for puzzles near the player's rating, which are rated from `low` to `high`."""
     for puzzle in iter(partial(book.next, low, high), None):
         yield from one_puzzle(book, puzzle)

@@ -246,8 +246,8 @@ class Presenter:
                 game.ply,
                 HELP.get(session.category, ""),
                 self.note,
-                session.can_undo,
-                session.can_redo,
+                session.game.can_undo,
+                session.game.can_redo,
             )
         )
 
