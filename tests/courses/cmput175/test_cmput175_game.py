@@ -182,25 +182,11 @@ def test_bad_arguments(
     assert words in error
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [([], (4, 4, 2)), (["3"], (3, 3, 2)), (["2", "5"], (2, 5, 2)), (["2", "5", "7"], (2, 5, 7))],
-)
-def test_arguments(
-    arguments: list[str], expected: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rows, columns and start tiles reach the game."""
-    played: list[tuple[int, ...]] = []
-    monkeypatch.setattr(program, "Game", lambda *shape: played.append(shape))
-    assert program.main(arguments) == 0
-    assert played == [expected]
-
-
 def test_play_in_a_terminal() -> None:
-    """In a real terminal each prompt finds a cleared screen, and the game plays to its end."""
+    """Each prompt finds a cleared screen with a grid of the size asked for, up to the end."""
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "py2048.courses.cmput175", "3", "2"],
+        ["-m", "py2048.courses.cmput175", "3", "2", "6"],
         encoding="utf-8",
         timeout=30,
         env=os.environ | {"TERM": "xterm"},
@@ -213,6 +199,9 @@ def test_play_in_a_terminal() -> None:
         stream.feed(child.before + child.after)
         assert screen.display[0].startswith("Press")
         assert sum(line.startswith("Enter") for line in screen.display) == 1
+        grid = [line.split("|")[1:-1] for line in screen.display if "|" in line]
+        assert [len(row) for row in grid] == [2, 2, 2]
+        assert moves or all(cell.strip() == "2" for row in grid for cell in row)
         child.sendline("wasd"[moves % 4])
         moves += 1
     stream.feed(child.before or "")
