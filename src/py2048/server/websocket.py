@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketState
 
 from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
@@ -18,7 +18,7 @@ from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.games import guest_name, is_known, offline_steps
-from py2048.server.play.rooms import SIGN_IN, TOO_SLOW, Client, Room, RoomState
+from py2048.server.play.rooms import SIGN_IN, TOO_SLOW, Client, Room, RoomState, until_one_ends
 from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import connecting, services_of
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("py2048.web")
 RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # the last as HTTP has it: 429
-_GONE = OSError, WebSocketDisconnect
 _MAX_OFFENCES = 50
 """After more malformed or hasty messages than this the connection is closed."""
 
@@ -81,18 +80,13 @@ async def _converse(connection: ClientConnection, websocket: WebSocket) -> None:
     async def send(frame: bytes) -> None:
         await websocket.send_text(frame.decode())
 
-    reading, sending = asyncio.create_task(read()), asyncio.create_task(connection.run(send))
     try:
-        await asyncio.wait((reading, sending), return_when=asyncio.FIRST_COMPLETED)
-        if not reading.done() and connection.closed not in (None, TOO_SLOW):
-            await websocket.close(await sending)
+        await until_one_ends(read(), connection.run(send))
+        is_connected = websocket.client_state is WebSocketState.CONNECTED
+        if is_connected and connection.closed not in (None, TOO_SLOW):
+            await websocket.close(connection.closed)
     finally:
         connection.end()
-        for task in (reading, sending):
-            task.cancel()
-        for result in await asyncio.gather(reading, sending, return_exceptions=True):
-            if isinstance(result, Exception) and not isinstance(result, _GONE):
-                _log.error("a connection failed", exc_info=result)
 
 
 class ClientConnection(Client):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from py2048.server.api.openapi import NDJSON, Endpoint
 from py2048.server.http.connections import END
 from py2048.server.http.middleware import address_of
 from py2048.server.play.games import GameService
-from py2048.server.play.rooms import Client, Room, Rooms
+from py2048.server.play.rooms import Client, Room, Rooms, until_one_ends
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 from py2048.server.site.auth import User, player_of, services_of
@@ -28,7 +27,6 @@ from py2048.server.site.games import visible_game
 if TYPE_CHECKING:
     from py2048.server.services import Services
 
-_log = logging.getLogger("py2048.web")
 MAX_GAMES = 32
 """The games that a program plays at the same time."""
 
@@ -262,22 +260,13 @@ class GameStream(Response):
         while (await receive()).get("more_body"):  # the body, which has no meaning
             pass
         scope[END] = asyncio.Event()
-        tasks = [
-            asyncio.create_task(each)
-            for each in (
-                self._reader.run(lambda frame: self._forward(frame, send)),
-                scope[END].wait(),
-                _gone(receive),
-                _keep_alive(self._reader),
-            )
-        ]
         await send(start)
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
-        for result in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(result, Exception) and not isinstance(result, OSError):
-                _log.error("a stream failed", exc_info=result)
+        await until_one_ends(
+            self._reader.run(lambda frame: self._forward(frame, send)),
+            scope[END].wait(),
+            _gone(receive),
+            _keep_alive(self._reader),
+        )
         await send(_body(b"", more=False))
 
     async def _forward(self, frame: bytes, send: Send) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 STATIC = Path(__file__).parents[1] / "static"
 LASTING = "public, max-age=31536000, immutable"
@@ -60,10 +59,6 @@ class Assets:
         """
         self._files[name]
         return f"/static/{self.version}/{name}"
-
-    def route(self) -> Route:
-        """Return the route of the files."""
-        return Route("/static/{path:path}", self.file)
 
     async def file(self, request: Request) -> Response:
         """A file; under another version's address it is given too, but not to be kept."""

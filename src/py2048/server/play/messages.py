@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
     from py2048.server.play.games import OnlineGame
 
+_RETRY_S = 2.0
+"""After this time a page may try again what could not be written."""
+
 _TROUBLE = {
     "full": "The server's disk is full",
     "disk": "The server's disk fails",
@@ -46,9 +49,8 @@ def trouble_of(error: StorageError) -> str:
 def unsaved(error: StorageError) -> ActionRejected:
     """Return the rejection of an action that could not be written."""
     reason = "storage" if error.kind else "unsaved"
-    return ActionRejected(
-        reason, f"{trouble_of(error)}: the last move is not saved and taken back."
-    )
+    message = f"{trouble_of(error)}: the last move is not saved and taken back."
+    return ActionRejected(reason, message, _RETRY_S)
 
 
 def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.StateMessage:

@@ -19,6 +19,8 @@ from enum import Enum
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
+from starlette.websockets import WebSocketDisconnect
+
 from py2048.errors import Py2048Error, StorageError
 from py2048.server import schema
 from py2048.server.play import messages
@@ -44,15 +46,13 @@ _MAX_LIVE = 40
 _ABANDONED_S = 1.0
 """After this a room is closed that no client has entered since its game was loaded."""
 
-_RETRY_S = 2.0
-"""After this time a page may try again what could not be written."""
-
 _LOOK_S = 2.0
 """Between two looks into the store for what other processes did and no notice told."""
 
 MAX_FRAMES = 256
 MAX_CHARACTERS = 1_000_000
 TOO_SLOW, SIGN_IN = 1013, 1008
+_LOST = OSError, WebSocketDisconnect
 
 
 class Client:
@@ -148,6 +148,19 @@ class Client:
             self._awake.clear()
             await self._awake.wait()
         return self._frames[0]
+
+
+async def until_one_ends(*works: Coroutine[object, object, object]) -> None:
+    """Do what belongs to a connection at the same time, until one of it ends; log what failed."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Exception) and not isinstance(result, _LOST):
+                _log.error("a connection failed", exc_info=result)
 
 
 class RoomState(Enum):
@@ -380,7 +393,7 @@ class Room:
                 if self.fault is None:
                     self.fault = error or fault
                     self._become(RoomState.LOADING)  # those who wait need to know
-                    self._tell_all(_unsaved(fault), has_state=False)
+                    self._tell_all(messages.unsaved(fault), has_state=False)
                 if not (self.clients and fault.kind):
                     self._rooms.abandon(self)
                     return
@@ -401,7 +414,7 @@ class Room:
             error = None
         is_told, self.fault, self.game = self.fault is not None, None, game
         if error is not None and not is_told:
-            self._tell_all(_unsaved(error))
+            self._tell_all(messages.unsaved(error))
         else:
             for client in self.clients:
                 if is_undone and client.account == game.info.owner:
@@ -417,12 +430,6 @@ class Room:
         for client in self.clients:
             state = self.state_for(client.account) if has_state else None
             self.send(messages.rejection(rejected, "", state), client)
-
-
-def _unsaved(error: StorageError) -> ActionRejected:
-    rejected = messages.unsaved(error)
-    rejected.wait = _RETRY_S
-    return rejected
 
 
 def _gone() -> ActionRejected:
