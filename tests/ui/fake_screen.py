@@ -54,10 +54,6 @@ class FakeScreen:
     def show_board(self, transition: BoardTransition, pace: float) -> None:
         self.board, self.hint = transition.board, None
 
-    def finish_motion(self) -> None: ...
-
-    def refresh_review(self) -> None: ...
-
     def show_help(self) -> None: ...
 
     def show_status(self, status: Status) -> None:

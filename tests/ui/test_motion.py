@@ -30,13 +30,12 @@ def moved(board: Board, direction: Direction) -> tuple[Moved, Undone] | None:
 
 
 def test_the_timings_are_those_of_the_original() -> None:
-    """A slide takes 100 ms, then pops and growth 200 ms; points rise for 600 ms."""
+    """A slide takes 100 ms, then pops and growth 200 ms."""
     event, undone = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT) or (0, 0)
     assert isinstance(event, Moved)
     assert isinstance(undone, Undone)
     assert motion.of_move(event).seconds == pytest.approx(0.3)
     assert motion.of_undo(undone).seconds == pytest.approx(0.1)
-    assert pytest.approx(0.6) == motion.RISE
     assert pytest.approx(1.2) == motion.OVERLAY_DELAY
 
 
@@ -77,7 +76,7 @@ def test_the_pop_swells_and_comes_back() -> None:
     assert motion.pop(1) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("timing", [motion.ease, motion.ease_in, motion.ease_in_out])
+@pytest.mark.parametrize("timing", [motion.ease, motion.ease_in_out])
 def test_timing_functions_rise_from_0_to_1(timing: object) -> None:
     """A timing function never runs backwards."""
     assert callable(timing)

@@ -14,7 +14,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import get_rules
 from py2048.session import Event, Session
-from py2048.ui.desktop import board_view, window
+from py2048.ui.desktop import board_view
 from py2048.ui.desktop.launch import GameWindow
 
 TIMEOUT_S = 120.0
@@ -157,8 +157,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Stop the time of animations, so that a busy machine cannot hurry through them."""
     stopped = Clock()
-    for module in (board_view, window):
-        monkeypatch.setattr(module, "time", stopped)
+    monkeypatch.setattr(board_view, "time", stopped)
     return stopped
 
 

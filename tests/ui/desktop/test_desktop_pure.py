@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid, swipe
 from py2048.ui.desktop.dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.launch import WindowState
-from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
+from py2048.ui.desktop.statistics_window import ALL, summarise
 from py2048.ui.desktop.window import action_of, tk_keys
 from py2048.ui.shared.actions import (
     ACTIONS,
@@ -372,17 +371,6 @@ def test_statistics_of_a_few_games() -> None:
     assert summarise(games, ALL, "assisted").scores == (100,)
     assert dict(summary.lines)["Mean"] == "433"
     assert "none yet" in summarise([]).lines[0][1]
-
-
-@given(st.floats(0.5, 1e9))
-def test_plots_reach_over_the_largest_value_in_few_steps(top: float) -> None:
-    """The lines of a plot start at 0, are evenly spaced, few, and reach the top."""
-    steps = nice_steps(top)
-    assert steps[0] == 0
-    assert steps[-1] >= top * (1 - 1e-9)
-    assert 2 <= len(steps) <= 7
-    gaps = {round(b - a, 6) for a, b in pairwise(steps)}
-    assert len(gaps) == 1
 
 
 # The state of the window

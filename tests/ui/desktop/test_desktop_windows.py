@@ -305,8 +305,8 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     assert view.board == positions[17]
     for key, speed in (("plus", 8), ("equal", 16), ("minus", 8)):
         view.event_generate(f"<KeyPress-{key}>")
-        assert viewer.speed.get() == str(speed)
-    viewer.set_speed(32)
+        assert viewer.speed == speed
+    viewer.speed = 32
     view.event_generate("<KeyPress-space>")
     desk.until(lambda: viewer.replay.index == 30)
     viewer.seek(12)
@@ -424,10 +424,10 @@ def test_help_scrolls_by_keys(open_desk: Any, monkeypatch: pytest.MonkeyPatch) -
     desk.app.controller.do("help")
     dialog = seen(desk)
     assert dialog.winfo_height() < desk.root.winfo_screenheight()
-    (text,) = [each for each in dialog.body.winfo_children() if each.winfo_class() == "Text"]
-    for key in ("Down", "Next", "End"):
-        before = text.yview()[0]
-        desk.key(key, widget=dialog)
-        desk.until(lambda before=before: text.yview()[0] > before)
-    desk.key("Home", widget=dialog)
-    desk.until(lambda: text.yview()[0] == 0.0)
+    (table,) = [each for each in dialog.body.winfo_children() if each.winfo_class() == "Treeview"]
+    for key in ("Next", "End"):
+        before = table.yview()[0]
+        desk.key(key, widget=table)
+        desk.until(lambda before=before: table.yview()[0] > before)
+    desk.key("Home", widget=table)
+    desk.until(lambda: table.yview()[0] == 0.0)

@@ -146,19 +146,6 @@ def test_a_board_shows_its_numbers_in_place() -> None:
     ]
 
 
-@pytest.mark.parametrize("side", Direction)
-@pytest.mark.parametrize("other", Direction)
-def test_words_name_the_best_side_and_the_one_played(side: Direction, other: Direction) -> None:
-    """Where they are one, it is called the best."""
-    picture = drawn(Board.empty(4, 4), 42, 21, pointer=side, played=other)
-    columns = ("".join(column) for column in zip(*picture, strict=True))
-    text = "\n".join([*picture, *columns])
-    assert text.count("best") == 1
-    assert text.count("played") == (side is not other)
-    letters = {letter for letter in text if letter.isalpha()}
-    assert letters == set("best" if side is other else "bestplayed")
-
-
 def test_large_tiles_have_large_digits() -> None:
     """On a large tile the number is drawn with dots, as many as its digits have."""
     board = Board.parse("2048 . . .\n. . . .\n. . . .\n. . . 2")

@@ -88,7 +88,7 @@ async def test_the_review_has_the_colours_of_the_theme() -> None:
         async with app.run_test(size=(80, 24)) as pilot:
             await reviewed(pilot)
             await pilot.press("n")
-            wanted = {theme.page, theme.panel, theme.accent, theme.ink, theme.empty}
+            wanted = {theme.page, theme.panel, theme.accent, theme.empty}
             await until(pilot, lambda app=app, wanted=wanted: wanted <= colours(app))
 
 

@@ -8,7 +8,7 @@ import tkinter as tk
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 from py2048 import __version__
 from py2048.game import Record
@@ -27,7 +27,6 @@ from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
 
 if TYPE_CHECKING:
-    from py2048.ui.desktop.board_windows import ReviewWindow
     from py2048.ui.shared.practice import PracticeRun
     from py2048.ui.shared.review import GameReview
 
@@ -43,8 +42,6 @@ MOUSE_HELP = (
     ("Escape", "Closes a dialog"),
     ("", "The game is saved after every move."),
 )
-
-P = ParamSpec("P")
 
 
 class DesktopApp:
@@ -70,12 +67,11 @@ class DesktopApp:
         self.window, self.root, self.session = window, window.root, session
         # Parts of the window do much of what the controller asks for.
         board = window.board
-        self.show_board, self.finish_motion, self.show_hint = board.show, board.finish, board.point
-        self.cover = board.cover
+        self.show_board, self.show_hint, self.cover = board.show, board.point, board.cover
+        self.show_gain = window.header.show_gain
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.show_coach = window.show_coach
         self.dialog: Dialog | None = None
-        self._review: ReviewWindow | None = None
         self._is_closed = False
         self._remember = remember
         self._exporting = BackgroundWorker(self.later)
@@ -133,11 +129,6 @@ class DesktopApp:
         self.window.show_autoplay(speed, len(SPEEDS) - 1, players.set_speed)
         self.menus.refresh()
 
-    def show_gain(self, points: int) -> None:
-        """Show the points that a move has gained, for a moment."""
-        if self.window.board.is_animated:
-            self.window.header.rise(points)
-
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         self.window.set_theme(theme)
@@ -176,13 +167,6 @@ class DesktopApp:
         from py2048.ui.desktop.board_windows import ReviewWindow
 
         self.open(ReviewWindow, review, play_on)
-        assert isinstance(self.dialog, ReviewWindow)
-        self._review = self.dialog
-
-    def refresh_review(self) -> None:
-        """Show what has been added to the open review."""
-        if self._review is not None and self._review is self.dialog:
-            self._review.refresh()
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open practice."""
@@ -212,13 +196,11 @@ class DesktopApp:
 
     # Dialogs
 
-    def open(
-        self, make: Callable[Concatenate[MainWindow, P], Dialog], *args: P.args, **options: P.kwargs
-    ) -> None:
+    def open(self, make: Callable[..., Dialog], *args: Any) -> None:
         """Show a dialog in place of the one that is open."""
         if self.dialog is not None:
             self.dialog.close()
-        self.dialog = dialog = make(self.window, *args, **options)
+        self.dialog = dialog = make(self.window, *args)
         dialog.on_close = lambda: self._closed(dialog)
 
     def _closed(self, dialog: Dialog) -> None:

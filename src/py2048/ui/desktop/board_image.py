@@ -219,15 +219,6 @@ def board(
 _cached_tile = lru_cache(maxsize=128)(tile)
 
 
-def pill(text: str, height: int, background: str, ink: str) -> Image.Image:
-    """Return a short text on a rounded label."""
-    size = max(8, round(0.6 * height))
-    width = round(_text_width(text) * size / 100) + round(0.9 * height)
-    image = rounded(width, height, height // 2, background)
-    write(image, (width / 2, height / 2), text, ink, size)
-    return image
-
-
 def icon(side: int, theme: Theme) -> Image.Image:
     """Return the application's icon: the digits 2, 0, 4 and 8 on four tiles."""
     big = 2 * side

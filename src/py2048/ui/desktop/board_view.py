@@ -18,7 +18,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid, swipe
-from py2048.ui.desktop.style import font
+from py2048.ui.desktop.style import font, measured
 from py2048.ui.shared import motion
 from py2048.ui.shared.screen import Banner
 from py2048.ui.shared.themes import Theme
@@ -80,9 +80,9 @@ class CanvasBoard(tk.Canvas):
         self._marks: Marks | None = None
         self._items: list[int] = []
         self._shown: list[tuple[float, float, tk.PhotoImage] | None] = []
-        self._kept: list[tk.PhotoImage] = []
         self._press: tuple[int, int] | None = None
         self._ground = self.create_image(0, 0, anchor="nw")
+        self._base: tk.PhotoImage | None = None
         self.overlay = Overlay(self)
         self.frames = 0
         self.set_theme(theme)
@@ -100,7 +100,7 @@ class CanvasBoard(tk.Canvas):
         super().destroy()
         self._photos.clear()
         self._shown.clear()
-        self._kept.clear()
+        self._base = None
 
     # What is shown
 
@@ -230,9 +230,8 @@ class CanvasBoard(tk.Canvas):
         self._photos.clear()
         self.cells, theme = grid, self._theme
         self._shown = [None] * len(self._items)
-        base = self._photos.get("ground", lambda: board_image.ground(grid, theme))
-        self._kept = [base]
-        self.itemconfigure(self._ground, image=base)
+        self._base = photo_of(board_image.ground(grid, theme), self)
+        self.itemconfigure(self._ground, image=self._base)
         self.coords(self._ground, grid.left, grid.top)
         self.finish()
         self.overlay.lay_out(grid)
@@ -244,23 +243,19 @@ class CanvasBoard(tk.Canvas):
             return
         self.delete("hint")
         grid, theme, marks = self.cells, self._theme, self._marks
-        self._kept = self._kept[:1]
         colours = {marks.played: theme.ink, marks.best: theme.accent}
         height = max(14, round(min(grid.cell * 0.32, 40)))
+        letters = font(self, 0.6 * height, bold=True)
         for direction, text in marks.labels.items():
-            face, ink = colours.get(direction, theme.panel), theme.page
+            face = colours.get(direction, theme.panel)
             if direction in colours:
                 self._draw_bar(grid, direction, face)
-            else:
-                ink = theme.ink
-            photo = self._photos.get(
-                ("pill", text, face), partial(board_image.pill, text, height, face, ink)
-            )
-            self._kept.append(photo)
-            x, y = _side(
-                grid, direction, photo.width() + 2 * grid.gap, photo.height() + 2 * grid.gap
-            )
-            self.create_image(x, y, image=photo, tags=("hint", "over"))
+            width = measured(self, text, letters) + height
+            x, y = _side(grid, direction, width + 2 * grid.gap, height + 2 * grid.gap)
+            box = x - width / 2, y - height / 2, x + width / 2, y + height / 2
+            self.create_rectangle(*box, fill=face, width=0, tags=("hint", "over"))
+            ink = theme.page if direction in colours else theme.ink
+            self.create_text(x, y, text=text, fill=ink, font=letters, tags=("hint", "over"))
 
     def _draw_bar(self, grid: BoardGrid, direction: Direction, colour: str) -> None:
         """Mark a side of the frame."""

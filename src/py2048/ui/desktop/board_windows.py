@@ -69,6 +69,7 @@ class ReviewWindow(Dialog):
         self.view = self.add_board(REVIEW_SIDE)
         self.bind_actions(REVIEW_ACTIONS, self.go, self.view)
         self.bind("<Configure>", lambda _: self.wrap(self.line, self.summary))
+        review.changed = self.refresh
         self._show_move()
         self.open(self.view)
 
@@ -244,7 +245,7 @@ class ReplayWindow(Dialog):
         super().__init__(window, "Watch a game")
         self._play_from = play_from
         self._is_animated = is_animated
-        self._timer = ""
+        self._timer, self.speed = "", START_SPEED
         self.add_text(record_title(record), "Muted.TLabel")
         self.add_buttons(
             ("Play on from here", self.play_from_here),
@@ -252,31 +253,20 @@ class ReplayWindow(Dialog):
             ("Close", self.close),
         )
         self.line = self.add_text(below=True)
-        self._add_controls()
-        self.view = self.add_board(400)
-        self._bind_events()
-        self._jump(0)
-        self.open(self.view)
-
-    def _add_controls(self) -> None:
+        slower, faster = (partial(self.change_speed, step) for step in (-1, 1))
         self.buttons = self.add_tools(
             ("|<", lambda: self.seek(0)),
             ("<", self.back),
             ("Play", self.toggle),
             (">", self.forward),
             (">|", lambda: self.seek(len(self.replay))),
+            ("Slower", slower),
+            ("Faster", faster),
         )
-        row = self.buttons["Play"].master
-        ttk.Label(row, text="Speed").pack(side="left", padx=(8, 2))
-        self.speed = ttk.Combobox(row, values=[*map(str, REPLAY_SPEEDS)], width=3, state="readonly")
-        self.set_speed(START_SPEED)
-        self.speed.bind("<<ComboboxSelected>>", lambda _: self.set_speed(int(self.speed.get())))
-        self.speed.pack(side="left")
         self.slider = ttk.Scale(self.body, from_=0, to=max(1, len(self.replay)))
         self.slider.configure(command=lambda value: self._slide(round(float(value))))
         self.slider.pack(side="bottom", fill="x")
-
-    def _bind_events(self) -> None:
+        self.view = self.add_board(400)
         keys: dict[str, Callable[[], object]] = {
             "Left": self.back,
             "Right": self.forward,
@@ -285,13 +275,15 @@ class ReplayWindow(Dialog):
             "Prior": lambda: self.seek(self.replay.index - PAGE),
             "Next": lambda: self.seek(self.replay.index + PAGE),
             "space": self.toggle,
+            **dict.fromkeys(tk_keys(BY_NAME["faster"]), faster),
+            **dict.fromkeys(tk_keys(BY_NAME["slower"]), slower),
         }
-        for name, step in (("faster", 1), ("slower", -1)):
-            keys |= dict.fromkeys(tk_keys(BY_NAME[name]), partial(self._change_speed, step))
         for key, action in keys.items():
             self.view.bind(f"<{key}>", lambda _, action=action: action())  # type: ignore[misc]
         for key in "qQ":
             self.bind(key, lambda _: self.close())
+        self._jump(0)
+        self.open(self.view)
 
     # Walking
 
@@ -323,7 +315,7 @@ class ReplayWindow(Dialog):
     def _show(self, event: Moved | Undone, transition: motion.BoardTransition) -> None:
         pace = 1.0 if self._is_animated else 0.0
         if self._timer and transition.seconds:
-            pace = min(pace, 1 / self._speed / transition.seconds)
+            pace = min(pace, 1 / self.speed / transition.seconds)
         self.view.show(transition, pace)
         self._show_place(describe(event))
 
@@ -350,7 +342,7 @@ class ReplayWindow(Dialog):
         self._run()
 
     def _run(self) -> None:
-        self._timer = self.after(round(1000 / self._speed), self._run)
+        self._timer = self.after(round(1000 / self.speed), self._run)
         self.forward()
 
     def pause(self) -> None:
@@ -360,14 +352,11 @@ class ReplayWindow(Dialog):
             self._timer = ""
             self.buttons["Play"].configure(text="Play")
 
-    def set_speed(self, speed: int) -> None:
-        """Run so many moves a second."""
-        self._speed = speed
-        self.speed.set(str(speed))
-
-    def _change_speed(self, step: int) -> None:
-        index = REPLAY_SPEEDS.index(self._speed) + step
-        self.set_speed(REPLAY_SPEEDS[min(max(index, 0), len(REPLAY_SPEEDS) - 1)])
+    def change_speed(self, step: int) -> None:
+        """Run faster (1) or slower (-1), where there is such a speed."""
+        place = REPLAY_SPEEDS.index(self.speed) + step
+        self.speed = REPLAY_SPEEDS[min(max(place, 0), len(REPLAY_SPEEDS) - 1)]
+        self._show_place(f"{self.speed} moves a second.")
 
     def play_from_here(self) -> None:
         """Close the viewer, and continue the game from the place that is shown."""

@@ -138,6 +138,33 @@ class Dialog(tk.Toplevel):
         view.pack(fill="both", expand=True, pady=round(6 * self.scale))
         return view
 
+    def add_table(self, lines: Sequence[Choice], most: int) -> ttk.Treeview:
+        """Put a table under what is there, on whose lines the usual keys go up and down.
+
+        Args:
+            lines: its lines.
+            most: how many are seen at once.
+        """
+        scale = self.scale
+        height = min(max(len(lines), 3), most)
+        table = ttk.Treeview(
+            self.body, columns=("detail",), show="tree", selectmode="browse", height=height
+        )
+        letters = font(self, 13 * scale)
+        widest = max(measured(self, line.title, letters) for line in lines)
+        width = max(round(130 * scale), widest + round(40 * scale))  # beside the indentation
+        table.column("#0", width=width, stretch=False)
+        table.column("detail", width=round(530 * scale))
+        for line in lines:
+            table.insert("", "end", iid=line.value, text=line.title, values=(line.detail,))
+        table.pack(fill="both", expand=True, pady=(0, round(6 * scale)))
+        far = len(lines)
+        for keys, step in (("jJ", 1), ("kK", -1), (("<Home>",), -far), (("<End>",), far)):
+            for key in keys:
+                table.bind(key, lambda _, step=step: _step(table, step))  # type: ignore[misc]
+        _select(table, lines[0].value)
+        return table
+
     def add_tools(self, *tools: tuple[str, Callable[[], object]]) -> dict[str, ttk.Button]:
         """Put a row of equal buttons at the bottom, and return them by their texts."""
         row = ttk.Frame(self.body)
@@ -172,6 +199,18 @@ class Dialog(tk.Toplevel):
             button.bind("<Return>", _press)
         self.bind("<Return>", lambda _: buttons[0][1]())
         return made
+
+
+def _step(table: ttk.Treeview, step: int) -> None:
+    lines = table.get_children()
+    place = lines.index(table.focus()) + step
+    _select(table, lines[min(max(place, 0), len(lines) - 1)])
+
+
+def _select(table: ttk.Treeview, line: str) -> None:
+    table.selection_set(line)
+    table.focus(line)
+    table.see(line)
 
 
 def marks_of(rows: Sequence[DirectionRow]) -> Marks:
@@ -214,12 +253,12 @@ class ListDialog(Dialog):
         self.add_buttons(("Choose", self.accept), *more, ("Cancel", self.close))
         self.fault = self.add_text(style="Fault.TLabel", below=True)
         self.entry = self._add_entry(request) if request.own else None
-        self.table = self._add_table(request.choices)
-        values = [choice.value for choice in request.choices]
-        if values:
-            self.table.pack(fill="both", expand=True, pady=(0, round(6 * self.scale)))
-            self._select(request.current if request.current in values else values[0])
-        self.open(self.table if values else self.entry)
+        self.table = self.add_table(request.choices, 13) if request.choices else None
+        if self.table is not None:
+            self.table.bind("<Double-1>", lambda _: self.accept())
+            if request.current and self.table.exists(request.current):
+                _select(self.table, request.current)
+        self.open(self.table or self.entry)
 
     def _add_entry(self, request: ListRequest) -> ttk.Entry:
         entry = ttk.Entry(self.body)
@@ -231,91 +270,25 @@ class ListDialog(Dialog):
         label.pack(side="bottom", anchor="w")
         return entry
 
-    def _add_table(self, choices: Sequence[Choice]) -> ttk.Treeview:
-        scale = self.scale
-        table = ttk.Treeview(
-            self.body,
-            columns=("detail",),
-            show="tree",
-            selectmode="browse",
-            height=min(max(len(choices), 3), 13),
-        )
-        letters = font(self, 13 * scale)
-        widest = max((measured(self, choice.title, letters) for choice in choices), default=0)
-        width = max(round(130 * scale), widest + round(40 * scale))  # beside the indentation
-        table.column("#0", width=width, stretch=False)
-        table.column("detail", width=round(530 * scale))
-        for choice in choices:
-            table.insert("", "end", iid=choice.value, text=choice.title, values=(choice.detail,))
-        table.bind("<Double-1>", lambda _: self.accept())
-        for key, step in (("j", 1), ("J", 1), ("k", -1), ("K", -1)):
-            table.bind(key, lambda _, step=step: self._step(step))  # type: ignore[misc]
-        return table
-
-    def _step(self, step: int) -> None:
-        lines = self.table.get_children()
-        place = lines.index(self.table.focus()) + step
-        self._select(lines[min(max(place, 0), len(lines) - 1)])
-
-    def _select(self, line: str) -> None:
-        self.table.selection_set(line)
-        self.table.focus(line)
-        self.table.see(line)
-
     def accept(self) -> None:
         """Take the text if there is one, else the line that is chosen."""
         own = self.entry.get().strip() if self.entry else ""
-        chosen = own or "".join(self.table.selection()[:1])
-        fault = self.request.check(chosen) if chosen else "Choose a line."
+        chosen = own or "".join(self.table.selection()[:1] if self.table else ())
+        fault = self.request.check(chosen) if chosen else "Choose a line, or type a text."
         if fault:
             self.fault.configure(text=fault)
         else:
             self.close_and(lambda: self.request.take(chosen))
 
 
-_SCROLLING = (
-    *((key, 1, "units") for key in ("<Down>", "j", "J")),
-    *((key, -1, "units") for key in ("<Up>", "k", "K")),
-    ("<Next>", 1, "pages"),
-    ("<Prior>", -1, "pages"),
-    ("<End>", 999, "pages"),
-    ("<Home>", -999, "pages"),
-)
-
-
 def read(window: MainWindow, title: str, lines: Sequence[tuple[str, str]]) -> Dialog:
     """Show lines of two columns to read; they scroll where they must."""
     dialog = Dialog(window, title)
     dialog.add_title(title)
-    buttons = dialog.add_buttons(("Close", dialog.close))
-    scale, theme = window.scale, window.theme
-    room = max(5, int((dialog.winfo_screenheight() - 200 * scale) / (20 * scale)))
-    height = min(len(lines) + 4, room)  # there is some space between lines
-    text = tk.Text(
-        dialog.body,
-        width=62,
-        height=height,
-        wrap="word",
-        tabs=(round(96 * scale),),
-        relief="flat",
-        borderwidth=0,
-        highlightthickness=0,
-        background=theme.page,
-        foreground=theme.ink,
-        font=font(dialog, 13 * scale),
-    )
-    text.tag_configure("line", lmargin2=round(96 * scale), spacing1=2)
-    text.tag_configure("key", font=font(dialog, 13 * scale, bold=True))
-    for left, right in lines:
-        text.insert("end", left, ("line", "key"), f"\t{right}\n", "line")
-    text.configure(state="disabled")
-    bar = ttk.Scrollbar(dialog.body, command=text.yview)
-    text.configure(yscrollcommand=bar.set)
-    bar.pack(side="right", fill="y")
-    text.pack(fill="both", expand=True)
-    for key, amount, unit in _SCROLLING:
-        dialog.bind(key, lambda _, amount=amount, unit=unit: text.yview_scroll(amount, unit))  # type: ignore[misc]
-    dialog.open(buttons[0])
+    dialog.add_buttons(("Close", dialog.close))
+    room = int((dialog.winfo_screenheight() - 200 * window.scale) / (24 * window.scale))
+    choices = [Choice(f"{place}", *line) for place, line in enumerate(lines)]
+    dialog.open(dialog.add_table(choices, max(5, room)))
     return dialog
 
 

@@ -6,7 +6,6 @@ import tkinter as tk
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log10
 from statistics import fmean, median
 
 from py2048.errors import Py2048Error
@@ -81,18 +80,6 @@ def summarise(
     )
 
 
-def nice_steps(top: float, most: int = 5) -> list[float]:
-    """Return round values from 0 that reach `top`, for the lines behind a plot."""
-    if top <= 0:
-        return [0.0, 1.0]
-    magnitude = 10.0 ** floor(log10(top))
-    step = next(
-        magnitude * factor for factor in (0.2, 0.5, 1, 2, 5) if top / (magnitude * factor) <= most
-    )
-    count = int(-(-top // step))
-    return [step * index for index in range(count + 1)]
-
-
 class StatisticsWindow(Dialog):
     """Your finished games in numbers and two plots.
 
@@ -158,7 +145,7 @@ class StatisticsWindow(Dialog):
 
 
 class Plot:
-    """A plot on a canvas, with lines at round values from 0 to `top` behind it."""
+    """A plot on a canvas, with lines at 0, at `top` and halfway behind it."""
 
     def __init__(
         self, canvas: tk.Canvas, theme: Theme, scale: float, title: str, top: float
@@ -167,9 +154,8 @@ class Plot:
         self._left, self._right = 60 * scale, canvas.winfo_width() - 14 * scale
         self._top, self._bottom = 30 * scale, canvas.winfo_height() - 22 * scale
         self._write(self._left, 13 * scale, title, theme.ink, "w")
-        steps = nice_steps(top)
-        self._most = steps[-1]
-        for value in steps:
+        self._most = top or 1
+        for value in (0, top / 2, top):
             y = self._y(value)
             canvas.create_line(self._left, y, self._right, y, fill=theme.empty)
             self._write(self._left - 6, y, f"{value:,.0f}", theme.muted, "e")

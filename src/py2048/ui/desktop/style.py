@@ -115,6 +115,7 @@ def _colour_buttons(style: ttk.Style, theme: Theme, scale: float) -> None:
     )
     style.configure("Tool.TButton", padding=(round(3 * scale), round(3 * scale)))
     style.configure("TScale", background=raised)
+    style.configure("TProgressbar", background=theme.accent)
     style.map("TScale", background=[("focus", theme.accent), ("active", pressed)])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 import tkinter as tk
 from collections.abc import Callable
 from tkinter import ttk
@@ -12,10 +11,9 @@ from py2048.ui.desktop import style
 from py2048.ui.desktop.board_image import rounded
 from py2048.ui.desktop.board_view import CanvasBoard, Photos
 from py2048.ui.desktop.style import cut, font, measured, write
-from py2048.ui.shared import motion
 from py2048.ui.shared.actions import ACTIONS, UserAction
 from py2048.ui.shared.screen import CoachStatus, Status
-from py2048.ui.shared.themes import Theme, mixed
+from py2048.ui.shared.themes import Theme
 
 WIDTH, HEIGHT = 480, 640
 MIN_WIDTH, MIN_HEIGHT = 350, 300
@@ -33,14 +31,11 @@ TOOLS = (
 )
 
 
-FRAME = 16
-"""Milliseconds from one picture to the next."""
+GAIN_MS = 600
+"""Milliseconds for which the points of a move are shown."""
 
 HEADER_HEIGHT = 58
 """The height of the header, in pixels of an ordinary screen."""
-
-COACH_LINE = 12
-"""The height of the coach's font, in pixels of an ordinary screen."""
 
 HEADER_LINE = 12
 """The height of its small line's font, in pixels of an ordinary screen."""
@@ -95,8 +90,6 @@ class MainWindow:
         self.board.set_theme(theme)
         self.theme = theme
         self._colour_line()
-        if self.coach is not None:
-            self.coach.set_theme(theme)
 
     def _colour_line(self) -> None:
         letters = font(self.root, 13 * self.scale)
@@ -173,55 +166,35 @@ class MainWindow:
                 self.coach = None
             return
         if self.coach is None:
-            self.coach = CoachBar(self.root, self.theme, self.scale)
+            self.coach = CoachBar(self.root, self.scale)
             self._pack_bar(self.coach)
         self.coach.show(status)
 
 
-class CoachBar(tk.Canvas):
+class CoachBar(ttk.Frame):
     """What the coach says: a bar, as full as the position is good, and a line of words beside it.
 
-    Args:
-        root: the window.
-        theme: the colours.
-        scale: how many pixels of this screen are one of an ordinary screen.
+    Attributes:
+        status: what is shown.
     """
 
-    def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
-        super().__init__(root, highlightthickness=0, borderwidth=0, height=round(18 * scale))
-        self._theme, self._scale = theme, scale
-        self.status: CoachStatus | None = None
-        self.bind("<Configure>", lambda _: self._draw())
-        self.set_theme(theme)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self._theme = theme
-        self.configure(background=theme.page)
-        self._draw()
+    def __init__(self, root: tk.Tk, scale: float) -> None:
+        super().__init__(root)
+        self._scale = scale
+        self.status = CoachStatus(0.0, "", "")
+        self._bar = ttk.Progressbar(self, maximum=1.0, length=round(100 * scale))
+        self.line = ttk.Label(self, width=1)  # as wide as there is room
+        self._bar.pack(side="left")
+        self.line.pack(side="left", fill="x", expand=True, padx=(round(8 * scale), 0))
+        self.bind("<Configure>", lambda _: self.show(self.status))
 
     def show(self, status: CoachStatus) -> None:
-        """Show what the coach says now."""
-        if status != self.status:
-            self.status = status
-            self._draw()
-
-    def _draw(self) -> None:
-        self.delete("all")
-        status, theme, scale = self.status, self._theme, self._scale
-        width, height = self.winfo_width(), self.winfo_height()
-        if status is None or width < 20:
-            return
-        bar, thick, middle = width // 4, round(10 * scale), height / 2
-        sides = middle - thick / 2, middle + thick / 2
-        self.create_rectangle(1, sides[0], bar, sides[1], fill=theme.panel, outline=theme.muted)
-        filled = 1 + (bar - 1) * status.share
-        self.create_rectangle(1, sides[0], filled, sides[1], fill=theme.accent, width=0)
-        letters, left = font(self, COACH_LINE * scale), bar + 8 * scale
-        is_long = measured(self, status.text, letters) > width - left
-        text = cut(self, status.short if is_long else status.text, letters, width - left)
-        place = left, middle
-        write(self, place, text, theme.ink, COACH_LINE * scale, anchor="w", tags="text")
+        """Show what the coach says now, in fewer words where there is no room for all."""
+        self.status = status
+        self._bar.configure(value=status.share)
+        letters, room = font(self, 13 * self._scale), max(1, self.line.winfo_width())
+        is_long = measured(self, status.text, letters) > room
+        self.line.configure(text=cut(self, status.short if is_long else status.text, letters, room))
 
 
 class WarningBar(ttk.Frame):
@@ -276,9 +249,8 @@ class ScoreHeader(tk.Canvas):
         self._scale = scale
         self._theme = theme
         self._photos = Photos(self)
-        self._boxes: dict[str, int] = {}
+        self._boxes: dict[str, float] = {}
         self._room = 0.0
-        self._rose = 0.0
         self._timer = ""
         self.status = Status()
         self.bind("<Configure>", lambda _: self._draw())
@@ -308,28 +280,16 @@ class ScoreHeader(tk.Canvas):
         self.itemconfigure("Best", text=f"{status.best:,}")
         self._show_line()
 
-    def rise(self, points: int) -> None:
-        """Let points rise from the score, over 600 ms; they take the place of those before."""
-        self.delete("rise")
-        if not points or "Score" not in self._boxes:
-            return
-        place = self._boxes["Score"], self.winfo_height() * 0.8
-        size = 17 * self._scale
-        write(self, place, f"{points:+,}", self._theme.accent, size, bold=True, tags="rise")
-        self._rose = time.perf_counter()
-        if not self._timer:
-            self._timer = self.after(FRAME, self._lift)
-
-    def _lift(self) -> None:
-        self._timer = ""
-        progress = (time.perf_counter() - self._rose) / motion.RISE
-        if progress >= 1:
-            self.delete("rise")
-            return
-        way = motion.ease_in(progress)
-        self.coords("rise", self._boxes["Score"], self.winfo_height() * (0.8 - 0.85 * way))
-        self.itemconfigure("rise", fill=mixed(self._theme.accent, self._theme.panel, way))
-        self._timer = self.after(FRAME, self._lift)
+    def show_gain(self, points: int) -> None:
+        """Show points in the corner of the score for a moment, in place of those before."""
+        self.delete("gain")
+        if self._timer:
+            self.after_cancel(self._timer)
+        if points and "Score" in self._boxes:
+            place, size = (self._boxes["Score"], self.winfo_height() * 0.29), 11 * self._scale
+            text, colour = f"{points:+,}", self._theme.accent
+            write(self, place, text, colour, size, bold=True, anchor="e", tags="gain")
+            self._timer = self.after(GAIN_MS, lambda: self.delete("gain"))
 
     def _draw(self) -> None:
         width, height = self.winfo_width(), self.winfo_height()
@@ -345,7 +305,7 @@ class ScoreHeader(tk.Canvas):
         write(self, place, title, ink, size, bold=True, anchor="w", tags="head")
         write(self, line, "", ink, HEADER_LINE * scale, anchor="w", tags=("head", "line"))
         self._show_line()
-        self.tag_raise("rise")
+        self.tag_raise("gain")
 
     def _show_line(self) -> None:
         """Show the small line, cut to the room there is."""
@@ -357,17 +317,16 @@ class ScoreHeader(tk.Canvas):
     def _draw_box(self, label: str, value: int, right: int, height: int) -> int:
         scale, theme, text = self._scale, self._theme, f"{value:,}"
         size = 19 if self.winfo_width() > 400 * scale else 15
-        width = round(max(58.0, len(text) * size * 0.66 + 20) * scale)
+        width = round(max(86.0, len(text) * size * 0.66 + 20) * scale)
         box_height = height - round(8 * scale)
         photo = self._photos.get(
             (width, box_height), lambda: rounded(width, box_height, round(5 * scale), theme.panel)
         )
         self.create_image(right, height / 2, image=photo, anchor="e", tags="head")
-        x = right - width // 2
-        write(self, (x, height * 0.29), label, theme.muted, 12 * scale, tags="head")
+        x, self._boxes[label] = right - width + 10 * scale, right - 8 * scale
+        write(self, (x, height * 0.29), label, theme.muted, 12 * scale, anchor="w", tags="head")
         place, tags = (x, height * 0.64), ("head", label)
-        write(self, place, text, theme.ink, size * scale, bold=True, tags=tags)
-        self._boxes[label] = x
+        write(self, place, text, theme.ink, size * scale, bold=True, anchor="w", tags=tags)
         return right - width
 
 

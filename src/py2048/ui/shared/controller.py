@@ -19,6 +19,7 @@ from py2048.errors import BoardError, RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
+from py2048.review import Review
 from py2048.rules import RandomStart, Rules, list_rules
 from py2048.session import Event, Hint, Session, hint_player
 from py2048.ui.shared.background import BackgroundWorker, Failure, Timer
@@ -161,7 +162,6 @@ class Controller:
 
     def _toggle_animation(self) -> None:
         is_animated = self.presenter.is_animated = not self.presenter.is_animated
-        self.screen.finish_motion()
         self._keep_look("animation", is_animated, f"Animation {'on' if is_animated else 'off'}.")
 
     def _keep_look(self, key: str, value: object, said: str) -> None:
@@ -591,17 +591,15 @@ class ReviewCommands:
             session.count_help()
             self._presenter.show_status()
 
-        def keep() -> None:
-            if is_own and not is_in_progress and review.review is not None:
-                review.note = keep_mistakes(session, review.review)
+        def keep(whole: Review) -> None:
+            review.note = keep_mistakes(session, whole)
 
-        def refresh() -> None:
-            if review.review is not None:  # it comes last, and once
-                self._presenter.attempt(keep)
-            self._screen.refresh_review()
+        def finish(whole: Review) -> None:
+            if is_own and not is_in_progress:
+                self._presenter.attempt(lambda: keep(whole))
 
         self._screen.show_review(review, lambda: self._game.play_from(review.board, record.rules))
-        review.start(self._worker, refresh)
+        review.start(self._worker, finish)
 
 
 class PracticeCommands:

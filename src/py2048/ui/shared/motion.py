@@ -22,9 +22,6 @@ SETTLE = 0.2
 POP = 1.2
 """How large a merged tile is half way through its pop."""
 
-RISE = 0.6
-"""How long the points of a move rise from the score."""
-
 OVERLAY_DELAY = 1.2
 """When the end of a game covers the board."""
 
@@ -150,7 +147,6 @@ def bezier(x1: float, y1: float, x2: float, y2: float) -> Callable[[float], floa
 
 
 ease = bezier(0.25, 0.1, 0.25, 1.0)
-ease_in = bezier(0.42, 0.0, 1.0, 1.0)
 ease_in_out = bezier(0.42, 0.0, 0.58, 1.0)
 
 

@@ -39,9 +39,6 @@ class GameScreen(Protocol):
     def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
         """Show a board become another, in `pace` times the usual time; 0 shows the end at once."""
 
-    def finish_motion(self) -> None:
-        """Jump to the end of the running animation."""
-
     def show_status(self, status: Status) -> None:
         """Show the scores, and mark the settings in use."""
 
@@ -70,12 +67,9 @@ class GameScreen(Protocol):
         """Open a review, and close it when the player leaves it.
 
         Args:
-            review: the review; it may have only begun.
+            review: the review, which is about to begin.
             play_on: what "play on from here" does, after the review has closed.
         """
-
-    def refresh_review(self) -> None:
-        """Show what has been added to the open review."""
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open practice, and close it when the player leaves it.

@@ -103,6 +103,7 @@ class GameReview:
         progress: what is under way, in words; empty at the end.
         error: why there is no more, in one line.
         note: what is said after the summary; may be empty.
+        changed: called when more moves are judged.
 
     Raises:
         RecordError: if the record breaks its own rules, or has no legal move.
@@ -119,6 +120,7 @@ class GameReview:
         self.judge: Judge | None = None
         self.review: Review | None = None
         self.progress, self.error, self.note = "Preparing the review …", "", ""
+        self.changed: Callable[[], object] = lambda: None
         self._stop: Callable[[], object] = lambda: None
 
     def __len__(self) -> int:
@@ -127,12 +129,14 @@ class GameReview:
 
     # Judging, in the background
 
-    def start(self, worker: Worker, refresh: Callable[[], object]) -> None:
-        """Let a worker judge the moves, and call `refresh` whenever more are judged."""
+    def start(self, worker: Worker, keep: Callable[[Review], object]) -> None:
+        """Let a worker judge the moves; `keep` gets the whole review."""
 
         def take(answer: Finding | Compiling | Failure) -> None:
             self.take(answer)
-            refresh()
+            if self.review is not None:  # it comes last
+                keep(self.review)
+            self.changed()
 
         self._stop = worker.drop
         worker.ask(lambda: review_game(self.record), take)

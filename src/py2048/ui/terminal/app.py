@@ -97,7 +97,7 @@ class GameApp(App[None]):
         self._begin = begin
         self.view = view = GameView()
         # Parts of the screen do much of what the controller asks for.
-        self.finish_motion, self.show_status = view.board.finish, view.show_status
+        self.show_status = view.show_status
         self.say, self.show_unsaved = view.say, view.show_unsaved
         self.show_coach, self.show_gain = view.show_coach, view.show_gain
         self._closed_dialog = 0.0
@@ -216,11 +216,6 @@ class GameApp(App[None]):
         """Open a review over the game."""
         screen = ReviewScreen(review, self._visible(self.controller.theme))
         self.push_screen(screen, _unless_closed(lambda _: play_on()))
-
-    def refresh_review(self) -> None:
-        """Show what has been added to the open review."""
-        if isinstance(self.screen, ReviewScreen) and self.screen.is_mounted:
-            self.screen.refresh_facts()
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open practice over the game."""

@@ -29,7 +29,7 @@ from textual.widget import Widget
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.shared.motion import BoardTransition, Sprite, direction_of, still
-from py2048.ui.shared.themes import DEFAULT_THEME, Theme, mixed
+from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 
 FRAMES_PER_SECOND = 50
 SWIPE_COLUMNS = 4
@@ -66,7 +66,6 @@ class TerminalBoard(Widget):
         self._is_stale = False
         self._timer: Timer | None = None
         self._pressed: tuple[int, int] | None = None
-        self._faded = False
         self._pointer: Direction | None = None
         self._played: Direction | None = None
 
@@ -91,16 +90,8 @@ class TerminalBoard(Widget):
         self._palette = theme
         self._redraw()
 
-    def set_faded(self, faded: bool) -> None:
-        """Draw the tiles faint, behind a panel, or at full strength."""
-        self._faded = faded
-        self._redraw()
-
     def point(self, direction: Direction | None, played: Direction | None = None) -> None:
-        """Light up the side of the frame towards `direction`, or no side.
-
-        With a direction that was played, both sides are named: "best" and "played".
-        """
+        """Light up the side of the frame towards `direction` and the one that was played."""
         self._pointer, self._played = direction, played
         self._redraw()
 
@@ -155,12 +146,11 @@ class TerminalBoard(Widget):
         if not self._is_stale:
             return
         self._is_stale = False
-        grid, theme, faded = self._grid, self._palette, self._faded and not self.is_moving
+        grid, theme = self._grid, self._palette
         columns, rows = (grid.width_columns, grid.height_rows) if grid else (0, 0)
         before, canvas = self._canvas, Canvas(columns, rows, theme.page)
         if grid is not None:
-            sprites = self._sprites()
-            draw_board(canvas, grid, theme, sprites, self._pointer, self._played, faded=faded)
+            draw_board(canvas, grid, theme, self._sprites(), self._pointer, self._played)
         if (before.columns, before.rows) == (columns, rows):
             changed = [row for row in range(rows) if canvas.key(row) != before.key(row)]
         else:
@@ -222,9 +212,6 @@ Place = tuple[int, int, int, int]
 DOT = 2
 """How many pixels wide a dot of a large digit is; it is one high, which makes it a square."""
 
-FADE = 0.6
-"""How far a faded board goes towards the colour of the page."""
-
 
 def draw_board(
     canvas: Canvas,
@@ -233,34 +220,22 @@ def draw_board(
     sprites: list[Sprite],
     pointer: Direction | None = None,
     played: Direction | None = None,
-    *,
-    faded: bool = False,
 ) -> None:
-    """Draw the frame, the empty cells and the tiles; `pointer` lights up a side of the frame.
+    """Draw the frame, the empty cells and the tiles.
 
-    With `played`, that side is marked too, and words in the frame tell which is which. Where
-    both are one side, it is the best.
+    The side of the frame towards `pointer` is lit up, and another one that was `played`.
     """
-    fade = FADE if faded else 0.0
     width = grid.columns * grid.pitch_x - grid.gap_x + 2 * grid.frame_x
     height = grid.rows * grid.pitch_y - grid.gap_y + 2 * grid.frame_y
-    canvas.rectangle(0, 0, width, height, mixed(theme.board, theme.page, fade))
-    if grid.frame_x:
-        if played is not None:
-            _draw_pointer(canvas, grid, theme.ink, played, width, height)
-        if pointer is not None:
-            _draw_pointer(canvas, grid, theme.accent, pointer, width, height)
+    canvas.rectangle(0, 0, width, height, theme.board)
+    for side, colour in ((played, theme.ink), (pointer, theme.accent)):
+        if side is not None and grid.frame_x:
+            _draw_pointer(canvas, grid, colour, side, width, height)
     for row in range(grid.rows):
         for column in range(grid.columns):
-            empty = mixed(theme.empty, theme.page, fade)
-            _draw_rectangle(canvas, grid, Sprite(0, row, column), empty)
+            _draw_rectangle(canvas, grid, Sprite(0, row, column), theme.empty)
     for sprite in sprites:
-        _draw_tile(canvas, grid, theme, sprite, fade)
-    if grid.frame_x and played is not None:
-        if played is not pointer:
-            _write_on_side(canvas, played, "played", theme.page)
-        if pointer is not None:
-            _write_on_side(canvas, pointer, "best", theme.page)
+        _draw_tile(canvas, grid, theme, sprite)
 
 
 def _draw_pointer(
@@ -273,36 +248,16 @@ def _draw_pointer(
     canvas.rectangle(x, y, across, down, colour)
 
 
-def _write_on_side(canvas: Canvas, side: Direction, word: str, colour: str) -> None:
-    """Write a word on a side of the frame, from top to bottom at the left and right.
-
-    Above and below, where the frame is thin, the word takes a little of the cells.
-    """
-    columns, rows = canvas.columns, canvas.rows
-    if side.is_vertical:
-        row = 0 if side is Direction.UP else rows - 1
-        canvas.write((columns - len(word)) // 2, row, word, colour)
-        return
-    column = 0 if side is Direction.LEFT else columns - 1
-    for offset, letter in enumerate(word):
-        canvas.write(column, (rows - len(word)) // 2 + offset, letter, colour)
-
-
-def _draw_tile(
-    canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite, fade: float
-) -> None:
+def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite) -> None:
     style = theme.tile(sprite.value)
-    x, y, width, height = _draw_rectangle(
-        canvas, grid, sprite, mixed(style.background, theme.page, fade)
-    )
-    colour = mixed(style.text, theme.page, fade)
+    x, y, width, height = _draw_rectangle(canvas, grid, sprite, style.background)
     digits = str(sprite.value)
     # Tiles at least as wide as 2048 get large digits, where they fit.
     if width >= DOT * (max(digits_width("2048"), digits_width(digits)) + 1):
-        _draw_digits(canvas, digits, (x, y, width, height), colour)
+        _draw_digits(canvas, digits, (x, y, width, height), style.text)
     elif 2 * len(text := label(sprite.value, grid.label_columns)) <= width and height >= 2:
         column = (x + 1) // 2 + (width // 2 - len(text)) // 2
-        canvas.write(column, (2 * y + height) // 4, text, colour)
+        canvas.write(column, (2 * y + height) // 4, text, style.text)
 
 
 def _draw_digits(canvas: Canvas, digits: str, place: Place, colour: str) -> None:

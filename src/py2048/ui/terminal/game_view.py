@@ -169,7 +169,6 @@ class GameView(Container):
         """Cover the middle of the board with words, where they fit, or uncover it."""
         if banner != self._banner:
             self._banner = banner
-            self.board.set_faded(banner is not None and banner.is_final)
             self._place_banner()
 
     def _place_banner(self) -> None:

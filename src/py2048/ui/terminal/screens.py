@@ -351,6 +351,11 @@ class ReviewScreen(BoardScreen[bool]):
         """The size of the game's board."""
         return self.review.record.rules.shape
 
+    def on_mount(self) -> None:
+        """Show what there is, and what is judged later."""
+        super().on_mount()
+        self.review.changed = self.refresh_facts
+
     def on_unmount(self) -> None:
         """Stop judging, however the screen was closed."""
         self.review.close()
