@@ -13,8 +13,8 @@ from store_games import add_record, new_online_game
 
 from py2048.server.play.fairness import revelation_of
 from py2048.server.play.games import GameService
-from py2048.server.site.daily import Streak, daily_page, streak_of
-from py2048.server.site.profiles import player_page
+from py2048.server.site.challenges import Streak, daily_page, streak_of
+from py2048.server.site.scores import player_page
 from py2048.storage import DailyResult, Store, open_store
 
 TODAY = date(2026, 3, 1)
@@ -90,7 +90,7 @@ def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:
     assert found["streak"] == Streak(3, 3)
     shown = player_page(games, "Ada")
     assert shown
-    assert shown[0]["streak"] == Streak(3, 3)
+    assert shown[1]["streak"] == Streak(3, 3)
     assert daily_page(games, str(today), "bob", today)["streak"] == Streak()
 
 

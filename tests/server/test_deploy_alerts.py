@@ -22,7 +22,6 @@ from py2048.server.http import connections, limits, middleware
 from py2048.server.play import games, rooms
 from py2048.server.settings import Settings
 from py2048.server.site import accounts, reviews
-from py2048.server.site.accounts import Passwords
 from py2048.storage.online import MIN_TURNS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,8 +50,8 @@ def test_every_limit_that_can_be_set_is_on_the_page() -> None:
 
 def test_every_fixed_limit_is_what_the_page_says() -> None:
     """The numbers of each row, in its order, are those of the code."""
-    limited, queue = limits.RateLimits(SETTINGS), Passwords().strangers.slots
-    rate, uvicorn = SimpleNamespace(**limited.buckets), Config(None)
+    limited = limits.RateLimits(SETTINGS)
+    rate, uvicorn, queue = SimpleNamespace(**limited.buckets), Config(None), limited.hashing.slots
     minutes = 60
     expected: dict[str, tuple[float, ...]] = {
         "the head of a request": (connections.MAX_HEAD / 1024, connections.HEAD_TIMEOUT_S),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -78,32 +77,6 @@ def test_a_session_that_has_ended_is_not_renewed(
     old = aged(browser, 100, monkeypatch)
     browser.form("/account/logout")
     assert "Tithonus" not in old.get("/account").text
-
-
-@pytest.mark.parametrize(("password", "status"), [(PASSWORD, 200), ("quite another one", 403)])
-def test_a_claim_that_is_sent_twice_is_one(browser: Browser, password: str, status: int) -> None:
-    """While the first is answered, which a second press drops, the second does the same."""
-    name = f"Tweedle {status}"
-    browser.get("/")
-    body = f"name={name}&password={password}".encode()
-    with socket.create_connection(("127.0.0.1", browser.server.port), timeout=30) as second:
-        head = f"Cookie: {browser.cookie}\r\nContent-Length: {len(body)}\r\nHost: 127.0.0.1"
-        late = "Expect: 100-continue\r\nConnection: close"
-        second.sendall(f"POST /account/claim HTTP/1.1\r\n{head}\r\n{late}\r\n\r\n".encode())
-        assert b" 100 " in second.recv(4096)  # it is known who asks
-        first = browser.form("/account/claim", name=name, password=PASSWORD)
-        assert first.status == 200
-        second.sendall(body)
-        answer = b"".join(iter(lambda: second.recv(4096), b"")).decode()
-    assert f" {status} " in answer.splitlines()[0]
-    other = Browser(browser.server, address=browser.address)
-    for header in re.findall("(?i)^set-cookie: (.*)\r$", answer, re.MULTILINE):
-        other.keep(header)
-    assert is_in(other, name) is (status == 200)
-    assert is_in(browser, name)
-    code = re.findall("<code>(.*?)</code>", answer if status == 200 else first.text)[0]
-    again = {"name": name, "code": code, "new_password": "quite another"}
-    assert other.form("/account/recover", **again).status == 303
 
 
 @pytest.mark.parametrize("password", [PASSWORD, "quite another one"])

@@ -29,7 +29,7 @@ from py2048.cli import main
 from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
-from py2048.server.api.bots import LINGER_S, Pace
+from py2048.server.api.bots import LINGER_S, BotService
 from py2048.server.play.games import Clock, GameService, replayed
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import Settings
@@ -407,25 +407,8 @@ def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(
 # Limits
 
 
-def test_a_pace_allows_a_burst_and_then_its_rate() -> None:
-    """A second of moves may come at once; then one after the other, each key for itself."""
-    now = 100.0
-    pace = Pace(10.0, lambda: now)
-    delays = []
-    for _ in range(13):
-        delays.append(round(pace.delay("a"), 3))
-        pace.take("a")
-    assert delays[:11] == [0.0] * 11
-    assert delays[11:] == [0.1, 0.2]
-    assert pace.delay("b") == 0.0
-    now += 10
-    assert pace.delay("a") == 0.0
-
-
 async def test_a_hasty_program_is_held_back_then_refused() -> None:
     """A wait that is short is waited; a long one is an error that names it."""
-    from py2048.server.api.bots import BotService
-
     bots = BotService(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0))
     began = time.monotonic()
     for account in "aaab":

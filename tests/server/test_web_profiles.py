@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from store_games import add_record
 from web_server import Browser, WebServer
 
+from py2048 import get_rules
 from py2048.review.plots import PLOT, bar_plot, line_plot
 from py2048.server.play.games import GameService
-from py2048.server.site.profiles import Plotted, periods_of, player_page, plots_section
+from py2048.server.site.scores import periods_of, player_page, plots_section
 from py2048.storage import GameEnd, Store, open_store
 from py2048.storage.schema import reviews
 
-RULES = "classic:size=4x4"
+CLASSIC, RULES = (str(get_rules(name)) for name in ("classic", "5x5"))
 numbers = st.floats(0.01, 1e9) | st.just(0.0)
 
 
@@ -107,7 +108,7 @@ def played(store: Store, days: int, score: int, category: str = "ranked", **fact
     name = f"{category}{days}{score}"
     return add_record(
         store, name, owner="ada", score=score, category=category, finished=f"{end}T00:00:00Z",
-        **{"rules": "classic", **facts},
+        **{"rules": CLASSIC, **facts},
     )  # fmt: skip
 
 
@@ -130,41 +131,19 @@ def test_what_a_profile_counts(store: Store) -> None:
         played(store, 1, 9000, "computer")
         played(store, 2, 40, rules=RULES)
         reviewed(store, best, 87.5)
-        values, plotted = player_page(games, "Ada") or ({}, None)
-        assert plotted
-        assert [each.name for each in values["played"]] == ["classic", "classic"]
+        account, values = player_page(games, "Ada") or ("", {})
+        assert account == "ada"
+        assert [each.name for each in values["played"]] == ["classic", "5x5"]
         assert values["chosen"].text == values["played"][0].text
-        assert plotted.rules == "classic"
-        section = plots_section(games, plotted)
+        assert values["chosen"].text == CLASSIC
+        section = plots_section(games, account, CLASSIC)
         assert re.findall(r"<figcaption>([A-Z][a-z ]+[a-z])", section) == [
             "Games", "Best and median score", "Largest tiles", "Accuracy of reviewed games",
         ]  # fmt: skip
         rows = re.findall(r'row">(\S+)</th><td class="number">(\d+)</td>', section)
         assert rows == [("2026-01-04", "1"), ("2026-01-01", "2")]
         assert "87.5 %" in section
-        _, other = player_page(games, "Ada", RULES) or ({}, None)
-        assert other
-        assert plots_section(games, other).count("<figure>") == 3
-
-
-def test_plots_are_as_they_were_until_they_show_something_else(store: Store) -> None:
-    """They are kept by what they show: another game, or another review, makes new ones."""
-    with store:
-        games = GameService(store)
-        store.accounts.claim_name("ada", "Ada", "hash")
-        kept: list[Plotted] = []
-        game = played(store, 0, 100)
-        for change in (
-            lambda: None,
-            lambda: played(store, 1, 200),
-            lambda: reviewed(store, game, 87.5),
-        ):
-            change()
-            before, now = ((player_page(games, "Ada") or ({}, None))[1] for _ in range(2))
-            assert before == now
-            assert now
-            assert now not in kept
-            kept.append(now)
+        assert plots_section(games, account, RULES).count("<figure>") == 3
 
 
 @pytest.mark.timeout(60)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from py2048.server.site.leaderboards import RecentAnswers
+from py2048.server.site.scores import RecentAnswers
 
 
 async def test_an_answer_is_worked_out_once_for_all_who_ask() -> None:

@@ -18,7 +18,7 @@ from web_server import Browser, WebServer
 
 from py2048.server.play.games import GameService
 from py2048.server.settings import Settings
-from py2048.server.site.cards import HEIGHT, WIDTH, Card, card_of, picture
+from py2048.server.site.games import HEIGHT, WIDTH, Card, card_of, picture
 from py2048.server.site.pages import origin_of
 from py2048.storage import Store, open_store
 

@@ -71,7 +71,7 @@ async def test_a_request_is_answered_by_what_it_did(tmp_path: Path) -> None:
                 direction = room.game.session.game.legal_directions()[0]
                 room.broadcast(room.game.move(number, direction), request)
         for number, request in enumerate(requests, start=1):
-            answer = json.loads(await asyncio.wait_for(request.first(), 30))
+            answer = json.loads(await asyncio.wait_for(request.next(), 30))
             assert (answer["type"], answer["version"]) == ("events", number)
             services.rooms.leave(request)
         player.leave()

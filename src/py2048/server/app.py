@@ -25,7 +25,7 @@ from py2048.server.http.monitoring import shown_path
 from py2048.server.play.messages import trouble_of
 from py2048.server.services import Services
 from py2048.server.settings import Settings
-from py2048.server.site import accounts, battles, cards, daily, games, leaderboards, pages, profiles
+from py2048.server.site import accounts, challenges, games, pages, scores
 from py2048.server.site.auth import remember, services_of, user_of
 from py2048.server.websocket import talk
 
@@ -52,12 +52,9 @@ def make_app(settings: Settings) -> ASGIApp:
         routes=[
             *pages.ROUTES,
             *games.ROUTES,
-            *leaderboards.ROUTES,
-            *daily.ROUTES,
-            *profiles.ROUTES,
+            *scores.ROUTES,
+            *challenges.ROUTES,
             *accounts.ROUTES,
-            *cards.ROUTES,
-            *battles.ROUTES,
             *api.ROUTES,
             Route("/healthz", alive),
             Route("/readyz", ready),

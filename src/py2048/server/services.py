@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import logging
-import math
 import os
 import time
 from collections.abc import AsyncIterator, Callable
@@ -29,11 +28,10 @@ from py2048.server.play.games import GameService
 from py2048.server.play.rooms import Rooms
 from py2048.server.schema import CASUAL
 from py2048.server.settings import Settings
-from py2048.server.site.accounts import Passwords
 from py2048.server.site.auth import Cookies, KnownTokens, disconnect_signed_out
 from py2048.server.site.games import Replays
-from py2048.server.site.leaderboards import HELD_S, RecentAnswers
 from py2048.server.site.reviews import MAX_KEPT, ReviewQueue
+from py2048.server.site.scores import HELD_S, PLOTS_HELD_S, RecentAnswers
 from py2048.storage import open_store
 from py2048.storage.values import utc_text
 
@@ -72,9 +70,8 @@ class Services:
         self.bots = BotService(settings)
         self.cookies = Cookies(settings.key, secure=settings.is_secure)
         self.tokens = KnownTokens()
-        self.passwords = Passwords()
         self.leaderboards: RecentAnswers[Markup] = RecentAnswers(HELD_S)
-        self.plots: RecentAnswers[Markup] = RecentAnswers(math.inf)
+        self.plots: RecentAnswers[Markup] = RecentAnswers(PLOTS_HELD_S)
         self.replays = Replays()
         self.hints = HintService(settings.players, settings.autoplays)
         self.reviews = ReviewQueue(settings.reviews if _may_review() else 0, self.metrics)
@@ -170,7 +167,6 @@ class Services:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self.hints.close()
             await asyncio.to_thread(self.reviews.close)
             if self._rooms is not None:
                 await self._rooms.close()

@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket, WebSocketState
 from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
 from py2048.server import schema
+from py2048.server.api.bots import check_pace
 from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
@@ -151,10 +152,8 @@ class ClientConnection(Client):
             message = schema.parse_message(frame)
             if isinstance(message, schema.NumberedRequest):
                 chain = message.chain
-            if self._owner.bot_of:
-                await self._services.bots.wait_turn(self.account)
-            else:
-                self._services.limits.check(moves=self.account)
+            is_program = self._owner.bot_of is not None
+            await check_pace(self._services, self.account, is_program=is_program)
             if chain is UNSET or chain != self._broken_chain:
                 await self._do(message, arrived)
         except ActionRejected as error:
@@ -236,7 +235,6 @@ class ClientConnection(Client):
             if self._offences > _MAX_OFFENCES:
                 self.close(VIOLATION)
         if error.reason == "rate":
-            self._services.metrics.limited.inc()
             self._told_to_wait = now + error.wait
         room, kind = self.room, schema.type_of(frame)[:20]
         # What is shown while the game is loaded again may not be in the store.

@@ -1,8 +1,13 @@
-"""The JSON API: boards, games, records and hints for programs; `openapi` describes it."""
+"""The JSON API: boards, games, records and hints for programs, and its description in OpenAPI 3.1.
+
+The description is made from the types of messages and answers in `py2048.server.schema`.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -12,15 +17,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from py2048 import __version__
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import BoardError, GameOverError, RecordError
 from py2048.game import Record
 from py2048.players.registry import describe_player
-from py2048.rules import Rules, list_rules
+from py2048.rules import Rules
 from py2048.server import schema
-from py2048.server.api import bots
-from py2048.server.api.openapi import Endpoint, View, document
+from py2048.server.api.bots import NDJSON, GameStream, check_pace
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.fairness import check_fair
@@ -29,10 +34,12 @@ from py2048.server.play.rooms import Client
 from py2048.server.schema import BOT, CASUAL, ActionRejected, checked_game_id
 from py2048.server.site.auth import User, player_of, remember, services_of
 from py2048.server.site.games import ask_for_review, visible_game
-from py2048.server.site.pages import text_of
+from py2048.server.site.pages import presets, text_of
 from py2048.server.site.reviews import review_answer
 from py2048.session import Hint, PositionSnapshot
 
+Json = dict[str, Any]
+JSON = "application/json"
 MAX_TURNS = 50_000
 """The longest record that is verified here."""
 
@@ -48,7 +55,7 @@ STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_gam
 
 async def rules(_request: Request) -> Response:
     """The presets."""
-    return _answer([messages.rules_info(str(rules)) for rules in list_rules()])
+    return _answer(presets())
 
 
 async def check_rules(request: Request) -> Response:
@@ -95,6 +102,25 @@ async def verify(request: Request) -> Response:
 
 
 # What does
+
+
+async def me(request: Request) -> Response:
+    """The program of a token, and its games in progress."""
+    user = await player_of(request)
+    if user.bot_of is None:
+        headers = {"www-authenticate": "Bearer"}
+        raise HTTPException(401, "send the token of a program: Authorization: Bearer …", headers)
+    person, services = user.bot_of, services_of(request)
+    answer = await services.do(lambda games: _about(games, user, person))
+    return _answer(answer)
+
+
+def _about(games: GameService, user: User, person: str) -> schema.BotAnswer:
+    found = [
+        schema.BotGame(each.id, each.rules, each.score, each.position, each.updated)
+        for each in games.store.online.open_games(user.account)
+    ]
+    return schema.BotAnswer(user.display, games.account(person).name, found)
 
 
 async def leaderboard(request: Request) -> Response:
@@ -153,7 +179,25 @@ async def record(request: Request) -> Response:
     """The record of a finished game."""
     game = await visible_game(request, await player_of(request))
     text = await services_of(request).do(GameService.record_text, game)
-    return Response(text, media_type="application/json")
+    return Response(text, media_type=JSON)
+
+
+async def stream(request: Request) -> Response:
+    """A game as it happens: its state, then each event, until it is over."""
+    user, services = await player_of(request), services_of(request)
+    game = await visible_game(request, user)
+    if request.method == "HEAD":
+        return Response(media_type=NDJSON)
+    room = await services.rooms.find(game)
+    reader = Client(user.account, user.session, user.generation)
+    services.rooms.enter(reader, room)
+    try:
+        await room.ready()
+    except ActionRejected:
+        services.rooms.leave(reader)
+        raise
+    room.send_state(reader)
+    return GameStream(services, reader)
 
 
 async def review(request: Request) -> Response:
@@ -177,7 +221,7 @@ async def move(request: Request) -> Response:
     arrived = time.monotonic()
     user, message = await player_of(request), await _body(request, schema.MoveBody)
     services = services_of(request)
-    await _check_pace(request, user)
+    await check_pace(services, user.account, is_program=user.bot_of is not None)
     rooms = services.rooms
     room = await rooms.find_own(checked_game_id(request.path_params["game"]), user.account)
     client = Client(user.account)
@@ -191,31 +235,14 @@ async def move(request: Request) -> Response:
             services.bots.sit(rooms, room)
         events = room.game.move(message.number, direction, arrived)
         room.broadcast(events, client)
-        frame = await client.first()
+        frame = await client.next() or b""
     finally:
         rooms.leave(client, by_choice=True)
     if b'"type":"refused"' in frame[:20]:
         refused = msgspec.json.decode(frame, type=schema.RejectedMessage)
         wait = 0 if refused.retry_ms is UNSET else refused.retry_ms
         raise ActionRejected(refused.reason, refused.message, wait / 1000)
-    return Response(frame, media_type="application/json")
-
-
-async def _check_pace(request: Request, user: User) -> None:
-    """Hold a program back that moves too fast; refuse people who do.
-
-    Raises:
-        ActionRejected: reason ``rate``.
-    """
-    services = services_of(request)
-    try:
-        if user.bot_of:
-            await services.bots.wait_turn(user.account)
-        else:
-            services.limits.check(moves=user.account)
-    except ActionRejected:
-        services.metrics.limited.inc()
-        raise
+    return Response(frame, media_type=JSON)
 
 
 def _check_mode(user: User, mode: str) -> None:
@@ -231,7 +258,7 @@ def _check_mode(user: User, mode: str) -> None:
 
 
 def _answer(answer: object, status: int = 200) -> Response:
-    return Response(schema.encode(answer), status, media_type="application/json")
+    return Response(schema.encode(answer), status, media_type=JSON)
 
 
 async def _body(request: Request, kind: type[_T]) -> _T:
@@ -241,7 +268,7 @@ async def _body(request: Request, kind: type[_T]) -> _T:
         HTTPException: if it is not JSON.
         ActionRejected: if it is not such a JSON object.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+    if request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
         raise HTTPException(415, "send a body of the type application/json")
     return schema.convert(_parsed(await _text(request)), kind)
 
@@ -310,83 +337,160 @@ def _verified(text: str, secret: str | None) -> schema.VerifiedAnswer:
 
 # The addresses
 
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address of the API, what it takes and what it answers.
+
+    Attributes:
+        path: the address; ``{game}`` stands for the id of a game.
+        view: answers a request; the first line of its docstring is the summary.
+        answer: the type of the answer.
+        body: the type of the request's body; with one the method is POST, without one GET.
+        query: the type of the query.
+        status: the status of the answer.
+        media: the type of the answer; `answer` describes each line of a stream.
+    """
+
+    path: str
+    view: Callable[[Request], Awaitable[Response]]
+    answer: Any
+    body: Any = None
+    query: type[msgspec.Struct] | None = None
+    status: int = 200
+    media: str = JSON
+
+    @property
+    def method(self) -> str:
+        """The method of its requests."""
+        return "GET" if self.body is None else "POST"
+
+    @property
+    def summary(self) -> str:
+        """What it does, in one line without a full stop."""
+        return (self.view.__doc__ or "").partition("\n")[0].rstrip(".")
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of what it takes."""
+        kinds = [each for each in (self.body, self.query) if each not in (None, Json)]
+        return [field.encode_name for kind in kinds for field in msgspec.structs.fields(kind)]
+
+
+_GAME = "/api/games/{game}"
 ENDPOINTS = (
     Endpoint("/api/rules", rules, list[schema.RulesInfo]),
     Endpoint("/api/rules/check", check_rules, schema.RulesInfo, query=schema.RulesQuery),
     Endpoint("/api/players", players, list[schema.PlayerInfo]),
     Endpoint("/api/boards/slides", slides, schema.SlidesAnswer, schema.PositionRequest),
-    Endpoint("/api/hints", hint, schema.HintAnswer, schema.AdviceRequest, also=(409,)),
+    Endpoint("/api/hints", hint, schema.HintAnswer, schema.AdviceRequest),
+    Endpoint("/api/records/verify", verify, schema.VerifiedAnswer, Json, schema.VerifyQuery),
     Endpoint(
-        "/api/records/verify",
-        verify,
-        schema.VerifiedAnswer,
-        dict[str, Any],
-        schema.VerifyQuery,
+        "/api/leaderboards", leaderboard, schema.LeaderboardAnswer, query=schema.LeaderboardQuery
     ),
+    Endpoint("/api/bot", me, schema.BotAnswer),
+    Endpoint("/api/games", create_game, schema.StateMessage, schema.GameRequest, status=201),
+    Endpoint(_GAME, game, schema.StateMessage),
+    Endpoint(f"{_GAME}/moves", move, schema.EventsMessage | schema.StateMessage, schema.MoveBody),
     Endpoint(
-        "/api/leaderboards",
-        leaderboard,
-        schema.LeaderboardAnswer,
-        query=schema.LeaderboardQuery,
-        also=(503,),
+        f"{_GAME}/stream",
+        stream,
+        schema.StateMessage | schema.EventsMessage | schema.RejectedMessage,
+        media=NDJSON,
     ),
+    Endpoint(f"{_GAME}/turns", turns, schema.TurnsAnswer, query=schema.TurnsQuery),
+    Endpoint(f"{_GAME}/record", record, schema.RecordAnswer),
+    Endpoint(f"{_GAME}/review", review, schema.ReviewAnswer, query=schema.TurnsQuery),
     Endpoint(
-        "/api/games",
-        create_game,
-        schema.StateMessage,
-        schema.GameRequest,
-        status=201,
-        also=(401, 403, 503),
+        f"{_GAME}/review", request_review, schema.ReviewAnswer, schema.ReviewRequest, status=202
     ),
-    Endpoint("/api/games/{game}", game, schema.StateMessage),
-    Endpoint("/api/games/{game}/turns", turns, schema.TurnsAnswer, query=schema.TurnsQuery),
-    Endpoint("/api/games/{game}/record", record, schema.RecordAnswer),
-    Endpoint("/api/games/{game}/review", review, schema.ReviewAnswer, query=schema.TurnsQuery),
-    Endpoint(
-        "/api/games/{game}/review",
-        request_review,
-        schema.ReviewAnswer,
-        schema.ReviewRequest,
-        status=202,
-    ),
-    Endpoint(
-        "/api/games/{game}/moves",
-        move,
-        schema.EventsMessage | schema.StateMessage,
-        schema.MoveBody,
-        also=(409,),
-    ),
-    *bots.ENDPOINTS,
 )
+
+
+# The description
+
+ERRORS = {
+    400: "The request cannot be read.",
+    401: "The token is not, or no longer, one of a program.",
+    403: "This account may not see this game, or not play this kind of game.",
+    404: "There is no such game.",
+    409: "Not in this position of the game.",
+    413: "The body is too large.",
+    415: "The body has another type.",
+    422: "The values make no sense.",
+    429: "Too fast.",
+    503: "The store cannot be reached.",
+}
+"""The statuses of errors, which all have the same type."""
+
+
+def document() -> Json:
+    """Return the description of the whole API."""
+    types: list[Any] = [schema.ErrorAnswer]
+    types += [kind for each in ENDPOINTS for kind in (each.answer, each.body, each.query) if kind]
+    schemas, components = msgspec.json.schema_components(
+        types, ref_template="#/components/schemas/{name}"
+    )
+    content = {
+        repr(kind): {JSON: {"schema": found}} for kind, found in zip(types, schemas, strict=True)
+    }
+    error = content[repr(schema.ErrorAnswer)]
+    errors = {
+        str(status): {"description": meaning, "content": error}
+        for status, meaning in ERRORS.items()
+    }
+    paths: Json = {}
+    for each in ENDPOINTS:
+        answer = {each.media: content[repr(each.answer)][JSON]}
+        success = {str(each.status): {"description": each.summary, "content": answer}}
+        operation: Json = {"summary": each.summary, "responses": success | errors}
+        if each.path.startswith(("/api/bot", "/api/games")):  # a token may speak for a program
+            operation["security"] = [{}, {"token": []}]
+        if each.query is not None:
+            fields = components[each.query.__name__]["properties"]
+            operation["parameters"] = [
+                {"name": name, "in": "query", "schema": field} for name, field in fields.items()
+            ]
+        if each.body is not None:
+            operation["requestBody"] = {"required": True, "content": content[repr(each.body)]}
+        path = paths.setdefault(each.path, {})
+        path[each.method.lower()] = operation
+        if "{game}" in each.path:
+            game_id = {"type": "string", "pattern": "^[0-9a-zA-Z]{1,32}$"}
+            path["parameters"] = [
+                {"name": "game", "in": "path", "required": True, "schema": game_id}
+            ]
+    token = "The token of a program; people make it on their account page."
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "py2048",
+            "version": __version__,
+            "description": "Boards, games, records, verification and hints for programs.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "components": {
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": token}
+            },
+            "schemas": components,
+        },
+        "paths": paths,
+    }
 
 
 async def description(_request: Request) -> Response:
     """The description of the API itself."""
-    return _answer(document(ENDPOINTS))
+    return _answer(document())
 
 
 async def documentation(_request: Request) -> Response:
     """The description for people."""
-    return HTMLResponse(text_of("api.html", endpoints=ENDPOINTS))
-
-
-def _routes() -> list[Route]:
-    """Return one route for each address, which knows all methods that it takes."""
-    views: dict[str, dict[str, View]] = {}
-    for each in ENDPOINTS:
-        views.setdefault(each.path, {})[each.method] = each.view
-    return [_route(path, by_method) for path, by_method in views.items()]
-
-
-def _route(path: str, views: dict[str, View]) -> Route:
-    async def answer(request: Request) -> Response:
-        return await views["GET" if request.method == "HEAD" else request.method](request)
-
-    return Route(path, answer, methods=list(views))
+    return HTMLResponse(text_of("api.html", endpoints=ENDPOINTS, errors=ERRORS))
 
 
 ROUTES = (
     Route("/api/openapi.json", description),
     Route("/api/docs", documentation),
-    *_routes(),
+    *(Route(each.path, each.view, methods=[each.method]) for each in ENDPOINTS),
 )

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from py2048.server import schema
-from py2048.server.api.openapi import NDJSON, Endpoint
 from py2048.server.http.connections import END
+from py2048.server.http.limits import Buckets
 from py2048.server.http.middleware import address_of
-from py2048.server.play.games import GameService
-from py2048.server.play.rooms import Client, Room, Rooms, until_one_ends
+from py2048.server.play.rooms import Client, Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
-from py2048.server.site.auth import User, player_of, services_of
-from py2048.server.site.games import visible_game
 
 if TYPE_CHECKING:
     from py2048.server.services import Services
 
+NDJSON = "application/x-ndjson"
 MAX_GAMES = 32
 """The games that a program plays at the same time."""
 
@@ -36,14 +30,10 @@ LINGER_S = 60.0
 _MAX_WAIT_S = 2.0
 """How long a move that comes too soon is held back; beyond that it is refused."""
 
-_BURST_S = 1.0
-"""The moves of this time may come at once."""
-
 _SILENCE_S = 10.0
 """After this an empty line shows that a stream is alive."""
 
 _MAX_SEATS = 2000
-_MAX_KEYS = 20_000
 
 
 class Seat(Client):
@@ -94,9 +84,9 @@ class BotService:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._rate = settings.bot_moves_rate
-        self._pace = Pace(settings.bot_moves_rate)
-        self._pace_of_all = Pace(settings.bots_rate)
+        # The moves of a second may come at once.
+        self._pace = Buckets(settings.bot_moves_rate, settings.bot_moves_rate)
+        self._pace_of_all = Buckets(settings.bots_rate, settings.bots_rate)
         self._seats: dict[str, Seat] = {}
 
     async def wait_turn(self, account: str) -> None:
@@ -105,13 +95,12 @@ class BotService:
         Raises:
             ActionRejected: reason ``rate``, if it would have to wait for long.
         """
-        wait = max(self._pace.delay(account), self._pace_of_all.delay(""))
+        wait = max(self._pace.wait(account), self._pace_of_all.wait(""))
         if wait > _MAX_WAIT_S:
-            raise ActionRejected(
-                "rate", f"too fast: a program makes at most {self._rate:g} moves a second", wait
-            )
-        self._pace.take(account)
-        self._pace_of_all.take("")
+            most = f"a program makes at most {self._pace.rate:g} moves a second"
+            raise ActionRejected("rate", f"too fast: {most}", wait)
+        self._pace.owe(account, 1)
+        self._pace_of_all.owe("", 1)
         if wait:
             await asyncio.sleep(wait)
 
@@ -136,93 +125,23 @@ class BotService:
         seat.used = time.monotonic()
 
 
-@dataclass
-class Pace:
-    """Spaces what each key does by a rate, after a burst.
+async def check_pace(services: Services, account: str, *, is_program: bool) -> None:
+    """Hold a program back that moves too fast; refuse people who do.
 
-    Args:
-        rate: how much a second.
-        clock: tells the seconds.
+    Raises:
+        ActionRejected: reason ``rate``.
     """
-
-    rate: float
-    clock: Callable[[], float] = time.monotonic
-    _next: dict[str, float] = field(default_factory=dict, init=False)
-
-    def delay(self, key: str) -> float:
-        """Return the seconds to wait before the next."""
-        return max(0.0, self._next.get(key, 0.0) - self.clock() - _BURST_S)
-
-    def take(self, key: str) -> None:
-        """Count one, done now or after its delay."""
-        now = self.clock()
-        self._next[key] = max(self._next.get(key, 0.0), now) + 1 / self.rate
-        if len(self._next) > _MAX_KEYS:
-            self._next = {each: when for each, when in self._next.items() if when > now}
-
-
-# The views
-
-
-async def me(request: Request) -> Response:
-    """The program of a token, and its games in progress."""
-    user = await player_of(request)
-    if not user.bot_of:
-        headers = {"www-authenticate": "Bearer"}
-        raise HTTPException(401, "send the token of a program: Authorization: Bearer …", headers)
-    answer = await services_of(request).do(_about, user)
-    return Response(schema.encode(answer), media_type="application/json")
-
-
-async def stream(request: Request) -> Response:
-    """A game as it happens: its state, then each event, until it is over."""
-    user, services = await player_of(request), services_of(request)
-    room = await services.rooms.find(await visible_game(request, user))
-    reader = GameReader(user.account, user.session, user.generation)
-    services.rooms.enter(reader, room)
     try:
-        await room.ready()
+        if is_program:
+            await services.bots.wait_turn(account)
+        else:
+            services.limits.check(moves=account)
     except ActionRejected:
-        services.rooms.leave(reader)
+        services.metrics.limited.inc()
         raise
-    room.send_state(reader)
-    return GameStream(services, reader)
 
 
-ENDPOINTS = (
-    Endpoint("/api/bot", me, schema.BotAnswer, also=(401, 503)),
-    Endpoint(
-        "/api/games/{game}/stream",
-        stream,
-        schema.StateMessage | schema.EventsMessage | schema.RejectedMessage,
-        media=NDJSON,
-    ),
-)
-
-
-# Streams
-
-
-def _about(games: GameService, user: User) -> schema.BotAnswer:
-    found = [
-        schema.BotGame(each.id, each.rules, each.score, each.position, each.updated)
-        for each in games.store.online.open_games(user.account)
-    ]
-    return schema.BotAnswer(user.display, games.account(user.bot_of or "").name, found)
-
-
-class GameReader(Client):
-    """A reader of the stream of a game."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether all was sent, and nothing more will happen."""
-        room = self.room
-        is_over = room is None or (room.is_settled and room.game.is_over)
-        return is_over and self.has_sent_all
-
-
-class GameStream(Response):
+class GameStream(StreamingResponse):
     """The stream of a game, which ends with the game, its reader, or the server.
 
     Args:
@@ -230,11 +149,10 @@ class GameStream(Response):
         reader: who reads, in the room of the game.
     """
 
-    def __init__(self, services: Services, reader: GameReader) -> None:
-        super().__init__(media_type=NDJSON)
-        del self.headers["content-length"]
-        self.headers["cache-control"] = "no-store"
-        self.headers["x-accel-buffering"] = "no"  # nginx would wait for more
+    def __init__(self, services: Services, reader: Client) -> None:
+        # nginx would wait for more without the second.
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        super().__init__(self._lines(), headers=headers, media_type=NDJSON)
         self._services = services
         self._reader = reader
 
@@ -246,45 +164,25 @@ class GameStream(Response):
                 if not is_free:
                     raise ActionRejected("busy", "too many streams are open: close one", 1.0)
                 rooms.clients.add(reader)
-                await self._send_lines(scope, receive, send)
+                scope[END] = lambda: reader.close(0)
+                await super().__call__(scope, receive, send)
         finally:
             rooms.clients.discard(reader)
             rooms.leave(reader)
 
-    async def _send_lines(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
-        if scope["method"] == "HEAD":
-            await send(start)
-            await send(_body(b"", more=False))
-            return
-        while (await receive()).get("more_body"):  # the body, which has no meaning
-            pass
-        scope[END] = asyncio.Event()
-        await send(start)
-        await until_one_ends(
-            self._reader.run(lambda frame: self._forward(frame, send)),
-            scope[END].wait(),
-            _gone(receive),
-            _keep_alive(self._reader),
-        )
-        await send(_body(b"", more=False))
+    async def _lines(self) -> AsyncIterator[bytes]:
+        while not self._is_done:
+            try:
+                frame = await asyncio.wait_for(self._reader.next(), _SILENCE_S)
+            except TimeoutError:
+                frame = b""
+            if frame is None:
+                return
+            yield frame + b"\n"
 
-    async def _forward(self, frame: bytes, send: Send) -> None:
-        await send(_body(frame + b"\n"))
-        if self._reader.is_done:
-            self._reader.close(0)
-
-
-def _body(data: bytes, *, more: bool = True) -> Message:
-    return {"type": "http.response.body", "body": data, "more_body": more}
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _keep_alive(reader: Client) -> None:
-    while True:
-        await asyncio.sleep(_SILENCE_S)
-        reader.send(b"")
+    @property
+    def _is_done(self) -> bool:
+        """Whether all was sent, and nothing more will happen."""
+        room = self._reader.room
+        is_over = room is None or (room.is_settled and room.game.is_over)
+        return is_over and self._reader.has_sent_all

@@ -6,13 +6,13 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.errors import PlayerError, Py2048Error, did_you_mean
 from py2048.players import Player, make_player
 from py2048.rules import Rules
+from py2048.server.http.limits import Queue
 from py2048.server.play import messages
 from py2048.server.play.games import preset_of
 from py2048.server.play.rooms import Autoplay, Room, Rooms
@@ -49,8 +49,7 @@ class HintService:
         self._autoplays = autoplays
         self._players: dict[str, Player] = {}
         self._locks = {spec: threading.Lock() for spec in specs}
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-hints")
-        self._asked = 0
+        self._queue = Queue(_THREADS, MAX_QUEUE, MAX_QUEUE)
 
     def checked(self, spec: str | None, rules: Rules, board: Board) -> str:
         """Return a spec that may be asked for; none means the usual one for the board.
@@ -77,19 +76,8 @@ class HintService:
             ActionRejected: if too many wait already.
             PlayerError: if the player fails.
         """
-        answers, loop = self._answers(spec, snapshot, only_move), asyncio.get_running_loop()
-        while True:
-            if self._asked >= MAX_QUEUE:
-                raise ActionRejected(
-                    "busy", "too many ask the computer players: try again in a moment"
-                )
-            self._asked += 1
-            try:
-                answer = await loop.run_in_executor(self._pool, self._answer, spec, answers)
-            finally:
-                self._asked -= 1
-            if answer is None:
-                return
+        answers = self._answers(spec, snapshot, only_move)
+        while (answer := await self._queue.do("", self._answer, spec, answers)) is not None:
             yield answer
             if not isinstance(answer, Hint):
                 await asyncio.sleep(PROGRESS_PERIOD_S)
@@ -104,7 +92,7 @@ class HintService:
     def _answers(
         self, spec: str, snapshot: PositionSnapshot, only_move: bool
     ) -> Iterator[Hint | Compiling]:
-        if spec not in self._players:
+        if spec not in self._players:  # making one may take long: it is the thread that does
             self._players[spec] = make_player(spec)
         yield from advise(snapshot, self._players[spec], only_move=only_move)
 
@@ -166,7 +154,3 @@ class HintService:
             room.autoplay = None
             room.set_autoplay(None)
             rooms.release(room)
-
-    def close(self) -> None:
-        """Ask no more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from py2048.server.http.middleware import network_of
 
 END = "py2048.end"
-"""In the scope of a request: an event that ends an answer without an end when the server ends."""
+"""In the scope of a request: what ends an answer without an end when the server ends."""
 SOCKET = "py2048.socket"
 """The extension of a WebSocket's scope: its `SocketConnection`."""
 
@@ -144,8 +144,8 @@ class HttpConnection(H11Protocol):
         """Let the answer be the last; one without an end ends now."""
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and isinstance(end := cycle.scope.get(END), asyncio.Event):
-            end.set()
+        if cycle is not None and callable(end := cycle.scope.get(END)):
+            end()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back."""

@@ -40,26 +40,32 @@ class Buckets:
     def __post_init__(self) -> None:
         self.burst = max(1.0, self.burst)
 
+    def wait(self, key: str) -> float:
+        """Return the seconds until there is a token."""
+        return max(0.0, (1 - self._level(key)) / self.rate)
+
     def take(self, key: str) -> float:
         """Take a token; return 0.0, or the seconds to wait if there is none."""
+        wait = self.wait(key)
+        if not wait:
+            self.owe(key, 1)
+        return wait
+
+    def owe(self, key: str, tokens: float) -> None:
+        """Take tokens, even such as are not there yet: the next one waits for them."""
         now = self.clock()
-        level, since = self._levels.get(key, (self.burst, now))
-        level = min(self.burst, level + (now - since) * self.rate)
-        if level < 1:
-            return (1 - level) / self.rate
-        self._levels[key] = (level - 1, now)
+        self._levels[key] = (self._level(key) - tokens, now)
         if len(self._levels) > _MAX_BUCKETS:
             self.forget_full(now)
-        return 0.0
+
+    def _level(self, key: str) -> float:
+        now = self.clock()
+        level, since = self._levels.get(key, (self.burst, now))
+        return min(self.burst, level + (now - since) * self.rate)
 
     def __len__(self) -> int:
         """Return how many buckets are remembered."""
         return len(self._levels)
-
-    def owe(self, key: str, tokens: float) -> None:
-        """Take tokens that need not be there yet, after `take`: the next one waits for them."""
-        level, since = self._levels.get(key, (self.burst, self.clock()))
-        self._levels[key] = (level - tokens, since)
 
     def forget_full(self, now: float) -> None:
         """Drop the buckets that are full again at a time: they are as good as new."""
@@ -213,6 +219,7 @@ class RateLimits:
             "replays": Buckets(4.0, 120, "turns: wait a moment"),
         }
         self.logins = Backoff()
+        self.hashing, self.known_hashing = Queue(2, 40, 160), Queue(1, 20, 40)  # passwords
         # One at a time each, and not where games are opened: players feel little of either.
         self.verifying, self.replaying = Queue(1, 4, 8), Queue(1, 20, 60)
         self.plotting = Queue(1, 4, 60)

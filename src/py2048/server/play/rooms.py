@@ -130,24 +130,23 @@ class Client:
         the current frame may never end.
         """
         self._sender = asyncio.current_task()
-        while True:
-            while self._frames:
-                frame = self._frames.popleft()
-                self._size -= len(frame)
-                self._is_sending = True
-                await send(frame)
-                self._is_sending = False
-            if self.closed is not None:
-                return self.closed
-            self._awake.clear()
-            await self._awake.wait()
+        while (frame := await self.next()) is not None:
+            self._is_sending = True
+            await send(frame)
+            self._is_sending = False
+        assert self.closed is not None  # there would be another frame
+        return self.closed
 
-    async def first(self) -> bytes:
-        """Return the first frame, when there is one: for an answer to a single request."""
+    async def next(self) -> bytes | None:
+        """Return the next frame, when there is one; None after the last of a closed client."""
         while not self._frames:
+            if self.closed is not None:
+                return None
             self._awake.clear()
             await self._awake.wait()
-        return self._frames[0]
+        frame = self._frames.popleft()
+        self._size -= len(frame)
+        return frame
 
 
 async def until_one_ends(*works: Coroutine[object, object, object]) -> None:

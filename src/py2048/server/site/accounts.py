@@ -24,7 +24,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from py2048.server.http.limits import Queue
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
@@ -37,9 +36,8 @@ from py2048.server.site.auth import (
     session_of,
     sign_in,
     sign_out,
-    user_of,
 )
-from py2048.server.site.pages import FormError, page, read_form, render
+from py2048.server.site.pages import FormError, page, read_form, render, sentence
 from py2048.storage import Account, AccountError
 from py2048.storage.values import looks_of
 
@@ -52,8 +50,6 @@ MAX_NAME = 24
 MAX_BOTS = 5
 _MAX_RECENT = 50
 _NAME = re.compile(r"[A-Za-z0-9 ._-]*[A-Za-z0-9][A-Za-z0-9 ._-]*")
-_WRONG = "The name or the password is wrong."
-_WRONG_CODE = "The name or the recovery code is wrong."
 _NOTICES = {
     "login": "Welcome back.",
     "logout": "You are logged out.",
@@ -68,31 +64,27 @@ _NOTICES = {
 Form = dict[str, str]
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, user: User) -> Response:
     """The page."""
     notice = _NOTICES.get(request.query_params.get("done", ""))
-    return await _page(request, await user_of(request), notice=notice)
+    return await _page(request, user, notice=notice)
 
 
-async def export(request: Request) -> Response:
+async def export(request: Request, user: User) -> Response:
     """All that is kept of the account, in one file."""
-    user = await user_of(request)
-    text = await services_of(request).do(_export_text, user.account)
+    found = await services_of(request).do(GameService.export, user.account)
     headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
+    text = json.dumps(found, indent=1, ensure_ascii=False)
     return Response(text, media_type="application/json", headers=headers)
 
 
-def _export_text(games: GameService, account: str) -> str:
-    return json.dumps(games.export(account), indent=1, ensure_ascii=False)
-
-
-async def act(request: Request) -> Response:
+async def act(request: Request, user: User) -> Response:
     """Do what a form asks for, and show the page again."""
     name = request.path_params["action"]
     action = _ACTIONS.get(name)
     if action is None:
         raise HTTPException(404, "There is no such form.")
-    user, form = await user_of(request), Form()
+    form = Form()
     try:
         form = await read_form(request)
         if user.is_guest and name not in _FOR_GUESTS:
@@ -104,6 +96,8 @@ async def act(request: Request) -> Response:
         fault, status = error.detail, error.status_code
     except AccountError as error:
         fault, status = str(error), 403
+    except ActionRejected as error:  # too many passwords wait to be hashed
+        fault, status = sentence(error), 503
     typed = form.get("name", "")[:MAX_NAME]
     return await _page(request, user, error=fault, status=status, typed=typed)
 
@@ -143,86 +137,64 @@ def _back(what: str) -> RedirectResponse:
 async def _claim(request: Request, user: User, form: Form) -> Response:
     if not user.is_guest:
         raise FormError("This account has a name already.", 403)
-    services = services_of(request)
-    name, password = checked_name(form.get("name", "")), form.get("password", "")
+    name = checked_name(form.get("name", ""))
     _check_pace(request)
-    hashed = await _new_hash(request, password, name)
-    codes, accounts = new_codes(), services.rooms.games.store.accounts
+    hashed = await _new_hash(request, form.get("password", ""), name)
+    codes = new_codes()
     hashes = [*map(code_hash, codes)]
-    run = services.rooms.in_thread
-    try:
-        account = await run(accounts.claim_name, user.account, name, hashed, hashes)
-    except AccountError:
-        # A form sent twice: the browser has dropped the answer to the first.
-        account = await services.do(GameService.account, user.account)
-        if account.name != name:
-            raise
-        _, attempt = _count_attempt(request, name, account)
-        if not await services.passwords.verify(
-            account.password, password, address_of(request.scope), None
-        ):
-            raise
-        services.limits.logins.forgive(attempt)
-        await run(accounts.set_recovery, account.id, hashes)
+    account = await services_of(request).do(
+        lambda games: games.store.accounts.claim_name(user.account, name, hashed, hashes)
+    )
     signed_in = await sign_in(request, account)
     return await _page(request, signed_in, notice="The name is yours.", secret=("codes", codes))
 
 
 async def _login(request: Request, user: User, form: Form) -> Response:
-    services, address = services_of(request), address_of(request.scope)
-    name, password = form.get("name", "")[:200], form.get("password", "")
-    account = await services.do(_find_name, name)
-    device, attempt = _count_attempt(request, name, account)
+    account, device, attempt = await _attempt(request, form)
     # Without such a name just as much time is spent, so that names cannot be found out.
-    is_right = await services.passwords.verify(
-        account.password if account else None, password, address, device
-    )
+    hashed = account.password if account else None
+    is_right = await _verify(request, hashed, form.get("password", ""), device)
     if account is None or not is_right:
-        raise FormError(_WRONG, 403)
-    services.limits.logins.forgive(attempt)
-    if user.session:
-        await services.do(_end_session, user.session, user.account)
+        raise FormError("The name or the password is wrong.", 403)
+    services_of(request).limits.logins.forgive(attempt)
+    await _end_session(request, user.session, user.account)
     return await _back_as(request, account, "login")
 
 
 async def _recover(request: Request, _user: User, form: Form) -> Response:
     """Set a new password by a recovery code, which is used up."""
-    services, name = services_of(request), form.get("name", "")[:200]
-    account = await services.do(_find_name, name)
-    _, attempt = _count_attempt(request, name, account)
-    code = code_hash(form.get("code", "")[:200])
-    accounts, run = services.rooms.games.store.accounts, services.rooms.in_thread
-    if account is None or code not in await run(accounts.recovery_codes, account.id):
-        raise FormError(_WRONG_CODE, 403)
+    account, _, attempt = await _attempt(request, form)
+    services, code = services_of(request), code_hash(form.get("code", "")[:200])
+    wrong = FormError("The name or the recovery code is wrong.", 403)
+    if account is None or code not in await services.do(
+        lambda games: games.store.accounts.recovery_codes(account.id)
+    ):
+        raise wrong
     services.limits.logins.forgive(attempt)
-    hashed = await _new_hash(request, form.get("new_password", ""), account.name or name)
-    if not await run(accounts.recover, account.id, code, hashed):
-        raise FormError(_WRONG_CODE, 403)
+    hashed = await _new_hash(request, form.get("new_password", ""), account.name or "")
+    if not await services.do(
+        lambda games: games.store.accounts.recover(account.id, code, hashed)
+    ):  # it was used meanwhile
+        raise wrong
     return await _back_as(request, account, "recovered")
 
 
 async def _password(request: Request, user: User, form: Form) -> Response:
     account = await _checked(request, user, form)
     hashed = await _new_hash(request, form.get("new_password", ""), user.display)
-    rooms = services_of(request).rooms
-    await rooms.in_thread(rooms.games.store.accounts.set_password, account.id, hashed)
+    await services_of(request).do(
+        lambda games: games.store.accounts.set_password(account.id, hashed)
+    )
     return await _back_as(request, account, "password")
 
 
 async def _codes(request: Request, user: User, form: Form) -> Response:
-    account = await _checked(request, user, form)
-    codes, rooms = new_codes(), services_of(request).rooms
+    account, codes = await _checked(request, user, form), new_codes()
     hashes = [*map(code_hash, codes)]
-    await rooms.in_thread(rooms.games.store.accounts.set_recovery, account.id, hashes)
+    await services_of(request).do(
+        lambda games: games.store.accounts.set_recovery(account.id, hashes)
+    )
     return await _page(request, user, secret=("codes", codes))
-
-
-def _find_name(games: GameService, name: str) -> Account | None:
-    return games.store.accounts.find_name(name)
-
-
-async def _new_hash(request: Request, password: str, name: str) -> str:
-    return await services_of(request).passwords.new(password, name, address_of(request.scope))
 
 
 async def _back_as(request: Request, account: Account, what: str) -> Response:
@@ -234,22 +206,20 @@ async def _back_as(request: Request, account: Account, what: str) -> Response:
 
 
 async def _logout(request: Request, user: User, _form: Form) -> Response:
-    services = services_of(request)
     if user.session:
-        await services.do(_end_session, user.session, user.account)
+        await _end_session(request, user.session, user.account)
     else:
-        await services.rooms.in_thread(services.rooms.games.store.accounts.end_guest, user.account)
+        await services_of(request).do(lambda games: games.store.accounts.end_guest(user.account))
     return _gone(request, "logout")
 
 
 async def _everywhere(request: Request, user: User, _form: Form) -> Response:
-    rooms = services_of(request).rooms
-    await rooms.in_thread(rooms.games.store.sessions.end_all, user.account)
+    await services_of(request).do(lambda games: games.store.sessions.end_all(user.account))
     return _gone(request, "everywhere")
 
 
 async def _end(request: Request, user: User, form: Form) -> Response:
-    await services_of(request).do(_end_session, form.get("session", ""), user.account)
+    await _end_session(request, form.get("session"), user.account)
     return _back("ended")
 
 
@@ -260,18 +230,18 @@ async def _delete(request: Request, user: User, form: Form) -> Response:
     return _gone(request, "deleted")
 
 
-def _end_session(games: GameService, session: str, account: str) -> None:
-    games.store.sessions.end(session, account)
+async def _end_session(request: Request, session: str | None, account: str) -> None:
+    if session:
+        await services_of(request).do(lambda games: games.store.sessions.end(session, account))
 
 
 async def _forget(services: Services, account: str) -> None:
     """Delete an account with its programs, and stop showing their games."""
-    rooms = services.rooms
-    accounts = rooms.games.store.accounts
-    gone = {account, *(bot.id for bot in await rooms.in_thread(accounts.bots, account))}
+    bots = await services.do(lambda games: games.store.accounts.bots(account))
+    gone, rooms = {account, *(bot.id for bot in bots)}, services.rooms
     for each in gone:
         rooms.disconnect(each)
-    await rooms.in_thread(accounts.delete, account)
+    await services.do(lambda games: games.store.accounts.delete(account))
     rooms.forget(gone)
     services.leaderboards.clear()
 
@@ -285,24 +255,27 @@ def _gone(request: Request, what: str) -> Response:
 
 
 async def _bot(request: Request, user: User, form: Form) -> Response:
-    name, token = checked_name(form.get("name", "")), new_token()
+    name, token, bot = checked_name(form.get("name", "")), new_token(), new_account_id()
     _check_pace(request)
-    rooms, bot, session = services_of(request).rooms, new_account_id(), session_of(token)
-    add = rooms.games.store.accounts.add_bot
-    await rooms.in_thread(add, bot, name, user.account, session, most=MAX_BOTS)
+    await services_of(request).do(
+        lambda games: games.store.accounts.add_bot(
+            bot, name, user.account, session_of(token), most=MAX_BOTS
+        )
+    )
     return await _page(request, user, secret=("token", token), shown=name)
 
 
 async def _token(request: Request, user: User, form: Form) -> Response:
-    rooms, token, bot = services_of(request).rooms, new_token(), await _bot_of(request, user, form)
-    renew = rooms.games.store.accounts.renew_token
-    await rooms.in_thread(renew, user.account, bot.id, session_of(token))
+    token, bot = new_token(), await _bot_of(request, user, form)
+    await services_of(request).do(
+        lambda games: games.store.accounts.renew_token(user.account, bot.id, session_of(token))
+    )
     return await _page(request, user, secret=("token", token), shown=bot.name)
 
 
 async def _token_end(request: Request, user: User, form: Form) -> Response:
-    rooms, bot = services_of(request).rooms, await _bot_of(request, user, form)
-    await rooms.in_thread(rooms.games.store.sessions.end_all, bot.id)
+    bot = await _bot_of(request, user, form)
+    await services_of(request).do(lambda games: games.store.sessions.end_all(bot.id))
     return _back("token-ended")
 
 
@@ -313,8 +286,8 @@ async def _bot_delete(request: Request, user: User, form: Form) -> Response:
 
 
 async def _bot_of(request: Request, user: User, form: Form) -> Account:
-    rooms = services_of(request).rooms
-    for bot in await rooms.in_thread(rooms.games.store.accounts.bots, user.account):
+    bots = await services_of(request).do(lambda games: games.store.accounts.bots(user.account))
+    for bot in bots:
         if bot.id == form.get("bot"):
             return bot
     raise FormError("You have no such program.", 404)
@@ -351,32 +324,35 @@ async def _checked(request: Request, user: User, form: Form) -> Account:
     services, attempt = services_of(request), f"session {user.session}"
     _check_wait(services, services.limits.logins.attempt(attempt))
     account = await services.do(GameService.account, user.account)
-    if not await services.passwords.verify(
-        account.password, form.get("password", ""), address_of(request.scope), user.session
-    ):
+    if not await _verify(request, account.password, form.get("password", ""), user.session):
         raise FormError("The password is wrong.", 403)
     services.limits.logins.forgive(attempt)
     return account
 
 
-def _count_attempt(request: Request, name: str, account: Account | None) -> tuple[str | None, str]:
-    """Count an attempt to log in; return the browser, if it is known, and the count's key.
+async def _attempt(request: Request, form: Form) -> tuple[Account | None, str | None, str]:
+    """Count an attempt to log in by name.
 
     A browser in which the account was logged in before counts for itself, so that the wrong
     passwords of others do not stand in its way. However its name is spelt, it is one account.
 
+    Returns:
+        The account, the browser if it is known, and the key under which the attempt is counted.
+
     Raises:
         FormError: if there were too many.
     """
-    services, address = services_of(request), address_of(request.scope)
+    services, name = services_of(request), form.get("name", "")[:200]
+    account = await services.do(lambda games: games.store.accounts.find_name(name))
     header = request.headers.get("cookie")
     device = services.cookies.device(header, account.id) if account else None
     if device and not services.limits.logins.attempt(f"device {device}"):
-        return device, f"device {device}"
+        return account, device, f"device {device}"
     _check_pace(request)
-    attempt = f"name {account.id if account else name.casefold()} {address}"
+    who = account.id if account else name.casefold()
+    attempt = f"name {who} {address_of(request.scope)}"
     _check_wait(services, services.limits.logins.attempt(attempt))
-    return None, attempt
+    return account, None, attempt
 
 
 def _check_pace(request: Request) -> None:
@@ -449,54 +425,21 @@ def check_password(password: str, name: str) -> None:
     raise FormError(" ".join([*said, *filter(None, [feedback["warning"]]), *better]))
 
 
-class Passwords:
-    """Makes and compares hashes, a few at a time.
+async def _new_hash(request: Request, password: str, name: str) -> str:
+    """Return the hash of a new password, in turn, as `check_password` allows."""
+    queue = services_of(request).limits.hashing
+    return await queue.do(address_of(request.scope), _hash, password, name)
 
-    Browsers in which an account was logged in before have a queue of their own, which strangers
-    cannot fill.
+
+async def _verify(request: Request, hashed: str | None, password: str, device: str | None) -> bool:
+    """Say, in turn, whether a password is the right one; without one to compare, work as long.
+
+    A `device` in which the account was logged in before has a queue that strangers cannot fill.
     """
-
-    def __init__(self) -> None:
-        self.strangers = Queue(2, 40, 160)  # a class signs in together
-        self._known = Queue(1, 20, 40)
-
-    async def new(self, password: str, name: str, who: str) -> str:
-        """Return the hash of a new password.
-
-        Args:
-            password: the password.
-            name: what the account is called.
-            who: where the request comes from.
-
-        Raises:
-            FormError: as `check_password`, and if too many wait already.
-        """
-        try:
-            return await self.strangers.do(who, _hash, password, name)
-        except ActionRejected:
-            raise _too_many() from None
-
-    async def verify(self, hashed: str | None, password: str, who: str, device: str | None) -> bool:
-        """Say whether a password is the right one; without one to compare, work as long.
-
-        Args:
-            hashed: the hash.
-            password: the password.
-            who: where the request comes from.
-            device: the name of a browser in which the account was logged in before.
-
-        Raises:
-            FormError: if too many wait already.
-        """
-        queue = self.strangers if device is None else self._known
-        try:
-            return await queue.do(device or who, _verify, hashed, password[:MAX_PASSWORD])
-        except ActionRejected:
-            raise _too_many() from None
-
-
-def _too_many() -> FormError:
-    return FormError("Too many people log in just now: try again in a moment.", 503)
+    limits = services_of(request).limits
+    queue = limits.hashing if device is None else limits.known_hashing
+    who = device or address_of(request.scope)
+    return await queue.do(who, _matches, hashed, password[:MAX_PASSWORD])
 
 
 def _hasher() -> PasswordHasher:
@@ -510,7 +453,7 @@ def _hash(password: str, name: str) -> str:
     return _hasher().hash(password)
 
 
-def _verify(hashed: str | None, password: str) -> bool:
+def _matches(hashed: str | None, password: str) -> bool:
     from argon2.exceptions import Argon2Error, InvalidHashError
 
     if hashed is None:

@@ -90,18 +90,17 @@ async def user_of(request: Request, *, wait: bool = True) -> User:
     services = services_of(request)
     if wait:
         await services.ready()
-    found = services.cookies.read(request.headers.get("cookie"))
-    if found is None:
-        return _greet(request, _new_guest(services))
-    try:
-        if services.is_ready:
-            user = await _known(services, *found) or _new_guest(services)
-            return _greet(request, user)
-    except StorageError:
-        if wait:
-            raise
-    account, mark, _ = found
-    return User(account, mark if isinstance(mark, int) else 0)
+    user, found = None, services.cookies.read(request.headers.get("cookie"))
+    if found is not None:
+        account, mark, _ = found
+        believed = User(account, mark if isinstance(mark, int) else 0)
+        try:
+            user = await _known(services, *found) if services.is_ready else believed
+        except StorageError:
+            if wait:
+                raise
+            user = believed
+    return _greet(request, user or _new_guest(services))
 
 
 async def player_of(request: Request) -> User:

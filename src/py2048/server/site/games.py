@@ -1,14 +1,22 @@
-"""The page of a game: its replay, or live; its record and review; playing on from a position."""
+"""The pages of a game: its replay, or live; record and review; playing on; what is shared of it.
+
+What is shared, a page with a picture and a text that everyone may open, tells no tile's place, no
+move and no secret, so that a daily game may be shared on its day.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import io
 import re
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
+from PIL import Image, ImageDraw, ImageFont
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -23,16 +31,26 @@ from py2048.server.http.middleware import address_of
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, POSITION, ActionRejected, checked_game_id
-from py2048.server.site.auth import User, services_of, user_of
-from py2048.server.site.pages import page, read_form, render
+from py2048.server.site.auth import User, services_of
+from py2048.server.site.challenges import streak_of
+from py2048.server.site.pages import origin_of, page, read_form, render, row_of
 from py2048.server.site.reviews import MAX_MOVES, request_review, review_answer
 from py2048.storage import NewOnlineGame
+from py2048.ui.shared.themes import DARK
 
 STRIDE = 512
 """The turns between two places that are kept of a game."""
 
+WIDTH, HEIGHT = 1200, 630
+"""The size of a picture, what social sites show without cutting."""
+
 _MAX_REPLAYS = 16
 _TURN = re.compile("[0-9]{1,7}")
+_EDGE, _SIDE = 80, 380
+_MAX_SQUARES = 14
+_FIRST_SQUARE = 16
+_MAX_PICTURES = 256
+_TRIES, _PAUSE_S = 20, 0.2
 
 
 async def visible_game(request: Request, user: User) -> str:
@@ -46,9 +64,9 @@ async def visible_game(request: Request, user: User) -> str:
     return game_id
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, user: User) -> Response:
     """The permanent page of a game: its replay, or live while it is in progress."""
-    user, services = await user_of(request), services_of(request)
+    services = services_of(request)
     game = await visible_game(request, user)
     value = await services.do(game_page, game, user.account)
     if value is None:
@@ -93,26 +111,17 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] 
     }
 
 
-def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
-    """Return a game as a row of a list, None if there is none."""
-    # In this order: a game that is finished meanwhile is found in one of the two.
-    in_progress = games.store.online.open_game(game_id)
-    summary = games.store.records.summary(game_id)
-    found = summary or in_progress
-    return None if found is None else messages.game_row(found)
-
-
-async def record(request: Request) -> Response:
+async def record(request: Request, user: User) -> Response:
     """The record of a game, to be kept and verified anywhere."""
-    game = await visible_game(request, await user_of(request))
+    game = await visible_game(request, user)
     found = await services_of(request).do(GameService.record_text, game)
     headers = {"content-disposition": f'attachment; filename="{game}.2048.json"'}
     return Response(found, media_type="application/json", headers=headers)
 
 
-async def review(request: Request) -> Response:
+async def review(request: Request, user: User) -> Response:
     """Ask for the review of a finished game, and go back to its page."""
-    game = await ask_for_review(request, await user_of(request))
+    game = await ask_for_review(request, user)
     return RedirectResponse(f"/game/{game}#review", 303)
 
 
@@ -129,9 +138,9 @@ async def ask_for_review(request: Request, user: User) -> str:
     return game
 
 
-async def play_on(request: Request) -> Response:
+async def play_on(request: Request, user: User) -> Response:
     """Begin a casual game from a position of a finished game, and go to it."""
-    user, services = await user_of(request), services_of(request)
+    services = services_of(request)
     turn = (await read_form(request)).get("turn", "")
     if not _TURN.fullmatch(turn):
         raise ActionRejected("position", "choose a move of the game: give its number as turn")
@@ -177,12 +186,163 @@ def plan_from_position(
     )
 
 
+async def share(request: Request, user: User) -> Response:
+    """The picture and the text of a finished game, for all who have the address."""
+    game, card = await _card(request)
+    address = f"{origin_of(request)}/game/{game}"
+    return render(
+        request,
+        user,
+        "share.html",
+        card=card,
+        game_id=game,
+        address=f"{address}/share",
+        text=card.text(f"{address}/share"),
+        image=f"{address}/card.png",
+        size=(WIDTH, HEIGHT),
+    )
+
+
+async def show_picture(request: Request, _user: User) -> Response:
+    """The picture."""
+    services, (_, card) = services_of(request), await _card(request)
+    services.limits.check(cards=address_of(request.scope))
+    body = await services.rooms.in_thread(picture, card)
+    headers = {"cache-control": "public, max-age=86400"}
+    return Response(body, media_type="image/png", headers=headers)
+
+
+async def _card(request: Request) -> tuple[str, Card]:
+    """Return the game in an address and what is shared of it, waiting while it is verified."""
+    services, game = services_of(request), checked_game_id(request.path_params["game"])
+    for _ in range(_TRIES):
+        saved, card = await services.do(
+            lambda games: (games.store.games.find(game), card_of(games, game))
+        )
+        if card is not None:
+            return game, card
+        if saved is None or not saved.is_over:
+            break
+        await asyncio.sleep(_PAUSE_S)
+    raise HTTPException(404, "There is no such finished game.")
+
+
 ROUTES = (
     page("/game/{game}", show),
     page("/game/{game}/record", record),
     page("/game/{game}/review", review, "POST"),
     page("/game/{game}/play", play_on, "POST"),
+    page("/game/{game}/share", share),
+    page("/game/{game}/card.png", show_picture),
 )
+
+
+# What is shared
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is shared of a finished game.
+
+    Attributes:
+        title: which kind of game it was.
+        player: whose it was, None for a guest.
+        score: the final score.
+        max_tile: the largest tile at the end.
+        plies: the number of moves.
+        target: the tile to reach, None where there is none.
+        streak: on how many days in a row the player has finished the daily challenge, with this.
+    """
+
+    title: str
+    player: str | None
+    score: int
+    max_tile: int
+    plies: int
+    target: int | None
+    streak: int = 0
+
+    @property
+    def points(self) -> str:
+        """What the score is."""
+        return f"points in {self.plies:,} {'move' if self.plies == 1 else 'moves'}"
+
+    @property
+    def lines(self) -> list[str]:
+        """What there is to say, in lines."""
+        said = [f"{self.score:,} {self.points}", f"largest tile {self.max_tile:,}"]
+        return [*said, f"{self.streak:,} days in a row"] if self.streak > 1 else said
+
+    @property
+    def squares(self) -> str:
+        """A square for each doubling from 16 on: reached, or missing on the way to the target."""
+        reached = max((self.max_tile // _FIRST_SQUARE).bit_length(), 0)
+        wanted = max(((self.target or 0) // _FIRST_SQUARE).bit_length(), reached)
+        return ("🟧" * reached + "⬜" * (wanted - reached))[:_MAX_SQUARES]
+
+    def text(self, address: str) -> str:
+        """Return what people paste elsewhere, with the address of the page."""
+        return "\n".join(filter(None, [self.title, self.squares, *self.lines, address]))
+
+
+def card_of(games: GameService, game_id: str) -> Card | None:
+    """Return what is shared of a game; None while it has no record."""
+    found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
+    if found is None or info is None:
+        return None
+    rules = messages.rules_info(found.rules)
+    title = (
+        f"2048 daily challenge {info.day}" if info.day else f"2048 {rules.name}, {found.category}"
+    )
+    streak = 0
+    if info.day:  # as it stood with the game of that day
+        until = [
+            each for each in games.store.online.daily_results(info.owner) if each.day <= info.day
+        ]
+        then = streak_of(until, date.fromisoformat(info.day))
+        streak = then.current if then.is_done else 0
+    return Card(title, info.name, found.score, found.max_tile, found.plies, rules.target, streak)
+
+
+# The picture
+
+
+@lru_cache(maxsize=_MAX_PICTURES)
+def picture(card: Card) -> bytes:
+    """Return a card as a PNG file."""
+    image = Image.new("RGB", (WIDTH, HEIGHT), DARK.page)
+    pen = ImageDraw.Draw(image)
+    tile = DARK.tile(card.max_tile)
+    mask = Image.new("L", (2 * _SIDE, 2 * _SIDE))
+    ImageDraw.Draw(mask).rounded_rectangle((0, 0, *mask.size), 64, fill=255)
+    image.paste(tile.background, (_EDGE, (HEIGHT - _SIDE) // 2), mask.reduce(2))
+    middle = (_EDGE + _SIDE / 2, HEIGHT / 2)
+    _write(pen, middle, str(card.max_tile), tile.text, 190, _SIDE * 0.86, "mm")
+    left, width = 2 * _EDGE + _SIDE, WIDTH - 3 * _EDGE - _SIDE
+    _write(pen, (left, 150), card.title, DARK.muted, 44, width, "lm")
+    _write(pen, (left, 262), f"{card.score:,}", DARK.ink, 130, width, "lm")
+    for row, line in enumerate((card.points, *card.lines[2:])):
+        _write(pen, (left, 375 + 62 * row), line, DARK.ink, 44, width, "lm")
+    if card.player and card.player.isascii():  # the font inside Pillow has no other letters
+        _write(pen, (left, 505), card.player, DARK.accent, 44, width, "lm")
+    file = io.BytesIO()
+    image.quantize(64, Image.Quantize.FASTOCTREE).save(file, "PNG")
+    return file.getvalue()
+
+
+def _write(
+    pen: ImageDraw.ImageDraw,
+    place: tuple[float, float],
+    text: str,
+    colour: str,
+    size: float,
+    width: float,
+    anchor: str,
+) -> None:
+    """Write a line no wider than `width`, smaller where it would be."""
+    font = ImageFont.load_default(size)
+    font = ImageFont.load_default(size * min(1.0, width / max(pen.textlength(text, font), 1)))
+    pen.text(place, text, colour, font, anchor)
 
 
 # Pages of turns

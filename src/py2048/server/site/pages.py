@@ -1,12 +1,12 @@
 """What all pages share, templates and forms, and the pages that need no store.
 
-A view is a function of a request; `page` makes a route of it, which gives the browser its cookies.
+A view is a function of a request and its user; `page` makes a route of it, which gives the browser
+its cookies.
 """
 
 from __future__ import annotations
 
 import functools
-import io
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -23,27 +23,21 @@ from py2048.review.words import number
 from py2048.rules import list_rules
 from py2048.server import schema
 from py2048.server.http.assets import Assets
-from py2048.server.play.games import MAX_SIDE
-from py2048.server.play.messages import rules_info
+from py2048.server.play.games import MAX_SIDE, GameService
+from py2048.server.play.messages import game_row, rules_info
 from py2048.server.site.auth import User, remember, services_of, user_of
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.themes import THEMES
 
-View = Callable[[Request], Awaitable[Response]]
+View = Callable[[Request, User], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
-_ICON_SIZES = (192, 512)
-_TILE = 0.64
-"""The icon's tile as a share of its side: systems may cut an icon down to a circle of 0.8."""
-
-_CORNER, _DIGITS = 0.07, 0.33
-"""The radius of that tile's corners and the height of its digits, as shares of its side."""
 
 
-def page(path: str, view: View, method: str = "GET") -> Route:
-    """Return the route of a page."""
+def page(path: str, view: View, method: str = "GET", *, needs_store: bool = True) -> Route:
+    """Return the route of a page, whose view is told who asks."""
 
     async def answer(request: Request) -> Response:
-        response = await view(request)
+        response = await view(request, await user_of(request, wait=needs_store))
         remember(request, response)
         return response
 
@@ -94,6 +88,20 @@ def presets() -> list[schema.RulesInfo]:
     return [rules_info(str(rules)) for rules in list_rules()]
 
 
+def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
+    """Return a game as a row of a list, None if there is none."""
+    # In this order: a game that is finished meanwhile is found in one of the two.
+    in_progress = games.store.online.open_game(game_id)
+    found = games.store.records.summary(game_id) or in_progress
+    return None if found is None else game_row(found)
+
+
+def sentence(error: Exception) -> str:
+    """Return an error as a sentence for people."""
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+
+
 # Forms
 
 
@@ -126,11 +134,11 @@ async def read_form(request: Request) -> dict[str, str]:
 # The pages
 
 
-async def play(request: Request) -> Response:
+async def play(request: Request, user: User) -> Response:
     """Play at once. This page needs no store: it is the first that people see."""
     return render(
         request,
-        await user_of(request, wait=False),
+        user,
         "play.html",
         rules=presets(),
         players=services_of(request).hints.specs,
@@ -139,9 +147,9 @@ async def play(request: Request) -> Response:
     )
 
 
-async def about(request: Request) -> Response:
+async def about(request: Request, user: User) -> Response:
     """What is promised."""
-    return render(request, await user_of(request, wait=False), "about.html")
+    return render(request, user, "about.html")
 
 
 async def show_file(request: Request) -> Response:
@@ -149,37 +157,8 @@ async def show_file(request: Request) -> Response:
     return await _environment()[1].file(request)
 
 
-async def show_icon(request: Request) -> Response:
-    """The icon of the installed page."""
-    size = request.path_params["size"]
-    if size not in _ICON_SIZES:
-        raise HTTPException(404, "There is no icon of that size.")
-    headers = {"cache-control": "public, max-age=86400"}
-    return Response(icon(size), media_type="image/png", headers=headers)
-
-
-@functools.cache
-def icon(size: int) -> bytes:
-    """Return the icon as a PNG of `size` pixels a side: a tile of 2048 on the board's ground."""
-    from PIL import Image, ImageDraw, ImageFont  # the first page needs no Pillow
-
-    theme = next(theme for theme in THEMES if theme.name == "light")
-    style, side = theme.tile(2048), size * _TILE
-    image = Image.new("RGB", (size, size), theme.board)
-    draw = ImageDraw.Draw(image)
-    edge = (size - side) / 2
-    box = (edge, edge, size - edge, size - edge)
-    draw.rounded_rectangle(box, side * _CORNER, fill=style.background)
-    font = ImageFont.load_default(side * _DIGITS)
-    draw.text((size / 2, size / 2), "2048", fill=style.text, font=font, anchor="mm", stroke_width=1)
-    file = io.BytesIO()
-    image.save(file, "PNG", optimize=True)
-    return file.getvalue()
-
-
 ROUTES = (
-    page("/", play),
-    page("/about", about),
+    page("/", play, needs_store=False),
+    page("/about", about, needs_store=False),
     Route("/static/{path:path}", show_file),
-    Route("/icon-{size:int}.png", show_icon),
 )

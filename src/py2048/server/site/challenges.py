@@ -1,4 +1,4 @@
-"""The challenge of the day, streaks of days, and the puzzle of the day.
+"""The challenge of the day, streaks of days, the puzzle of the day, and the pages of battles.
 
 A daily game belongs to the day that it was dealt for, whenever it ends; one that continued after
 the secret of its day was known counts for no streak. Days are those of UTC.
@@ -10,9 +10,10 @@ and the address of an answer tells the answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -21,17 +22,25 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from py2048.direction import Direction
-from py2048.errors import DirectionError
+from py2048.errors import DirectionError, StaleGameError
 from py2048.rules import get_rules
-from py2048.server.play import messages
+from py2048.server.http.middleware import address_of
+from py2048.server.play import battles, messages
 from py2048.server.play.fairness import revelation_of
 from py2048.server.play.games import GameService, is_known
 from py2048.server.play.messages import rules_info
 from py2048.server.schema import DAILY
-from py2048.server.site.auth import services_of, user_of
-from py2048.server.site.games import row_of
-from py2048.server.site.pages import page, read_form, render
-from py2048.storage import DailyResult
+from py2048.server.site.auth import User, services_of
+from py2048.server.site.pages import (
+    origin_of,
+    page,
+    presets,
+    read_form,
+    render,
+    row_of,
+    sentence,
+)
+from py2048.storage import AccountError, DailyResult
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle
@@ -43,9 +52,9 @@ _FIRST_DAY = date(2024, 1, 1)
 # The challenge
 
 
-async def challenge(request: Request) -> Response:
+async def challenge(request: Request, user: User) -> Response:
     """The challenge of a day."""
-    user, today = await user_of(request), datetime.now(UTC).date()
+    today = datetime.now(UTC).date()
     day = checked_day(request.query_params.get("day"), today)
     values = await services_of(request).do(daily_page, day.isoformat(), user.account, today)
     days = days_at(day, today)
@@ -124,39 +133,31 @@ def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
     Today's game may still come, and yesterday's may still end if it has begun: neither breaks the
     streak before it.
     """
-    runs = _runs(date.fromisoformat(each.day) for each in results if each.category == DAILY)
-    if not runs:
+    days = sorted(date.fromisoformat(each.day) for each in results if each.category == DAILY)
+    if not days:
         return Streak()
-    last, length = runs[-1]
-    yesterday = today - _DAY
+    longest = length = 1
+    for before, day in pairwise(days):
+        length = length + 1 if day - before == _DAY else 1
+        longest = max(longest, length)
+    last, yesterday = days[-1], today - _DAY
     is_open = any(each.category is None and each.day == str(yesterday) for each in results)
     is_alive = last >= yesterday or (last == yesterday - _DAY and is_open)
-    return Streak(length if is_alive else 0, max(days for _, days in runs), last == today)
-
-
-def _runs(days: Iterable[date]) -> list[tuple[date, int]]:
-    """Return the last day and the length of each run of consecutive days, in order."""
-    runs: list[tuple[date, int]] = []
-    for day in sorted(days):
-        if runs and day - runs[-1][0] == _DAY:
-            runs[-1] = day, runs[-1][1] + 1
-        else:
-            runs.append((day, 1))
-    return runs
+    return Streak(length if is_alive else 0, longest, last == today)
 
 
 # The puzzle
 
 
-async def puzzle(request: Request) -> Response:
+async def puzzle(request: Request, user: User) -> Response:
     """The puzzle of a day; with an answer, whether it is right and why."""
-    user, today = await user_of(request, wait=False), datetime.now(UTC).date()
+    today = datetime.now(UTC).date()
     day = checked_day(request.query_params.get("day"), today, "puzzle")
     values = await asyncio.to_thread(_puzzle_page, day, request.query_params.get("answer"))
     return render(request, user, "puzzle.html", **days_at(day, today), **values)
 
 
-async def answer(request: Request) -> Response:
+async def answer(request: Request, _user: User) -> Response:
     """Go to the page of an answer."""
     form = await read_form(request)
     query = {name: form.get(name, "") for name in ("day", "answer")}
@@ -208,8 +209,59 @@ def _answered(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     }
 
 
+# Battles
+
+_BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
+    "join": battles.join,
+    "leave": battles.leave,
+    "start": battles.start,
+    "rematch": battles.rematch,
+}
+
+
+async def choose_battle(request: Request, user: User) -> Response:
+    """Choose the rules of a battle."""
+    return render(request, user, "battles.html", rules=presets(), minutes=battles.MINUTES)
+
+
+async def offer_battle(request: Request, user: User) -> Response:
+    """Offer a battle, and go to its page."""
+    form, services = await read_form(request), services_of(request)
+    services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
+    rules, minutes = form.get("rules", "classic"), form.get("minutes", "5")
+    return RedirectResponse(await services.do(battles.offer, user.account, rules, minutes), 303)
+
+
+async def battle(request: Request, user: User) -> Response:
+    """A battle: who takes part, how it goes, how it ended."""
+    battle = request.path_params["battle"]
+    values = await services_of(request).do(battles.battle_page, battle, user.account)
+    address = f"{origin_of(request)}{battles.address_of(battle)}"
+    return render(request, user, "battle.html", address=address, **values)
+
+
+async def act_in_battle(request: Request, user: User) -> Response:
+    """Join, start, leave, or play again."""
+    action = _BATTLE_ACTIONS.get(request.path_params["action"])
+    if action is None:
+        raise HTTPException(404, "There is no such form.")
+    services = services_of(request)
+    services.limits.check(battles=user.account)
+    battle = request.path_params["battle"]
+    try:
+        address = await services.do(action, battle, user.account)
+    except (AccountError, StaleGameError) as error:
+        raise HTTPException(409, sentence(error)) from None
+    services.battles.wake(battle)
+    return RedirectResponse(address, 303)
+
+
 ROUTES = (
     page("/daily", challenge),
-    page("/puzzle", puzzle),
-    page("/puzzle", answer, "POST"),
+    page("/puzzle", puzzle, needs_store=False),
+    page("/puzzle", answer, "POST", needs_store=False),
+    page("/battle", choose_battle),
+    page("/battle", offer_battle, "POST"),
+    page("/battle/{battle}", battle),
+    page("/battle/{battle}/{action}", act_in_battle, "POST"),
 )

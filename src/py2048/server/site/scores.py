@@ -1,0 +1,283 @@
+"""Scores: the leaderboards, the games that are played now, and a player's page with its plots."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from py2048.review.plots import bar_plot, line_plot
+from py2048.server.http.middleware import address_of
+from py2048.server.play import messages
+from py2048.server.play.games import GameService, checked_rules
+from py2048.server.play.messages import rules_info
+from py2048.server.schema import BOARDS, PERIODS
+from py2048.server.site.auth import User, services_of
+from py2048.server.site.challenges import streak_of
+from py2048.server.site.pages import page, presets, render, text_of
+from py2048.storage import GameEnd
+
+if TYPE_CHECKING:
+    from py2048.server.services import Services
+
+HELD_S, PLOTS_HELD_S = 1.0, 60.0
+"""How long a leaderboard, and the plots of a player, are shown as they were."""
+
+_MAX_ANSWERS = 256
+_MAX_RECENT = 20
+_MAX_DAYS, _MAX_WEEKS = 31, 105
+_T = TypeVar("_T")
+
+
+async def leaderboards(request: Request, user: User) -> Response:
+    """The best games by rules, board and time."""
+    services, query = services_of(request), request.query_params
+    chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
+    board, period = query.get("board", "ranked"), query.get("period", "ever")
+    seasons = await services.do(lambda games: games.store.leaderboards.seasons())
+    if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
+        raise HTTPException(404, "There is no such board.")
+    lists = await services.leaderboards.get(
+        (board, chosen.text, period), lambda: _lists(services, board, chosen.text, period)
+    )
+    return render(
+        request,
+        user,
+        "leaderboards.html",
+        chosen=chosen,
+        board=board,
+        period=period,
+        rules=presets(),
+        boards=[name for name in BOARDS if name != "daily"],
+        periods=PERIODS,
+        seasons=seasons,
+        lists=lists,
+    )
+
+
+async def _lists(services: Services, board: str, rules: str, period: str) -> Markup:
+    """Return the lists of a leaderboard, which are the same for all who look at it."""
+    found = await services.do(lambda games: games.store.leaderboards.top(board, rules, period))
+    rows, live = messages.game_rows(found), messages.game_rows(await services.rooms.live_games())
+    is_past = period not in PERIODS
+    return Markup(text_of("_leaderboard.html", rows=rows, live=live, is_past=is_past, board=board))
+
+
+async def live(request: Request, user: User) -> Response:
+    """The games that can be watched now."""
+    rows = messages.game_rows(await services_of(request).rooms.live_games())
+    return render(request, user, "live.html", games=rows)
+
+
+async def player(request: Request, user: User) -> Response:
+    """A player's statistics and games."""
+    services, rules = services_of(request), request.query_params.get("rules")
+    name, chosen = request.path_params["name"][:100], rules and str(checked_rules(rules))
+    found = None if "\0" in name else await services.do(player_page, name, chosen)
+    if found is None:
+        raise HTTPException(404, "There is no player of that name here.")
+    account, values = found
+    plots = Markup("")
+    if values["chosen"]:
+        text, who = values["chosen"].text, address_of(request.scope)
+        plots = await services.plots.get(
+            (account, text),
+            lambda: services.limits.plotting.do(
+                who, plots_section, services.rooms.games, account, text
+            ),
+        )
+    return render(request, user, "player.html", plots=plots, **values)
+
+
+ROUTES = (
+    page("/leaderboards", leaderboards),
+    page("/live", live),
+    page("/player/{name}", player),
+)
+
+
+def player_page(
+    games: GameService, name: str, rules: str | None = None
+) -> tuple[str, dict[str, Any]] | None:
+    """Return a player's account, and what its page shows beside plots; None if there is none.
+
+    Args:
+        games: the games.
+        name: the player's name.
+        rules: the text of the rules for the plots; None takes those that were played most.
+    """
+    store = games.store
+    account = store.accounts.find_name(name)
+    if account is None:
+        return None
+    summaries = store.scores.summaries(account.id)
+    counts: Counter[str] = Counter()
+    for each in summaries:
+        if each.category != "computer":
+            counts[each.rules] += each.games
+    played = [rules_info(text) for text, count in counts.most_common() if count]
+    chosen = rules_info(rules) if rules else next(iter(played), None)
+    recent = store.records.select(owner=account.id, order="finished", limit=_MAX_RECENT)
+    return account.id, {
+        "player": account.name,
+        "person": games.account(account.bot_of).name if account.bot_of else None,
+        "since": account.created,
+        "streak": streak_of(store.online.daily_results(account.id), datetime.now(UTC).date()),
+        "summaries": [(rules_info(each.rules), each) for each in summaries],
+        "recent": messages.game_rows(recent),
+        "live": messages.game_rows(games.live_games_of(account.id)),
+        "played": played,
+        "chosen": chosen,
+    }
+
+
+def plots_section(games: GameService, account: str, rules: str) -> Markup:
+    """Return the plots of an account's games, and their numbers; nothing without games."""
+    ends = games.store.records.ends(account, rules)
+    if not ends:
+        return Markup("")
+    accuracies = games.store.reviews.figures(account, rules, "accuracy")
+    periods = periods_of(ends, accuracies)
+    return Markup(text_of("_plots.html", periods=periods, plots=plots_of(periods, ends)))
+
+
+# Periods
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The games that ended in a day, a week or a month.
+
+    Attributes:
+        name: what it is called, such as ``2026-11-23``, ``2026-W48`` or ``2026-11``.
+        scores: their scores.
+        accuracies: the accuracies of those that are reviewed, 0 to 100.
+    """
+
+    name: str
+    scores: tuple[int, ...]
+    accuracies: tuple[float, ...]
+
+    @property
+    def best(self) -> int | None:
+        """The best score."""
+        return max(self.scores, default=None)
+
+    @property
+    def median(self) -> float | None:
+        """The median score."""
+        return statistics.median(self.scores) if self.scores else None
+
+    @property
+    def accuracy(self) -> float | None:
+        """The mean accuracy."""
+        return statistics.fmean(self.accuracies) if self.accuracies else None
+
+
+def periods_of(
+    ends: Sequence[GameEnd], accuracies: Sequence[tuple[str, float]] = ()
+) -> list[Period]:
+    """Return games by the days on which they ended, by weeks or by months, none left out between.
+
+    Args:
+        ends: the games, the oldest first.
+        accuracies: when reviewed games ended, and the accuracy of each.
+    """
+    if not ends:
+        return []
+    first, last = _day(ends[0].finished), _day(ends[-1].finished)
+    days = (last - first).days + 1
+    name = "%Y-%m-%d" if days <= _MAX_DAYS else "%G-W%V" if days <= 7 * _MAX_WEEKS else "%Y-%m"
+    scores, shares = defaultdict[str, list[int]](list), defaultdict[str, list[float]](list)
+    for end in ends:
+        scores[_day(end.finished).strftime(name)].append(end.score)
+    for ended, accuracy in accuracies:
+        shares[_day(ended).strftime(name)].append(accuracy)
+    names = dict.fromkeys((first + timedelta(n)).strftime(name) for n in range(days))
+    return [Period(each, tuple(scores[each]), tuple(shares[each])) for each in names]
+
+
+def _day(ended: str) -> date:
+    return date.fromisoformat(ended[:10])
+
+
+# Plots
+
+
+def plots_of(periods: Sequence[Period], ends: Sequence[GameEnd]) -> dict[str, str]:
+    """Return the plots of some games by their titles, elements of SVG."""
+    names = [period.name for period in periods]
+    tiles = sorted(Counter(end.max_tile for end in ends).items())
+    best = max(end.score for end in ends)
+    median = statistics.median(end.score for end in ends)
+    span = f"from {names[0]} to {names[-1]}" if len(names) > 1 else f"of {names[0]}"
+    reached = ", ".join(f"{tile} in {count}" for tile, count in tiles)
+    plots = {
+        "Games": bar_plot(
+            f"{len(ends):,} games {span}.",
+            [(period.name, len(period.scores)) for period in periods],
+        ),
+        "Best and median score": line_plot(
+            f"Best and median score {span}: in all {best:,} and {median:,.10g}.",
+            names,
+            {"best": [each.best for each in periods], "median": [each.median for each in periods]},
+        ),
+        "Largest tiles": bar_plot(
+            f"Games by their largest tile: {reached}.",
+            [(str(tile), count) for tile, count in tiles],
+        ),
+    }
+    shares = [period.accuracy for period in periods]
+    known = [share for share in shares if share is not None]
+    if known:
+        plots["Accuracy of reviewed games"] = line_plot(
+            f"Mean accuracy of reviewed games {span}, {min(known):.1f} to {max(known):.1f} %.",
+            names,
+            {"accuracy": [share and round(share, 1) for share in shares]},
+            low=min(10 * (int(min(known)) // 10), 90),
+            unit=" %",
+        )
+    return plots
+
+
+# What is kept for a while
+
+
+class RecentAnswers(Generic[_T]):
+    """The latest answers by question, each worked out once for all who ask meanwhile.
+
+    Args:
+        seconds: how long an answer is used.
+        clock: tells the seconds.
+    """
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._answers: dict[object, tuple[float, asyncio.Future[_T]]] = {}
+
+    async def get(self, question: object, answer: Callable[[], Awaitable[_T]]) -> _T:
+        """Return the recent answer, or work it out; a failure is told to all who wait, once."""
+        now = self._clock()
+        since, found = self._answers.get(question, (0.0, None))
+        is_over = found is not None and found.done()
+        if found is None or (is_over and (now - since > self._seconds or found.exception())):
+            if len(self._answers) >= _MAX_ANSWERS:
+                self._answers.clear()
+            found = asyncio.ensure_future(answer())
+            self._answers[question] = now, found
+        return await asyncio.shield(found)
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        self._answers.clear()
