@@ -31,7 +31,6 @@ from py2048.solving.distilled import (
     GAINS,
     MAGIC,
     NEVER,
-    PART,
     PORTION,
     QUESTIONS,
     SPREAD,
@@ -54,6 +53,9 @@ from py2048.solving.distilled import (
 
 Vector = NDArray[np.float32]
 Places = NDArray[np.int64]
+
+PART = 4096
+"""About how many keys of a retrieval share a system of equations."""
 
 SURE = np.float32(0.001)
 """The least slope that is worth a step."""

@@ -59,11 +59,6 @@ class Direction(Enum):
                 f"{shown(text)} is not a direction{did_you_mean(text.lower(), known)}"
             ) from None
 
-    @property
-    def opposite(self) -> Direction:
-        """The direction that points back."""
-        return Direction(self.value ^ 1)
-
     def __str__(self) -> str:
         return self._text
 

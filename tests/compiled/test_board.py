@@ -280,4 +280,3 @@ def test_action_numbers_are_fixed() -> None:
     """Every array interface counts up, down, left, right from 0."""
     assert [direction.name for direction in Direction] == ["UP", "DOWN", "LEFT", "RIGHT"]
     assert [direction.value for direction in Direction] == [0, 1, 2, 3]
-    assert all(d.opposite.opposite is d and d.opposite is not d for d in Direction)

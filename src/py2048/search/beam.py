@@ -369,7 +369,6 @@ def beam_search(
     *,
     width: int,
     depth: int,
-    weights: BeamWeights | None = None,
 ) -> tuple[Direction, ...]:
     """Return the moves from `board` to the best board that a beam search finds.
 
@@ -378,14 +377,11 @@ def beam_search(
         rules: rules with an edge spawn.
         width: how many boards of each depth are kept.
         depth: how many moves to look ahead; fewer are returned if every line ends before.
-        weights: the evaluation of boards.
 
     Raises:
         RulesError: if the rules leave the spawn to chance.
     """
-    moves = _search(
-        ranks_of(board, MAX_RANK), width, depth, spec_of(rules, weights or BeamWeights())
-    )
+    moves = _search(ranks_of(board, MAX_RANK), width, depth, spec_of(rules, BeamWeights()))
     return tuple(Direction(move) for move in moves.tolist())
 
 

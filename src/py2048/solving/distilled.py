@@ -51,8 +51,6 @@ GAINS = 512
 """How many gains have a weight: a quarter of the points of a move, and larger ones together."""
 
 WINDOW = 64
-PART = 4096
-"""About how many keys of a retrieval share a system of equations."""
 
 ILLEGAL = np.int32(-(2**30))
 """Less than any score of a legal move."""

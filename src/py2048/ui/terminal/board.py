@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -52,9 +52,8 @@ class TerminalBoard(Widget):
             super().__init__()
             self.direction = direction
 
-    def __init__(self, *, clock: Callable[[], float] = monotonic, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._clock = clock
+    def __init__(self) -> None:
+        super().__init__()
         self._palette = DEFAULT_THEME
         self._grid: TerminalGrid | None = None
         self.board: Board | None = None
@@ -103,7 +102,7 @@ class TerminalBoard(Widget):
             return
         self._pace = pace
         self._transition = transition
-        self._began = self._clock()
+        self._began = monotonic()
         if self._timer is not None:
             self._timer.resume()
         self._redraw()
@@ -126,7 +125,7 @@ class TerminalBoard(Widget):
             self._redraw()
 
     def _elapsed(self) -> float:
-        return (self._clock() - self._began) / self._pace
+        return (monotonic() - self._began) / self._pace
 
     def _sprites(self) -> list[Sprite]:
         if self.board is None:
