@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
-import random
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -23,48 +21,6 @@ from py2048.server.play.changes import Change
 from py2048.server.play.games import GameService
 from py2048.storage import open_store
 from py2048.storage.accounts import Sessions
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-from hostile_web import WORST_RULES
-
-
-async def test_hostile_visitors_cost_nobody_a_move(url: str) -> None:
-    """40 honest players beside 20 who send the worst rules and messages lose nothing."""
-    chance = random.Random(2048)
-
-    async def play(honest: Visitor) -> str:
-        game = (await honest.new())["game"]
-        for version in range(1, 13):
-            answer = await honest.move()
-            assert (answer["type"], answer["version"]) == ("events", version)
-            await asyncio.sleep(0)
-        return str(game)
-
-    async def harm(hostile: Visitor) -> None:
-        for rules in chance.sample(WORST_RULES, 6):
-            answer = await hostile.new(rules)
-            for _ in range(8):
-                number = (answer.get("state") or answer).get("version", 0) + 1
-                direction = chance.choice(("left", "right", "up", "down"))
-                worst: list[Json] = [
-                    {"kind": "move", "number": number, "direction": direction},
-                    {"kind": "move", "number": 2**31 - 1, "direction": "left"},
-                    {"kind": "undo", "number": number},
-                    {"kind": "\ud800", "text": "\0"},
-                ]
-                answer = await hostile.ask(**chance.choices(worst, (6, 1, 1, 1))[0])
-
-    async with running(url) as services:
-        honest = [Visitor(services) for _ in range(40)]
-        hostile = [Visitor(services) for _ in range(20)]
-        playing = [play(each) for each in honest]
-        games = (await asyncio.gather(*playing, *map(harm, hostile)))[:40]
-        for each in (*honest, *hostile):
-            each.leave()
-        assert b"py2048_storage_faults_total 0.0" in services.metrics.text()
-    with open_store(url) as store:
-        assert [store.games.find(str(game)).revision for game in games] == [12] * 40
 
 
 async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: Path) -> None:

@@ -12,30 +12,6 @@ from inside import Visitor, running
 from py2048.server.play.rooms import Client
 
 
-async def test_many_watchers_follow_a_game(tmp_path: Path) -> None:
-    """Whenever they come, each is led to the player's position, also by undo and redo."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        player = Visitor(services)
-        game = (await player.new("classic:size=2x2", "casual"))["game"]
-        watchers = [Visitor(services) for _ in range(100)]
-        for watcher in watchers:
-            assert (await watcher.ask("watch", game=game))["type"] == "state"
-        await player.move()
-        late = Visitor(services)
-        assert (await late.ask("watch", game=game))["board"] == player.state["board"]
-        for kind in ("undo", "redo"):
-            await player.ask(kind, number=player.state["version"] + 1)
-        while player.state["outcome"] == "playing":
-            await player.move()
-        for watcher in (late, *watchers[::20]):
-            while watcher.state["version"] < player.state["version"]:
-                assert (await watcher.receive())["type"] == "events"
-            for fact in ("board", "score", "outcome"):
-                assert watcher.state[fact] == player.state[fact]
-        for visitor in (player, late, *watchers):
-            visitor.leave()
-
-
 async def test_whoever_comes_while_a_move_is_written_is_told_the_position_first(
     tmp_path: Path,
 ) -> None:
