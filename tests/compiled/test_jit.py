@@ -296,13 +296,6 @@ def test_kernels_of_one_factory_do_not_mix(tmp_path: Path) -> None:
     assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]
 
 
-def test_import_is_lazy() -> None:
-    """Importing the door does not import Numba."""
-    code = "import sys, py2048.compiled.jit; assert 'numba' not in sys.modules"
-    path = str(Path(jit.__file__).parents[3])
-    subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True)
-
-
 @pytest.mark.parametrize("is_on", [True, False])
 def test_collector_is_as_it_was_after_an_import(is_on: bool) -> None:
     """Putting collections off freezes nothing, and keeps them off if they were."""
@@ -340,13 +333,6 @@ def test_types_of_examples_are_those_of_calls() -> None:
         assert jit.type_of(value) == numba.typeof(value)
 
 
-def test_every_kernel_has_a_plain_form() -> None:
-    """The registry finds the kernels of the whole package, each with its Python function."""
-    found = jit.kernels()
-    assert found
-    assert all(callable(item.py_func) for item in found.values())
-
-
 def test_kernels_of_others_are_not_warmed_up() -> None:
     """`warm_up` compiles the package's own kernels, whatever else was declared before."""
 
@@ -356,10 +342,3 @@ def test_kernels_of_others_are_not_warmed_up() -> None:
 
     assert of_a_user not in jit.kernels().values()
     assert {name.partition(".")[0] for name in jit.kernels()} == {"py2048"}
-
-
-def test_kernels_built_from_others_have_names_of_their_own() -> None:
-    """Kernels of one factory differ in name by what they were built from, at any depth."""
-    names = list(jit.kernels())
-    assert len([name for name in names if ".advance[turn," in name]) == 2
-    assert any(".turn[legal_classic,slide_classic," in name for name in names)

@@ -1,7 +1,7 @@
 """Rules that no preset has, fed to everything that plays: each does what `Game` does.
 
-A new consumer of rules belongs into this file (batches and rollouts play them in their own). So
-does a kind of rule, as another line of `boards.ODD_RULES`.
+A new consumer of rules belongs into this file (batches, rollouts and environments play them in
+their own). So does a kind of rule, as another line of `boards.ODD_RULES`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from boards import ODD_RULES
 from py2048 import Board, Direction, Game, Rules, make_player, rng
 from py2048.arena import Tournament, compare_players
 from py2048.compiled.boards import exponents_of
-from py2048.envs import GameEnv, GameVectorEnv, functional
 from py2048.errors import WeightsError
 from py2048.ntuple.heuristic import board_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
-from py2048.rules import BoardSum
 from py2048.search.expectimax import Expectimax
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
@@ -63,31 +61,6 @@ def mid_game(text: str) -> Board:
 
 def exponents(board: Board) -> np.ndarray:
     return exponents_of(board.rows)
-
-
-@every_rules
-def test_environments_play_the_game(text: str) -> None:
-    """One environment, many at once, and the functions on arrays."""
-    single, many = GameEnv(text), GameVectorEnv(2, text, autoreset_mode="Disabled")
-    single.reset(seed=4)
-    many.reset(seed=[4, 4])
-    rules, seed = single.rules, single.game_seed
-    boards, ply, score = functional.reset(rules, [seed]), 0, 0
-    for move, game in game_of(text, seed):
-        boards, points, over = functional.step(
-            rules, boards, [move], functional.draws_of([seed], [ply])
-        )
-        ply, gained, score = game.ply, game.score - score, game.score
-        shown, reward, ended, _, info = single.step(move)
-        together = many.step(np.array([move, move]))
-        assert np.array_equal(shown, exponents(game.board))
-        assert np.array_equal(boards[0], shown)
-        assert np.array_equal(together[0][1], shown)
-        assert info["score"] == game.score == together[4]["score"][1]
-        assert reward == together[1][1] == gained
-        assert ended == game.is_over == bool(together[2][1]) == over[0]
-        if not (rules.scoring == BoardSum() and ply == 1):  # which brings the start's sum as well
-            assert points[0] == gained
 
 
 @every_rules

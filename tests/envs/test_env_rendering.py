@@ -64,16 +64,6 @@ def test_all_tiles_look_different() -> None:
     assert len(set(faces)) == len(faces)
 
 
-def test_pictures_do_not_share_memory() -> None:
-    """A frame keeps its value when the next one is drawn."""
-    env = showing(BOARD, "rgb_array")
-    frame = env.render()
-    kept = frame.copy()
-    env.step(1)
-    env.render()
-    assert np.array_equal(frame, kept)
-
-
 def test_nothing_is_rendered_unless_asked() -> None:
     """Without a render mode `render` returns nothing."""
     env = GameEnv()

@@ -20,11 +20,10 @@ from tests import strategies as some
 from tests.envs.following import board_of, exponents_of, mask_of
 
 from py2048 import Board, Direction, Game, Rules, get_rules
-from py2048.envs import GameEnv, GameState, Transition, environment_ids
+from py2048.envs import GameEnv, GameState, GameVectorEnv, Transition, environment_ids
 from py2048.envs.options import OptionError
 from py2048.envs.single import ROWS
 from py2048.errors import BoardError, IllegalMoveError, RulesError, SeedError
-from py2048.rng import derive_seed
 
 actions = st.lists(st.integers(0, 3), max_size=60)
 STUCK = Board.from_rows([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
@@ -68,17 +67,6 @@ def test_whole_games_agree() -> None:
         while not game.is_over:
             follow(env, game, [int(chance.choice([d.value for d in game.legal_directions()]))])
         assert game.ply > ROWS or number
-
-
-def test_the_games_of_a_seed_are_documented() -> None:
-    """After ``reset(seed=s)`` game number ``e`` has the seed ``derive_seed(s, e)``."""
-    env = GameEnv()
-    env.reset(seed=7)
-    seeds = [env.game_seed]
-    for _ in range(2):
-        env.reset()
-        seeds.append(env.game_seed)
-    assert seeds == [derive_seed(7, episode) for episode in range(3)]
 
 
 def test_without_a_seed_games_differ() -> None:
@@ -253,9 +241,13 @@ def test_actions_of_every_integer_kind_are_welcome(kind: Any) -> None:
 
 
 def test_no_step_before_the_first_reset() -> None:
-    """A step before `reset` is refused, also without Gymnasium's wrapper."""
+    """A step, or a reset of some, is refused, also without Gymnasium's wrapper."""
     with pytest.raises(ResetNeeded):
         GameEnv().step(0)
+    with pytest.raises(ResetNeeded):
+        GameVectorEnv(2).step(np.zeros(2, int))
+    with pytest.raises(ResetNeeded):
+        GameVectorEnv(2).reset(options={"reset_mask": np.array([True, False])})
 
 
 def test_no_step_after_the_end() -> None:
@@ -337,28 +329,12 @@ def test_reset_can_start_from_a_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("board", "message"),
-    [
-        (Board.from_rows([[2, 0], [0, 2]]), "4 cells"),
-        (Board.from_rows([[2**18, 0, 0, 0], *[[0] * 4] * 3]), r"1 tile\(s\) of 2\*\*18"),
-        (Board.from_rows([[2**17, 2**17, 0, 0], *[[0] * 4] * 3]), r"2 tile\(s\) of 2\*\*17"),
-    ],
-)
-def test_a_state_that_cannot_be_is_refused(board: Board, message: str) -> None:
-    """A state of another shape, or with a tile out of reach, is refused with the reason."""
-    env = GameEnv()
-    env.reset(seed=1)
-    before = env.state()
-    with pytest.raises(BoardError, match=message):
-        env.restore(GameState.of(board))
-    with pytest.raises(BoardError, match=r"of the rules classic:.* not of ist:"):
-        GameEnv("ist").restore(before)
-    assert env.state() == before
-
-
-@pytest.mark.parametrize(
     ("state", "message"),
     [
+        (GameState.of(Board([[2, 0], [0, 2]])), "4 cells"),
+        (GameState.of(Board([[2**18, 0, 0, 0], *[[0] * 4] * 3])), r"1 tile\(s\) of 2\*\*18"),
+        (GameState.of(Board([[2**17, 2**17, 0, 0], *[[0] * 4] * 3])), r"2 tile\(s\) of 2\*\*17"),
+        (GameEnv("ist").state(), r"of the rules ist:.* not of classic:"),
         ("foo", "'foo' is not a state"),
         (GameState(bytes(16), 0, -1, 0), "ply from 0 .* 0 and -1"),
         (GameState(bytes(16), 2**62, 0, 0), "below"),
@@ -366,13 +342,13 @@ def test_a_state_that_cannot_be_is_refused(board: Board, message: str) -> None:
         (GameState([0] * 16, 0, 0, 0), "bytes"),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_not_a_state_is_refused(state: Any, message: str) -> None:
+def test_a_state_that_cannot_be_is_refused(state: Any, message: str) -> None:
     """The error names the part, and the game continues."""
     env = GameEnv()
     env.reset(seed=1)
     before = env.state()
     for take in (env.restore, lambda each: env.reset(options={"state": each})):
-        with pytest.raises(OptionError, match=message):
+        with pytest.raises((BoardError, OptionError), match=message):
             take(state)
     assert env.state() == before
 
@@ -415,24 +391,35 @@ def test_a_copy_plays_on_by_itself(duplicate: Any, observation: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("kind", "arguments", "message"),
     [
-        ({"observation": "one-hot"}, "did you mean 'onehot'"),
-        ({"reward": "point"}, "did you mean 'points'"),
-        ({"illegal": "ignore"}, "known: noop, penalty, raise, terminate"),
-        ({"render_mode": "rgb"}, "did you mean 'rgb_array'"),
-        ({"illegal": "raise", "penalty": -1}, "takes no penalty"),
-        ({"penalty": "x"}, "penalty must be a finite number, not 'x'"),
-        ({"penalty": math.nan}, "penalty must be a finite number, not nan"),
-        ({"penalty": 10**400}, "penalty must be a finite number, not 1000"),
-        ({"observation": None}, "observation=None is unknown; known: exponents"),
-        ({"rules": "clasic"}, "did you mean 'classic'"),
+        (GameEnv, {"observation": "one-hot"}, "did you mean 'onehot'"),
+        (GameEnv, {"reward": "point"}, "did you mean 'points'"),
+        (GameEnv, {"illegal": "ignore"}, "known: noop, penalty, raise, terminate"),
+        (GameEnv, {"render_mode": "rgb"}, "did you mean 'rgb_array'"),
+        (GameEnv, {"illegal": "raise", "penalty": -1}, "takes no penalty"),
+        (GameEnv, {"penalty": "x"}, "penalty must be a finite number, not 'x'"),
+        (GameEnv, {"penalty": math.nan}, "penalty must be a finite number, not nan"),
+        (GameEnv, {"penalty": 10**400}, "penalty must be a finite number, not 1000"),
+        (GameEnv, {"observation": None}, "observation=None is unknown; known: exponents"),
+        (GameEnv, {"rules": "clasic"}, "did you mean 'classic'"),
+        (GameVectorEnv, {"autoreset_mode": "Nextstep"}, "did you mean 'NextStep'"),
+        (GameVectorEnv, {"render_mode": "human"}, "rgb_array and ansi"),
+        (GameVectorEnv, {"rules": "classic:size=20x20"}, "254 cells"),
+        (GameVectorEnv, {"num_envs": 0}, "num_envs must be a whole number of at least 1, not 0"),
+        (GameVectorEnv, {"num_envs": 1.5}, r"at least 1, not 1\.5"),
+        (GameVectorEnv, {"threads": "two"}, "at least 1, not 'two'"),
+        (GameVectorEnv, {"max_episode_steps": 2.5}, r"at least 1, not 2\.5"),
+        (GameVectorEnv, {"rules": "comp1127:target=4"}, "would end the game"),
+        (GameVectorEnv, {"rules": "classic:spawn=32768:1"}, "at most 16384"),
     ],
 )
-def test_mistaken_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:
+def test_mistaken_arguments_are_explained(
+    kind: type[Any], arguments: dict[str, Any], message: str
+) -> None:
     """What does not exist is named, with the nearest that does."""
-    with pytest.raises((OptionError, RulesError), match=message):
-        GameEnv(**arguments)
+    with pytest.raises((OptionError, RulesError, BoardError), match=message):
+        kind(**arguments)
 
 
 # --- Gymnasium's and Stable-Baselines3's own checks ----------------------------------------------
