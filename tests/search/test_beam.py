@@ -18,7 +18,6 @@ from py2048.rules import EdgeSpawn, Merging, Rules
 from py2048.search import beam as kernels
 from py2048.search.beam import (
     BeamPlanner,
-    BeamWeights,
     beam_search,
     longest_game,
     spec_of,
@@ -61,21 +60,21 @@ def children(board: Board, rules: Rules) -> Iterator[tuple[Direction, Board]]:
             yield direction, slide.board.with_tile(cell, rules.spawn.tile)
 
 
-def worth(board: Board, weights: BeamWeights) -> float:
-    """Return what `BeamWeights` says a board is worth: the reference of `worth_of`."""
+def worth(board: Board) -> float:
+    """Return what a board is worth: the reference of `value_of`."""
     rows, columns = board.shape
     total = 0.0
     for row, column in np.ndindex(rows, columns):
         tile = board[row, column]
         along = columns - 1 - column if row % 2 == 0 else column
         place = row * columns + along
-        total += tile * weights.falloff**place if tile else weights.empty_bonus
+        total += tile * kernels.FALLOFF**place if tile else kernels.EMPTY_BONUS
         for near in ((row + 1, column), (row, column + 1)):
             if near[0] < rows and near[1] < columns and tile and board[near]:
                 if board[near] == tile:
-                    total += weights.pair_bonus * tile
+                    total += kernels.PAIR_BONUS * tile
                 else:
-                    total -= weights.roughness * abs(board[near] - tile)
+                    total -= kernels.ROUGHNESS * abs(board[near] - tile)
     return total
 
 
@@ -97,7 +96,7 @@ def longest_from(board: Board, rules: Rules) -> int:
 @given(positions(), st.sampled_from(Direction))
 def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
     board, rules = position
-    spec = spec_of(rules, BeamWeights())
+    spec = spec_of(rules)
     kernel = kernels.slide_and_spawn
     child = np.full(rules.cells, 63, np.uint8)
     move = kernel.py_func if plain else kernel
@@ -111,16 +110,16 @@ def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
 @given(positions())
 def test_a_board_is_worth_what_the_weights_say(plain, position) -> None:
     board, rules = position
-    spec = spec_of(rules, BeamWeights())
+    spec = spec_of(rules)
     kernel = kernels.value_of.py_func if plain else kernels.value_of
     found = kernel(cells_of(board), spec)
-    assert found == pytest.approx(worth(board, BeamWeights()), rel=1e-9, abs=1e-6)
+    assert found == pytest.approx(worth(board), rel=1e-9, abs=1e-6)
 
 
 @given(positions())
 def test_expand_makes_each_different_child_once_with_its_worth(position) -> None:
     board, rules = position
-    spec = spec_of(rules, BeamWeights())
+    spec = spec_of(rules)
     parents = np.stack([cells_of(board)] * 2)
     made = np.zeros((8, rules.cells), np.uint8)
     worths, origins = np.zeros(8), np.zeros(8, np.int32)
@@ -131,7 +130,7 @@ def test_expand_makes_each_different_child_once_with_its_worth(position) -> None
     for cells, value, origin in zip(made[:count], worths, origins, strict=False):
         child = board_of(cells, board.shape)
         assert child == expected[Direction(origin % 4)]
-        assert value == pytest.approx(worth(child, BeamWeights()), rel=1e-9, abs=1e-6)
+        assert value == pytest.approx(worth(child), rel=1e-9, abs=1e-6)
 
 
 @pytest.mark.parametrize("keep_best", [kernels.keep_best, kernels.keep_best.py_func])
@@ -183,8 +182,8 @@ def test_a_beam_that_keeps_everything_finds_the_best_board(position, depth) -> N
     game = Game(rules, board=board)
     for move in moves:
         game.play(move)
-    best = max(worth(end, BeamWeights()) for end in reached)
-    assert worth(game.board, BeamWeights()) == pytest.approx(best, rel=1e-9, abs=1e-6)
+    best = max(worth(end) for end in reached)
+    assert worth(game.board) == pytest.approx(best, rel=1e-9, abs=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2), (1, 4), (1, 2)])

@@ -134,12 +134,7 @@ def keys_of(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def derive_seeds(keys: NDArray[np.uint64], indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return `rng.derive_seed` of seeds given by their keys: uint64 `[n]`."""
-    return draws_at(keys, indices + np.uint64(rng.SERIES))
-
-
-def draws_at(keys: NDArray[np.uint64], counters: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return `rng.draw` of each key and counter: uint64 `[n]`."""
-    return mix64(keys + (counters + np.uint64(1)) * np.uint64(rng.GOLDEN))
+    return mix64(keys + (indices + np.uint64(rng.SERIES + 1)) * np.uint64(rng.GOLDEN))
 
 
 def mix64(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

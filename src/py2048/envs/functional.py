@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from py2048.compiled._batch_kernels import slide_boards
+from py2048.compiled._bits_kernels import draw, key_of
 from py2048.compiled._board_kernels import (
     Longs,
     Words,
@@ -32,7 +33,7 @@ from py2048.compiled._board_kernels import (
     place_cells,
     place_fixed_cells,
 )
-from py2048.compiled.boards import checked_boards, draws_at, keys_of, start_boards, tiles_of
+from py2048.compiled.boards import checked_boards, start_boards, tiles_of
 from py2048.compiled.jit import kernel
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
@@ -171,7 +172,9 @@ def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
         raise OptionError(
             f"seeds {list(keys.shape)} do not fit plies {list(turns.shape)}"
         ) from None
-    return draws_at(keys_of(_flat(pair[0])), _flat(pair[1])).reshape(pair[0].shape)
+    draws = np.empty(pair[0].size, np.uint64)
+    _draw_all(_flat(pair[0]), _flat(pair[1]), draws)
+    return draws.reshape(pair[0].shape)
 
 
 def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, NDArray[np.float64]]:
@@ -310,3 +313,10 @@ def _spawn_all(
             place_fixed_cells(boards[number], landing[directions[number]], ranks[0])
         else:
             place_cells(boards[number], draws[number], ranks, sums)
+
+
+@kernel("(uint64[::1], uint64[::1], uint64[::1])")
+def _draw_all(seeds: Words, plies: Words, draws: Words) -> None:
+    """Write the draw of each turn."""
+    for number in range(len(seeds)):
+        draws[number] = draw(key_of(seeds[number]), plies[number])

@@ -259,27 +259,19 @@ def follow(cells: Cells, moves: Cells, spec: BeamSpec) -> int:
     return moves.size
 
 
-# --- the evaluation ------------------------------------------------------------------------------
+# --- planning ------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class BeamWeights:
-    """The evaluation of a board, in the points of its tiles.
-
-    The defaults were found by trying a few hundred on 5x5 boards with a beam of 8.
-
-    Attributes:
-        falloff: large tiles belong to the beginning of a snake through the board; a tile counts
-            its value times ``falloff`` to the power of its cell's number on the snake.
-        roughness: cost of a difference of one point between neighbouring tiles.
-        pair_bonus: reward for each point of a tile that has an equal neighbour.
-        empty_bonus: reward for each empty cell.
-    """
-
-    falloff: float = 0.505
-    roughness: float = 0.0023
-    pair_bonus: float = 0.1822
-    empty_bonus: float = 14.21
+# The evaluation of a board, in the points of its tiles, was found by trying a few hundred on 5x5
+# boards with a beam of 8.
+FALLOFF = 0.505
+"""Large tiles belong to the beginning of a snake through the board: a tile counts its value times
+this to the power of its cell's number on the snake."""
+ROUGHNESS = 0.0023
+"""The cost of a difference of one point between neighbouring tiles."""
+PAIR_BONUS = 0.1822
+"""The reward for each point of a tile that has an equal neighbour."""
+EMPTY_BONUS = 14.21
+"""The reward for each empty cell."""
 
 
 def longest_game(board: Board) -> int:
@@ -296,8 +288,8 @@ def longest_game(board: Board) -> int:
 
 
 @cache
-def spec_of(rules: Rules, weights: BeamWeights) -> BeamSpec:
-    """Return rules and an evaluation as kernels take them.
+def spec_of(rules: Rules) -> BeamSpec:
+    """Return rules and the evaluation as kernels take them.
 
     Raises:
         RulesError: if the rules leave the spawn to chance.
@@ -310,8 +302,15 @@ def spec_of(rules: Rules, weights: BeamWeights) -> BeamSpec:
     given = CompiledRules.of(rules)
     rows, columns = rules.shape
     stop = given.ending_rank or RANKS
-    places = _places(rows, columns, weights)
+    values = np.concatenate([[0.0], 2.0 ** np.arange(1, RANKS)])
+    snake = np.arange(rows * columns).reshape(rows, columns)
+    snake[::2] = snake[::2, ::-1]  # from the upper right corner, row by row, to and fro
+    places = values * FALLOFF ** snake.reshape(-1, 1)
+    places[:, 0] = EMPTY_BONUS
     places[:, stop:] = -np.inf  # such a board ends its line: others are better
+    links = -ROUGHNESS * np.abs(values[:, None] - values)
+    links[0] = links[:, 0] = 0.0
+    np.fill_diagonal(links, PAIR_BONUS * values)
     grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
@@ -323,7 +322,7 @@ def spec_of(rules: Rules, weights: BeamWeights) -> BeamSpec:
         cascade=given.cascade,
         stop=stop,
         places=places,
-        links=_links(weights),
+        links=links,
         neighbours=np.concatenate([beside, below]),
         words=np.random.default_rng(2048).integers(
             2**64, size=(rules.cells, RANKS), dtype=np.uint64
@@ -342,34 +341,7 @@ def _after(cells: Cells, moves: Cells, spec: BeamSpec) -> Cells:
     return end
 
 
-def _values() -> NDArray[np.float64]:
-    """Return the value of each rank, 0 for an empty cell."""
-    return np.concatenate([[0.0], 2.0 ** np.arange(1, RANKS)])
-
-
-def _places(rows: int, columns: int, weights: BeamWeights) -> NDArray[np.float64]:
-    snake = np.arange(rows * columns).reshape(rows, columns)
-    snake[::2] = snake[::2, ::-1]  # from the upper right corner, row by row, to and fro
-    places = _values() * weights.falloff ** snake.reshape(-1, 1)
-    places[:, 0] = weights.empty_bonus
-    return places
-
-
-def _links(weights: BeamWeights) -> NDArray[np.float64]:
-    values = _values()
-    links = -weights.roughness * np.abs(values[:, None] - values)
-    links[0] = links[:, 0] = 0.0
-    np.fill_diagonal(links, weights.pair_bonus * values)
-    return links
-
-
-def beam_search(
-    board: Board,
-    rules: Rules,
-    *,
-    width: int,
-    depth: int,
-) -> tuple[Direction, ...]:
+def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[Direction, ...]:
     """Return the moves from `board` to the best board that a beam search finds.
 
     Args:
@@ -381,7 +353,7 @@ def beam_search(
     Raises:
         RulesError: if the rules leave the spawn to chance.
     """
-    moves = _search(ranks_of(board, MAX_RANK), width, depth, spec_of(rules, BeamWeights()))
+    moves = _search(ranks_of(board, MAX_RANK), width, depth, spec_of(rules))
     return tuple(Direction(move) for move in moves.tolist())
 
 
@@ -398,7 +370,6 @@ class BeamPlanner:
         rules: its rules, with an edge spawn.
         width: how many boards of each depth are kept at first.
         widest: and at most, after dead ends.
-        weights: the evaluation of boards.
         played: how many moves of the plan have been taken.
         is_complete: whether the plan leads to the end of the game and will not be bettered.
 
@@ -410,12 +381,11 @@ class BeamPlanner:
     rules: Rules
     width: int = 12
     widest: int = 1024
-    weights: BeamWeights = field(default_factory=BeamWeights)
     played: int = field(default=0, init=False)
     is_complete: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self._spec = spec_of(self.rules, self.weights)
+        self._spec = spec_of(self.rules)
         self._plan = bytearray()
         self._trial = bytearray()
         self._start = ranks_of(self.board, MAX_RANK)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from py2048.board import Board
+from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.game.turn import Outcome, Spawn, Turn, outcome_of, possible_cells, score_after
-from py2048.rules import BoardSum, Rules, get_rules
+from py2048.rules import BoardSum, Rules, Weights, get_rules
 from py2048.solving.formations import Formation, get_formation
 from py2048.solving.goal import Goal
 from py2048.solving.positions import Positions
 
 Value = Callable[[Board], Fraction]
+
+
+def _mean(
+    cells: Sequence[Cell], weights: Weights, value: Callable[[Cell, int], Fraction]
+) -> Fraction:
+    """Return the mean of what a tile on a cell is worth, over all that can appear."""
+    spawns = product(cells, weights.pairs)
+    terms = (share / len(cells) * value(cell, tile) for cell, (tile, share) in spawns)
+    return sum(terms, Fraction(0))
 
 
 def exact_values(rules: Rules | str, goal: Goal | str = "score") -> Value:
@@ -29,15 +38,12 @@ def exact_values(rules: Rules | str, goal: Goal | str = "score") -> Value:
         return score_after(chosen, board.sum, turn, turn.board) - board.sum + value(turn.board)
 
     def move_value(board: Board, direction: Direction) -> Fraction:
-        after = board.slide(direction, chosen.merging).board
-        cells, pairs = possible_cells(chosen, after, direction), chosen.spawn_weights.pairs
-        return sum(
-            (
-                share / len(cells) * turn_value(board, direction, Spawn(number, cell))
-                for cell, (number, share) in product(cells, pairs)
-            ),
-            Fraction(0),
-        )
+        cells = possible_cells(chosen, board.slide(direction, chosen.merging).board, direction)
+
+        def spawned(cell: Cell, tile: int) -> Fraction:
+            return turn_value(board, direction, Spawn(tile, cell))
+
+        return _mean(cells, chosen.spawn_weights, spawned)
 
     @cache
     def value(board: Board) -> Fraction:
@@ -63,14 +69,11 @@ def value_of_game(rules: Rules | str, goal: Goal | str = "score") -> Fraction:
             is_owed = tile is None and isinstance(chosen.scoring, BoardSum)
             is_playing = outcome_of(chosen, board) is Outcome.PLAYING
             return value(board) + (board.sum if is_owed and is_playing else 0)
-        cells = board.empty_cells()
-        return sum(
-            (
-                share / len(cells) * mean(board.with_tile(cell, number), missing - 1)
-                for cell, (number, share) in product(cells, chosen.start_weights.pairs)
-            ),
-            Fraction(0),
-        )
+
+        def started(cell: Cell, tile: int) -> Fraction:
+            return mean(board.with_tile(cell, tile), missing - 1)
+
+        return _mean(board.empty_cells(), chosen.start_weights, started)
 
     return sum((mean(Board.empty(*chosen.shape), n) for n in counts), Fraction(0)) / len(counts)
 
@@ -81,7 +84,6 @@ def exact_chances(formation: Formation | str, target: int, rules: Rules | str = 
     Tiles above the target are the large ones; they must differ.
     """
     chosen, rules = get_formation(formation), get_rules(rules)
-    merging, pairs = rules.merging, rules.spawn_weights.pairs
     limit = Positions(chosen, target, rules).limit
 
     def numbered(board: Board) -> list[tuple[int, int]]:
@@ -99,20 +101,17 @@ def exact_chances(formation: Formation | str, target: int, rules: Rules | str = 
             return Fraction(1)
         if sum(tile for _, tile in numbered(after) if tile <= target) > limit:
             return Fraction(0)
-        cells = after.empty_cells()
-        return sum(
-            (
-                share / len(cells) * value(after.with_tile(cell, tile))
-                for cell, (tile, share) in product(cells, pairs)
-            ),
-            Fraction(0),
-        )
+
+        def spawned(cell: Cell, tile: int) -> Fraction:
+            return value(after.with_tile(cell, tile))
+
+        return _mean(after.empty_cells(), rules.spawn_weights, spawned)
 
     @cache
     def value(board: Board) -> Fraction:
         if is_made(board):
             return Fraction(1)
-        slides = [board.slide(direction, merging) for direction in Direction]
+        slides = [board.slide(direction, rules.merging) for direction in Direction]
         afters = [slide.board for slide in slides if slide.changed and is_held(slide.board)]
         return max((after_value(after) for after in afters), default=Fraction(0))
 
