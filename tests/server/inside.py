@@ -8,6 +8,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 import sqlalchemy as sa
@@ -25,6 +26,7 @@ from py2048.storage.schema import rounds
 
 Json = dict[str, Any]
 RULES = "classic:size=2x3"
+_visitors: WeakKeyDictionary[Services, list[Visitor]] = WeakKeyDictionary()
 
 
 def create_game(games: GameService, account: str, rules: str, mode: str) -> OnlineGame:
@@ -69,10 +71,12 @@ async def running(
     async with services.running():
         await services.ready()
         yield services
+        for visitor in _visitors.get(services, ()):
+            visitor.leave()
 
 
 class Visitor:
-    """A browser without a network."""
+    """A browser without a network, which leaves when the services end."""
 
     def __init__(
         self, services: Services, account: Account | None = None, *, address: str = "127.0.0.1"
@@ -82,6 +86,7 @@ class Visitor:
         self.state: Json = {}
         self._frames: asyncio.Queue[bytes] = asyncio.Queue()
         self._sending = asyncio.create_task(self.connection.run(self._frames.put))
+        _visitors.setdefault(services, []).append(self)
 
     async def receive(self) -> Json:
         """Return the next message."""

@@ -88,10 +88,7 @@ class Fight:
 @asynccontextmanager
 async def fight(url: str, count: int = 2, rules: str = "classic") -> AsyncIterator[Fight]:
     async with running(url) as services:
-        found = Fight(services, count, rules)
-        yield found
-        for visitor in found.visitors:
-            visitor.leave()
+        yield Fight(services, count, rules)
 
 
 async def say(visitor: Visitor, answer: str, kind: str, **fields: Any) -> Json:
@@ -182,8 +179,6 @@ async def test_who_comes_when_time_is_up_sees_the_end(file: str) -> None:
         again = Visitor(found.services, one.account)
         state = await again.ask("open", game=games[0])
         assert (state["outcome"], state["legal"]) == ("ended", [])
-        for visitor in (late, again):
-            visitor.leave()
 
 
 async def test_who_is_at_a_battle_sees_games_end(file: str) -> None:
@@ -197,7 +192,6 @@ async def test_who_is_at_a_battle_sees_games_end(file: str) -> None:
         assert (await one.receive())["outcome"] == "ended"
         found.shift(ends=timedelta(0))
         assert (await two.receive())["outcome"] == "ended"
-        hearer.leave()
 
 
 async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
@@ -374,7 +368,6 @@ async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
         while message["type"] == "battle":
             message = await watcher.receive()
         assert (message["type"], message["reason"]) == ("refused", "unknown_game")
-        watcher.leave()
 
 
 async def test_battles_do_not_pile_up(file: str) -> None:

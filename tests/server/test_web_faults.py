@@ -43,8 +43,6 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: P
         assert (await player.move())["version"] == 1
         assert refused_game["reason"] == "storage"
         assert (await stranger.new())["type"] == "state"
-        for visitor in (player, stranger):
-            visitor.leave()
 
 
 @pytest.mark.parametrize(("moves", "is_told"), [(1, False), (1, True), (2, False)])
@@ -86,7 +84,6 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
         else:
             assert (answer["type"], answer["reason"]) == ("refused", "storage")
         assert (await player.move())["version"] == 2
-        player.leave()
 
 
 async def test_maintenance_survives_what_it_meets(
@@ -120,7 +117,6 @@ async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> Non
                 assert message["type"] in ("autoplay", "events")
         assert message["state"]["autoplay"] is None
         assert (await player.move())["type"] == "events"
-        player.leave()
 
 
 async def test_computer_players_are_left_to_others(tmp_path: Path) -> None:
@@ -139,8 +135,6 @@ async def test_computer_players_are_left_to_others(tmp_path: Path) -> None:
         await crowd[0].receive()  # its first move: the next is far away
         crowd[0].leave()
         assert (await crowd[3].ask("autoplay", player="random"))["type"] == "autoplay"
-        for each in (*tabs, *crowd[1:], *others):
-            each.leave()
 
 
 @contextmanager

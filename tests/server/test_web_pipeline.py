@@ -59,7 +59,6 @@ async def test_a_chain_is_done_in_order_whatever_changes_nothing(services: Servi
     assert [version for _, version in found] == [moved, moved, moved + 1, moved + 1]
     await tell(visitor, ("left", moved + 2, 6))
     assert await answers(visitor, 1) == [("left", moved + 2)]
-    visitor.leave()
 
 
 async def test_a_chain_stops_where_another_tab_moved(services: Services) -> None:
@@ -77,8 +76,6 @@ async def test_a_chain_stops_where_another_tab_moved(services: Services) -> None
     await tell(visitor, ("left", 2, 3), ("up", 3, 3), ("right", 4, 3), ("down", 5, 3))
     await tell(visitor, (played["legal"][0], 3, 4))
     assert await answers(visitor, 2) == [("gap", 3), (played["legal"][0], 3)]
-    visitor.leave()
-    other.leave()
 
 
 async def test_a_chain_that_begins_with_an_old_number_is_dropped(services: Services) -> None:
@@ -90,7 +87,6 @@ async def test_a_chain_that_begins_with_an_old_number_is_dropped(services: Servi
     legal = visitor.state["legal"]
     await tell(visitor, (legal[0], 1, 2), (legal[0], 2, 2), (legal[0], 3, 3), (legal[0], 2, 4))
     assert await answers(visitor, 3) == [("gap", 2), ("gap", 3), (legal[0], 2)]
-    visitor.leave()
 
 
 async def test_a_broken_chain_stays_broken(services: Services) -> None:
@@ -106,7 +102,6 @@ async def test_a_broken_chain_stays_broken(services: Services) -> None:
     assert [(await visitor.receive()).get("reason") for _ in range(4)] == [
         None, "nothing", "malformed", "gap",
     ]  # fmt: skip
-    visitor.leave()
 
 
 async def test_a_chain_does_not_go_on_in_another_game(services: Services) -> None:
@@ -119,7 +114,6 @@ async def test_a_chain_does_not_go_on_in_another_game(services: Services) -> Non
     await tell(visitor, *((each, 1, 1) for each in visitor.state["legal"]))
     assert await answers(visitor, 1) == [("gap", 1)]
     assert visitor.state["version"] == 0
-    visitor.leave()
 
 
 async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
@@ -143,8 +137,6 @@ async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
     assert (refused["type"], refused["reason"]) == ("refused", "gap")
     assert refused["state"]["version"] == 1
     assert services.rooms.open[game].game.session.category == "plain"
-    visitor.leave()
-    other.leave()
 
 
 async def test_undo_goes_with_a_chain(services: Services) -> None:
@@ -155,7 +147,6 @@ async def test_undo_goes_with_a_chain(services: Services) -> None:
     for number in (2, 3, 4):
         await visitor.connection.on_message(f'{{"type":"undo","number":{number},"chain":1}}')
     assert await answers(visitor, 3) == [(legal[0], 1), (legal[0], 2), ("nothing", 1)]
-    visitor.leave()
 
 
 async def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() -> None:
@@ -182,5 +173,3 @@ async def test_a_client_that_waits_as_told_is_never_closed(tmp_path: Path) -> No
             await hasty.connection.on_message('{"type":"ping"}')
             await asyncio.sleep(0)  # its answers are sent
         assert hasty.connection.closed == VIOLATION
-        for visitor in (patient, hasty):
-            visitor.leave()

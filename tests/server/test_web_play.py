@@ -46,7 +46,6 @@ async def test_ranked_games_go_without_help(services: Services, kind: str) -> No
     await player.new(mode="ranked")
     await player.move()
     assert (await player.ask(kind, number=2, player="random"))["reason"] == "mode"
-    player.leave()
 
 
 async def test_a_watcher_sees_and_cannot_touch(services: Services) -> None:
@@ -58,8 +57,6 @@ async def test_a_watcher_sees_and_cannot_touch(services: Services) -> None:
     assert (await watcher.receive())["version"] == 1
     for kind, fields in (("move", {"number": 2, "direction": "left"}), ("open", {"game": game})):
         assert (await watcher.ask(kind, **fields))["reason"] == "not_yours"
-    for visitor in (player, watcher):
-        visitor.leave()
 
 
 async def test_autoplay_moves_until_somebody_moves_by_hand(services: Services) -> None:
@@ -75,7 +72,6 @@ async def test_autoplay_moves_until_somebody_moves_by_hand(services: Services) -
     while "refused" not in kinds:
         kinds.append((await player.receive())["type"])
     assert "autoplay" in kinds
-    player.leave()
 
 
 async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
@@ -134,7 +130,6 @@ async def test_a_tampered_message_is_refused_and_changes_nothing(
     assert (refused["type"], refused["reason"]) == ("refused", reason)
     assert (refused["state"]["board"], refused["state"]["version"]) == (before["board"], 0)
     assert (await visitor.ask("ping"))["type"] == "pong"
-    visitor.leave()
 
 
 async def test_a_huge_frame_closes_the_connection(browser: Browser) -> None:

@@ -79,5 +79,3 @@ async def test_a_watcher_sees_what_was_played_while_nothing_could_be_heard(
                 await watcher.receive()
             assert watcher.state["board"] == moved["board"]
             await asyncio.sleep(2.5)
-        for visitor in (player, watcher):
-            visitor.leave()

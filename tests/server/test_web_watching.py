@@ -31,8 +31,6 @@ async def test_whoever_comes_while_a_move_is_written_is_told_the_position_first(
         await player.move()
         then = await watcher.receive()
         assert (then["type"], then["version"]) == ("events", 2)
-        for visitor in (player, watcher):
-            visitor.leave()
 
 
 async def test_a_request_is_answered_by_what_it_did(tmp_path: Path) -> None:
@@ -50,7 +48,6 @@ async def test_a_request_is_answered_by_what_it_did(tmp_path: Path) -> None:
             answer = json.loads(await asyncio.wait_for(request.next(), 30))
             assert (answer["type"], answer["version"]) == ("events", number)
             services.rooms.leave(request)
-        player.leave()
 
 
 async def _until(holds: Callable[[], bool]) -> None:
