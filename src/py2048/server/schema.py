@@ -207,7 +207,6 @@ class OfflineRequest(PageMessage, tag="offline"):
 
 
 NumberedRequest = MoveRequest | UndoRequest | RedoRequest | HintRequest
-PlayRequest = MoveRequest | UndoRequest | RedoRequest | OfflineRequest
 
 
 class AutoplayRequest(PageMessage, tag="autoplay"):
