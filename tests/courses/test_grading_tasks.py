@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -46,8 +47,13 @@ def test_a_mistake_in_a_course_is_found_when_it_is_loaded(part, changes, message
 
 @pytest.mark.parametrize("course", COURSES)
 def test_our_courses_have_no_slip(course):
+    """Every task of the sheet is graded."""
+    sheet = (COURSES[course].starter / "TASKS.md").read_text(encoding="utf-8")
     for grading in (COURSES[course].grading(), *COURSES[course].grading().variants):
         validate(grading)
+        assert [task.id for task in grading.tasks] == re.findall(
+            "^## Task (.+?):", sheet, re.MULTILINE
+        )
 
 
 GRADED = [name for name, course in COURSES.items() if (course.starter.parent / "tasks.py").exists()]
