@@ -158,7 +158,7 @@ def test_set_boards_begins_from_given_positions() -> None:
 
 
 def test_a_state_continues_where_it_was_taken() -> None:
-    """After `set_state` the games go on as they did after `get_state`."""
+    """After `set_state` the games continue as they did after `get_state`."""
     batch = BatchGames(get_rules("cits1401"), 300, seed=1)
     batch.play_random(30)
     state = batch.get_state()

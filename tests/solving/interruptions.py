@@ -14,7 +14,7 @@ class Killed(Exception):  # noqa: N818 - what happens to a process
 
 
 def ending_after(layers: int) -> Any:
-    """Return a progress that ends solving after so many layers."""
+    """Return a progress that ends solving after a number of layers."""
     left = itertools.count(layers, -1)
 
     def tell(_: Progress) -> None:

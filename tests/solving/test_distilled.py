@@ -24,7 +24,7 @@ FILES = sorted(SHIPPED.glob("*.moves"))
 
 
 def wrong_moves(moves: DistilledMoves, solution: Solution, every: int = 1) -> int:
-    """Return on how many of every so many boards of a solution a move is not the best."""
+    """Return on how many boards of a solution, of those looked at, a move is not the best."""
     wrong = 0
     for boards, masks in maker.best_moves(solution, moves.covered):
         playing = np.flatnonzero(masks)[::every]

@@ -168,7 +168,7 @@ def test_boards_that_no_game_meets_have_no_value() -> None:
 
 @pytest.mark.parametrize("layers", [3, 100, 130, 240])
 def test_what_was_solved_before_a_kill_is_used(layers: int, tmp_path: Path) -> None:
-    """Forward or backward, the next run goes on, with the same file in the end."""
+    """Forward or backward, the next run continues, with the same file in the end."""
     whole, file = tmp_path / "whole", tmp_path / "file"
     solve("classic:size=2x3", save=whole)
     with pytest.raises(Killed):
@@ -207,7 +207,7 @@ def test_layers_that_do_not_fit_are_on_disk(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("room", [500, 3000])
 def test_a_full_disk_loses_nothing(room: int, tmp_path: Path) -> None:
-    """The command says so with status 2, for a layer or the file, and goes on with more room."""
+    """The command says so with status 2, for a layer or the file, and continues with more room."""
     file = tmp_path / "file"
     program = (
         "import resource, sys; from py2048.cli import main; "
@@ -277,7 +277,7 @@ def test_goals_are_read_back() -> None:
 
 
 def test_rules_that_pay_for_standing_still_have_no_best_score() -> None:
-    """Illegal moves for points could be made for ever."""
+    """Illegal moves for points could be made forever."""
     with pytest.raises(SolvingError, match="pays for illegal moves"):
         solve("classic:size=2x2,scoring=moves:1:1")
 

@@ -244,7 +244,7 @@ def test_what_is_no_formation_is_refused(text: str, reason: str, tmp_path: Path)
 def test_what_was_built_before_a_kill_is_used(
     layers: int, tiny: dict[str, Formation], tmp_path: Path
 ) -> None:
-    """The next run goes on, with the same file in the end."""
+    """The next run continues, with the same file in the end."""
     whole, file = tmp_path / "whole", tmp_path / "file"
     every: list[Progress] = []
     build_table(tiny["goal"], 32, whole, progress=every.append)
@@ -458,7 +458,7 @@ def test_ctrl_c_says_what_is_kept(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The same command goes on, and leaves no folder."""
+    """The same command continues, and leaves no folder."""
     with monkeypatch.context() as patch:
         patch.setattr(solve, "progress_text", Mock(side_effect=KeyboardInterrupt))
         assert main([*words, "--save", "file"]) == 130

@@ -24,8 +24,8 @@ hash                `mix64`                 `hash_packed`                       
 
 Sides of up to four cells slide by tables of all lines, which stay in the processor's cache. The
 table kernels leave ``high`` out and cost nothing for it: where two 32768s merge, the new tile
-*stays* a 32768 and the points, which are right, are at least `TOO_BIG`. Who needs the exact board
-tests for that and asks `slide_lines`.
+*stays* a 32768 and the points, which are right, are at least `TOO_BIG`. A kernel that needs the
+exact board tests for that and asks `slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, the first cell lowest.
 An entry holds four numbers of 16 bits: the line after sliding towards its first cell, the line

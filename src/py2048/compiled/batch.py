@@ -116,7 +116,7 @@ class BatchGames:
         self._spaces = [simd.Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what decides how the games go on; a copy sets up the rest by itself."""
+        """Return what decides how the games continue; a copy sets up the rest by itself."""
         made = {"_rules", "_advance", "_spaces"}
         return {name: value for name, value in vars(self).items() if name not in made}
 

@@ -27,9 +27,9 @@ class Terms(NamedTuple):
     """A heuristic's tables for boards of a shape, in points; rows are for the edge and inside."""
 
     empty: NDArray[np.float64]
-    """float64 `[2, cells + 1]`: the reward for so many empty cells in a line."""
+    """float64 `[2, cells + 1]`: the reward for each number of empty cells in a line."""
     merge: NDArray[np.float64]
-    """float64 `[2, cells + 1]`: the reward for so many pairs that can merge in a line."""
+    """float64 `[2, cells + 1]`: the reward for each number of pairs that can merge in a line."""
     costs: NDArray[np.float64]
     """float64 `[2, RANKS]`: the cost of a tile."""
     monotonicity: NDArray[np.float64]

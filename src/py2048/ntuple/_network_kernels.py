@@ -48,7 +48,7 @@ Bytes = NDArray[np.uint8]
 Weights = NDArray[np.float32] | NDArray[np.int16]
 
 SPARE = 8
-"""A row of indices is longer by so many words, for the images of a board."""
+"""A row of indices is longer by this many words, for the images of a board."""
 PACKED_CELLS = 16
 BITS = 8
 

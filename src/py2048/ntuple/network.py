@@ -140,7 +140,7 @@ class LazyTable:
             read()
 
     def expect(self, numbers: Iterable[int]) -> None:
-        """Unpack some parts in the background, for whoever asks for them soon."""
+        """Unpack some parts in the background, for those who ask for them soon."""
         for number in numbers:
             if number not in self.loaded and not self._holders[number]:
                 thread = threading.Thread(target=self._visit, args=[number], name=UNPACKING)

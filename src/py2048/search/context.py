@@ -105,7 +105,7 @@ class SearchContext:
     ranks: Annotated[Cells, np.uint8, MAX_TILES]
     cumulative: Annotated[Words, np.uint64, MAX_TILES]  # running sums of the tiles' integer weights
     shares: Annotated[Doubles, np.float64, MAX_TILES]  # probabilities
-    costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # on one of so many cells
+    costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # on one of that many cells
     loss_cost: Double  # of a move; 0 if every path is followed
     growth: Double  # the bits of the number of boards for each unit of the cost
     edge_length: Long  # 0 if the cell is left to chance

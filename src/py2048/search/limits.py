@@ -16,15 +16,15 @@ FIRST_COST = 3 * COSTS_PER_BIT
 MIN_STEP = 3 * COSTS_PER_BIT // 2
 """The least increase of the cost for which it pays to search again: one and a half bits."""
 AIM, LEAP = 0.6, 8.0
-"""A search is expected to rate this share of the boards that are left, and no more than so many
-times those of the last search: it may rate about twice as many as expected."""
+"""A search is expected to rate this share of the boards that are left, and at most this many times
+those of the last search: it may rate about twice as many as expected."""
 SHARES = 2.0
 """How many times its share of the last search's boards a move may take of the next one's."""
 FIRST_SHARE = 2 / 3
 """The share of the boards of a move that its first search may rate: if that is given up, a shorter
 one follows."""
 DEBT_MOVES = 8.0
-"""In so many moves a game pays back what earlier moves took beyond their time."""
+"""The number of moves in which a game pays back what earlier ones took beyond their time."""
 MAX_TIMES = 3.0
 """How many times the time of a move one move may take."""
 FIRST_SPEED = 1e6
