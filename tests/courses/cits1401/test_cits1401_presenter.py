@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game
 from py2048.courses.cits1401.app import (
-    PAUSES_MS,
     BorderPresenter,
     GameSettings,
     IntelligentComputer,
@@ -33,7 +32,6 @@ BORDERS = {
 class RecordingScreen:
     states: list[ViewState] = field(default_factory=list)
     waiting: Callable[[], None] | None = None
-    pauses: list[int] = field(default_factory=list)
 
     def show(self, state: ViewState) -> None:
         self.states.append(state)
@@ -42,7 +40,6 @@ class RecordingScreen:
         pass
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        self.pauses.append(milliseconds)
         self.waiting = action
 
     def cancel(self) -> None:
@@ -62,12 +59,11 @@ def begin(
     player_kind: PlayerKind = PlayerKind.HUMAN,
     board: Board | None = None,
     size: tuple[int, int] = (5, 5),
-    pause_ms: int = 7,
     seed: int = 1,
 ) -> tuple[BorderPresenter, RecordingScreen]:
     screen = RecordingScreen()
     presenter = BorderPresenter(screen, seed)
-    presenter.start(GameSettings(player_kind, *(board.shape if board else size), pause_ms))
+    presenter.start(GameSettings(player_kind, *(board.shape if board else size)))
     presenter.board = board or presenter.board
     return presenter, screen
 
@@ -175,16 +171,6 @@ def test_the_random_computer_tries_all_four_directions_and_pays_for_failures() -
     assert screen.last.score == successes - statuses.count("Movement not possible")
     assert screen.last.status == f"Game over, final score {screen.last.score}"
     assert screen.waiting is None
-
-
-@pytest.mark.parametrize("pause_ms", PAUSES_MS.values())
-def test_there_is_a_visible_pause_before_each_move(pause_ms: int) -> None:
-    presenter, screen = begin(PlayerKind.RANDOM, pause_ms=pause_ms)
-    for _ in range(3):
-        screen.tick()
-    assert set(screen.pauses) == {pause_ms}
-    assert pause_ms >= 30
-    presenter.end()
 
 
 def test_the_intelligent_computer_never_fails_a_move() -> None:
