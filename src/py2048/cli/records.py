@@ -47,10 +47,15 @@ def replay(
     last = len(game) if end is None else min(end, len(game))
     if start > len(game):
         raise RecordError(f"{file} has {len(game)} turns: --from {start} is beyond its end")
-    game.seek(start)
     if json:
-        print_json(_positions(game, last))
+        positions = []
+        for index in range(start, last + 1):
+            game.seek(index)
+            board, score, ply = game.position
+            positions.append({"turn": index, "ply": ply, "score": score, "board": board.rows})
+        print_json(positions)
         return 0
+    game.seek(start)
     print(
         f"{game.record.rules.name}: turn {game.index} of {len(game)}, score {game.position.score}"
     )
@@ -61,16 +66,6 @@ def replay(
         if boards:
             print(game.board, flush=True)
     return 0
-
-
-def _positions(game: Replay, last: int) -> list[dict[str, object]]:
-    positions: list[dict[str, object]] = []
-    while True:
-        board, score, ply = game.position
-        rows = [list(row) for row in board.rows]
-        positions.append({"turn": game.index, "ply": ply, "score": score, "board": rows})
-        if game.index >= last or game.forward() is None:
-            return positions
 
 
 def verify(

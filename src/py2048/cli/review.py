@@ -13,6 +13,7 @@ from py2048.cli import streams
 from py2048.cli.options import JsonOption, QuietOption, print_json
 from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error, RecordError, os_errors_as
+from py2048.folders import data_folder
 from py2048.game import Record
 from py2048.game.importing import load_record, load_records
 from py2048.game.record import write_atomically
@@ -21,7 +22,7 @@ from py2048.storage import open_store
 
 if TYPE_CHECKING:
     from py2048.review import MoveReview, Review
-    from py2048.review.report import GameSummary
+    from py2048.review.report import GameSummary, SummaryFile
 
 ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
 """How the names of the files end that are looked for in folders."""
@@ -189,23 +190,50 @@ def report(
     Reviewed games are kept, so that each is reviewed once; Ctrl-C reports what is done so far.
     Files that hold no sound game are named and skipped, and the status is 2.
     """
+    from py2048 import __version__
     from py2048.review.page import describe_report, report_page
-    from py2048.review.report import Report
+    from py2048.review.report import GameSummary, Report, SummaryFile
 
     check_judge(judge)
-    reporter = _Reporter(judge, player, quiet=quiet)
-    found = Report.of(reporter.summaries(paths), reporter.refused)
+    known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
+    summaries, refused, status = list[GameSummary](), list[str](), 0
+    with StatusLine(quiet=quiet) as line:
+        try:
+            for name, load in _sources(paths):
+                try:
+                    for record in load():
+                        if player in (None, record.player):
+                            summaries.append(_summary(record, judge, known))
+                            line.news = f"{len(summaries):,} games; {name}"
+                except Py2048Error as error:
+                    refused.append(blame(name, error))
+        except KeyboardInterrupt:
+            status = streams.INTERRUPTED
+    found = Report.of(summaries, refused)
     if json:
         print_json(found.to_json())
     else:
         print("\n".join(describe_report(found)))
-    for line in found.refused:
-        streams.complain(f"skipped: {line}")
-    if reporter.unkept:
-        streams.complain(f"the next report reviews these games again: {reporter.unkept}")
+    for reason in refused:
+        streams.complain(f"skipped: {reason}")
+    if known.trouble:
+        streams.complain(f"the next report reviews these games again: {known.trouble}")
     if html is not None:
         _write(html, report_page(found))
-    return reporter.status or (2 if found.refused else 0)
+    return status or (2 if refused else 0)
+
+
+def _summary(record: Record, judge: str, known: SummaryFile) -> GameSummary:
+    """Return the summary of a game, which is reviewed if it was not before."""
+    from py2048.review import review
+    from py2048.review.report import GameSummary
+
+    found = known.get(record, judge)
+    if found is None:
+        record.verify()
+        found = GameSummary.of(review(record, judge or None), judge)
+        known.add(found)
+    return found
 
 
 def _sources(paths: list[Path] | None) -> Iterator[Source]:
@@ -233,55 +261,3 @@ def _finished_games() -> Iterator[Source]:
             if game.category in HUMAN_CATEGORIES:
                 name = f"the game of {game.finished}"
                 yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
-
-
-class _Reporter:
-    """Reviews games that were not reviewed before.
-
-    Attributes:
-        refused: why games were skipped, a line each.
-        unkept: why reviews are not kept for the next report; or empty.
-        status: the exit status so far.
-    """
-
-    def __init__(self, spec: str, player: str | None, *, quiet: bool) -> None:
-        from py2048 import __version__
-        from py2048.folders import data_folder
-        from py2048.review.report import SummaryFile
-
-        self._spec, self._player, self._quiet = spec, player, quiet
-        self._known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
-        self.refused: list[str] = []
-        self.unkept = ""
-        self.status = 0
-
-    def summaries(self, paths: list[Path] | None) -> list[GameSummary]:
-        """Return the summaries of all games, after Ctrl-C those of the first ones."""
-        found: list[GameSummary] = []
-        with StatusLine(quiet=self._quiet) as line:
-            try:
-                for name, load in _sources(paths):
-                    try:
-                        for record in load():
-                            if self._player in (None, record.player):
-                                found.append(self._summary(record))
-                                line.news = f"{len(found):,} games; {name}"
-                    except Py2048Error as error:
-                        self.refused.append(blame(name, error))
-            except KeyboardInterrupt:
-                self.status = streams.INTERRUPTED
-        return found
-
-    def _summary(self, record: Record) -> GameSummary:
-        from py2048.review import review
-        from py2048.review.report import GameSummary
-
-        known = self._known.get(record, self._spec)
-        if known is None:
-            record.verify()
-            known = GameSummary.of(review(record, self._spec or None), self._spec)
-            try:
-                self._known.add(known)
-            except RecordError as error:
-                self.unkept = str(error)
-        return known

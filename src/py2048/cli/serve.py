@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -235,21 +233,31 @@ def bot(
         players[0].choose(Game(wanted, seed=0))
     say(f"{players[0].name} plays as {me['name']} on {clients[0].server}")
     begun = [each["game"] for each in me["games"] if each["rules"] == str(wanted)]
-    plan: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    for game_id in [*begun, *[None] * games][:games]:
-        plan.put(game_id)
+    plan = iter([*begun, *[None] * games][:games])  # each thread takes the next one
+    done: queue.SimpleQueue[RemoteGame | Exception] = queue.SimpleQueue()
 
-    def take(client: BotClient) -> RemoteGame | None:
-        """Return the next game to play, None when there are no more."""
-        with suppress(queue.Empty):
-            if game_id := plan.get_nowait():
-                return client.open_game(game_id)
-            return client.new_game(wanted)
-        return None
+    def play(client: BotClient, player: Player) -> None:
+        try:
+            with client:
+                for game_id in plan:
+                    game = client.open_game(game_id) if game_id else client.new_game(wanted)
+                    game.play_out(player)
+                    done.put(game)
+        except Exception as error:  # noqa: BLE001 - it is raised in the main thread
+            done.put(error)
 
-    scores = []
+    threads = [
+        threading.Thread(target=play, args=pair, daemon=True)
+        for pair in zip(clients, players, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    scores: list[int] = []
     try:
-        for game in _play(take, clients, players):
+        while len(scores) < games:
+            game = done.get()
+            if isinstance(game, Exception):
+                raise game
             scores.append(game.score)
             print(
                 f"{game.score:,} points, largest tile {game.board.max_tile}, {game.ply:,} moves,"
@@ -259,43 +267,12 @@ def bot(
     except KeyboardInterrupt:
         complain("stopped; the same command continues the games in progress")
         return INTERRUPTED
+    for thread in threads:
+        thread.join()
     if games > 1:
         mean = sum(scores) / len(scores)
         print(f"{len(scores):,} games: mean {mean:,.0f}, best {max(scores):,}")
     return 0
-
-
-def _play(
-    take: Callable[[BotClient], RemoteGame | None], clients: list[BotClient], players: list[Player]
-) -> Iterator[RemoteGame]:
-    """Yield each game when it is over; each client plays one after the other, in its thread.
-
-    Raises:
-        Exception: the first error of any of them.
-    """
-    done: queue.SimpleQueue[RemoteGame | Exception | None] = queue.SimpleQueue()
-
-    def work(client: BotClient, player: Player) -> None:
-        try:
-            with client:
-                while game := take(client):
-                    game.play_out(player)
-                    done.put(game)
-            done.put(None)
-        except Exception as error:  # noqa: BLE001 - it is raised in the main thread
-            done.put(error)
-
-    for pair in zip(clients, players, strict=True):
-        threading.Thread(target=work, args=pair, daemon=True).start()
-    working = len(clients)
-    while working:
-        found = done.get()
-        if isinstance(found, Exception):
-            raise found
-        if found is None:
-            working -= 1
-        else:
-            yield found
 
 
 def _token(file: Path | None) -> str:

@@ -18,7 +18,6 @@ from typing import Any
 
 import msgspec
 
-from py2048.errors import RecordError, os_errors_as
 from py2048.game import Record
 from py2048.review.games import Review, last_board
 from py2048.review.moves import Grade
@@ -131,10 +130,13 @@ class SummaryFile:
     Args:
         path: the file.
         release: the version of the program, whose judges may differ.
+
+    Attributes:
+        trouble: why summaries are not kept; empty if they are.
     """
 
     def __init__(self, path: Path, release: str) -> None:
-        self._path, self._release = path, release
+        self._path, self._release, self.trouble = path, release, ""
         self._known: dict[tuple[str, str], GameSummary] = {}
         with suppress(OSError):  # as good as none
             for text in path.read_bytes().splitlines():
@@ -151,17 +153,15 @@ class SummaryFile:
         return self._known.get((checksum(record), asked))
 
     def add(self, summary: GameSummary) -> None:
-        """Keep a summary.
-
-        Raises:
-            RecordError: if the file cannot be written.
-        """
+        """Keep a summary, if the file can be written."""
         self._known[summary.record, summary.asked] = summary
         line = msgspec.json.encode(_Line(VERSION, self._release, summary))
-        with os_errors_as(RecordError, f"cannot write {self._path}"):
+        try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
                 file.write(b"\n" + line + b"\n")  # a line cut off before ends here
+        except OSError as error:
+            self.trouble = f"cannot write {self._path}: {error.strerror}"
 
 
 class _Line(msgspec.Struct):
