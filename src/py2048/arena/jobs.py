@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 from py2048 import rng
@@ -62,6 +62,10 @@ class GameResult:
     moves: int
     seconds: float
     record: str | None = None
+
+
+COLUMNS = [field.name for field in fields(GameResult) if field.name != "record"]
+"""What logs and tables hold of a game."""
 
 
 @dataclass(frozen=True, slots=True)

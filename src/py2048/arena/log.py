@@ -10,12 +10,11 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import fields
 from pathlib import Path
 
 import msgspec
 
-from py2048.arena.jobs import GameResult
+from py2048.arena.jobs import COLUMNS, GameResult
 from py2048.arena.tournament import Tournament
 from py2048.errors import TournamentError, os_errors_as
 from py2048.game.record import write_atomically
@@ -23,7 +22,6 @@ from py2048.game.record import write_atomically
 FORMAT = "py2048 arena log"
 VERSION = 1
 
-_FIELDS = [field.name for field in fields(GameResult) if field.name != "record"]
 _UNSAFE = re.compile(r"[^\w.=-]+")
 
 
@@ -61,7 +59,7 @@ class GameLog:
 
     def add(self, played: GameResult) -> None:
         """Write a game down, at once."""
-        self._write({name: getattr(played, name) for name in _FIELDS})
+        self._write({name: getattr(played, name) for name in COLUMNS})
 
     def close(self) -> None:
         """Close the file."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
+from py2048.arena.jobs import COLUMNS
 from py2048.arena.statistics import (
     Comparison,
     Estimate,
     PlayerSummary,
-    Rate,
     Regret,
     comparisons,
     summaries,
@@ -24,8 +24,6 @@ from py2048.review.words import columns
 
 FORMAT = "py2048 arena"
 VERSION = 1
-
-GAME_COLUMNS = ("player", "game", "seed", "score", "max_tile", "moves", "seconds")
 
 
 def text_report(results: Results, losses: Sequence[Regret] = ()) -> str:
@@ -75,7 +73,12 @@ def _spread(found: Sequence[PlayerSummary]) -> str:
 
 def _tiles(found: Sequence[PlayerSummary]) -> str:
     rows = [
-        (each.player, str(tile), percent(rate.share), _share_interval(rate))
+        (
+            each.player,
+            str(tile),
+            percent(rate.share),
+            f"{100 * rate.low:.1f} to {percent(rate.high)}",
+        )
         for each in found
         for tile, rate in each.tiles.items()
     ]
@@ -139,13 +142,9 @@ def _interval(estimate: Estimate) -> str:
     return f"{low} to {high}"
 
 
-def _share_interval(rate: Rate) -> str:
-    return f"{100 * rate.low:.1f} to {percent(rate.high)}"
-
-
 def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
     """Return summaries, comparisons, regrets and every game as JSON values; null is not known."""
-    tournament, names = results.tournament, GAME_COLUMNS[1:]
+    tournament, names = results.tournament, COLUMNS[1:]
     played = {
         spec: [{name: getattr(game, name) for name in names} for game in results.of(spec).values()]
         for spec in tournament.players
@@ -171,8 +170,8 @@ def csv_text(results: Results) -> str:
     """Return a table with a line for each game, the players in their order."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(GAME_COLUMNS)
+    writer.writerow(COLUMNS)
     for spec in results.tournament.players:
         for game in results.of(spec).values():
-            writer.writerow([getattr(game, name) for name in GAME_COLUMNS])
+            writer.writerow([getattr(game, name) for name in COLUMNS])
     return file.getvalue()

@@ -159,19 +159,12 @@ def summaries(results: Results) -> list[PlayerSummary]:
 
 def summary(player: str, games: Sequence[GameResult]) -> PlayerSummary:
     """Return the summary of a player's games, at least one."""
-    scores = sorted(game.score for game in games)
-    seconds = sum(game.seconds for game in games)
-    moves = sum(game.moves for game in games)
+    scores, moves = sorted(game.score for game in games), [game.moves for game in games]
+    seconds, largest = sum(game.seconds for game in games), [game.max_tile for game in games]
+    quantiles = dict(zip(QUANTILES, np.quantile(scores, QUANTILES).tolist(), strict=True))
     return PlayerSummary(
-        player,
-        len(games),
-        estimate(scores),
-        dict(zip(QUANTILES, np.quantile(scores, QUANTILES).tolist(), strict=True)),
-        scores[0],
-        scores[-1],
-        tile_rates([game.max_tile for game in games]),
-        estimate([game.moves for game in games]),
-        moves / seconds if seconds else float("inf"),
+        *(player, len(games), estimate(scores), quantiles, scores[0], scores[-1]),
+        *(tile_rates(largest), estimate(moves), sum(moves) / seconds if seconds else math.inf),
     )
 
 
@@ -187,20 +180,15 @@ def tile_rates(largest: Sequence[int]) -> dict[int, Rate]:
 
 
 def comparisons(results: Results) -> list[Comparison]:
-    """Return each two players compared on the games that both have finished."""
-    pairs = combinations(results.tournament.players, 2)
-    found = (compare(first, second, results) for first, second in pairs)
-    return [comparison for comparison in found if comparison]
-
-
-def compare(first: str, second: str, results: Results) -> Comparison | None:
-    """Return two players compared; `None` if there is no game that both have finished."""
-    one, other = results.of(first), results.of(second)
-    differences = [game.score - other[n].score for n, game in one.items() if n in other]
-    if not differences:
-        return None
-    won = rate(sum(each > 0 for each in differences), len(differences))
-    return Comparison(first, second, estimate(differences), won, differences.count(0))
+    """Return each two players compared on the games that both have finished, if there are any."""
+    found = []
+    for first, second in combinations(results.tournament.players, 2):
+        one, other = results.of(first), results.of(second)
+        more = [game.score - other[n].score for n, game in one.items() if n in other]
+        if more:
+            won = rate(sum(each > 0 for each in more), len(more))
+            found.append(Comparison(first, second, estimate(more), won, more.count(0)))
+    return found
 
 
 # --- regret --------------------------------------------------------------------------------------
@@ -245,15 +233,12 @@ def regrets(results: Results, solution: Solution) -> Iterator[Regret]:
         TournamentError: if a game has no record.
     """
     for spec in results.tournament.players:
-        games = [_regrets(played.record, solution) for played in results.of(spec).values()]
+        games = []
+        for played in results.of(spec).values():
+            if played.record is None:
+                raise TournamentError("games without records have no regret: leave --log out")
+            games.append(regrets_of(Record.from_json(played.record), solution))
         moves = [loss for game in games for loss in game]
         if moves:
-            best = moves.count(0.0)
-            per_game = estimate([sum(game) for game in games])
-            yield Regret(spec, per_game, estimate(moves), rate(best, len(moves)))
-
-
-def _regrets(record: str | None, solution: Solution) -> list[float]:
-    if record is None:
-        raise TournamentError("games without records have no regret: leave --log out")
-    return regrets_of(Record.from_json(record), solution)
+            best = rate(moves.count(0.0), len(moves))
+            yield Regret(spec, estimate([sum(game) for game in games]), estimate(moves), best)
