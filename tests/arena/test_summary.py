@@ -6,7 +6,6 @@ import csv
 import json
 import math
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,8 +15,6 @@ from py2048 import get_rules
 from py2048.arena import GameResult, Results, Tournament, comparisons, summaries
 from py2048.arena.report import csv_text, data, number, text_report
 from py2048.arena.statistics import tile_rates
-from py2048.cli.plots import check_plots, draw_results
-from py2048.errors import TournamentError
 
 FIRST = {0: (100, 16), 1: (300, 32), 2: (200, 32), 3: (900, 64)}
 SECOND = {0: (100, 16), 1: (250, 32), 2: (240, 16), 3: (500, 64)}
@@ -141,14 +138,3 @@ def test_csv_has_a_line_for_each_game() -> None:
         "moves": "10",
         "seconds": "0.5",
     }
-
-
-def test_a_picture_is_drawn(tmp_path: Path) -> None:
-    """As the ending says; an ending of no picture is refused."""
-    draw_results(results(FIRST, SECOND), tmp_path / "a.png")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    draw_results(results(FIRST, SECOND), tmp_path / "a.svg")
-    drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    assert "<svg" in drawn
-    with pytest.raises(TournamentError, match=r"end its name in \.png"):
-        check_plots(tmp_path / "a.txt")

@@ -129,14 +129,6 @@ def test_a_player_that_fails_stops_the_tournament(spec: str, reason: str, jobs: 
     assert "\n" not in str(caught.value)
 
 
-def test_what_a_player_lacks_is_said_in_its_own_words(tmp_path: Path) -> None:
-    """Weights that are not there are noticed by the player, before or in its first game."""
-    with pytest.raises(Py2048Error, match=r"nowhere\.npz"):
-        Tournament((f"ntuple:weights={tmp_path}/nowhere.npz",), SMALL, 1)
-    with pytest.raises(PlayerError, match="no weights come with py2048 for the rules 7x7"):
-        compare_players(Tournament(("ntuple",), get_rules("7x7"), 1), jobs=2)
-
-
 @pytest.mark.parametrize(
     ("players", "games", "reason"),
     [

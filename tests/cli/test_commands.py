@@ -20,7 +20,7 @@ from py2048.cli.records import rules_name, verify
 from py2048.session import open_session
 
 
-def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(*words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     """Run ``python -m py2048`` with these words and no terminal."""
     return subprocess.run(
         [sys.executable, "-m", "py2048", *words],
@@ -28,7 +28,7 @@ def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         timeout=60,
-        env=os.environ.copy(),
+        env=os.environ | variables,
         check=False,
     )
 
@@ -278,26 +278,18 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
     ("words", "reason"),
     [
         (["hint", "2 3 / . ."], "3 is not a tile"),
-        (["hint", "2 2 / . . .", "-p", "greedy"], "equally long"),
         (["hint", "2 4 / 4 2"], "the game is over"),
         (["hint", "2 . / . .", "--rules", "5x5"], "5x5"),
         (["watch", "--seed", "twelve"], "'twelve' is not a seed"),
-        (["watch", "--seed", "-1"], "'-1' is not a seed"),
         (["watch", "--player", "stockfish"], "no player is called 'stockfish'"),
         (["watch", "--rules", "clasic"], "did you mean 'classic'"),
         (["watch", "--size", "4"], "size='4'"),
-        (["watch", "--size", "1x1"], "two cells"),
         (["play", "--player", "expectimax:depht=2", "--ui", "lines"], "did you mean 'depth'"),
         (["play", "--theme", "drak", "--ui", "terminal"], "drak"),
-        (["rules", "nope"], "no rules are called 'nope'"),
         (["replay", "/nowhere/game.json"], "cannot read /nowhere/game.json"),
-        (["verify", "/nowhere/game.json"], "cannot read /nowhere/game.json"),
         (["vrify"], "did you mean 'verify'"),
-        (["watch", "--gamse", "3"], "--gamse"),
-        (["watch", "--games", "0"], "--games"),
         (["verify"], "Missing argument"),
         (["--rulse", "5x5"], "did you mean '--rules'"),
-        (["--verison"], "did you mean '--version'"),
         (["play", "--ruels", "5x5"], "there is no option '--ruels'; did you mean '--rules'?\n"),
         (["serve", "--prot", "1"], "there is no option '--prot'; did you mean '--port'?\n"),
         (["hint", "-x"], "there is no option '-x'; --help lists them\n"),
@@ -309,56 +301,24 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["watch", "--delay", "nan"], "'--delay': 'nan' should be less than or equal to 3600"),
         (["train", "folder", "--minutes", "nan"], "'nan' should be less than or equal to"),
         (["train", "folder", "--set", "checkpoint_minutes=nan"], "checkpoint_minutes must not be"),
-        (
-            ["evaluate", "greedy", "--games", f"{10**22}"],
-            f"games must be 1 to 10,000,000, not {10**22}",
-        ),
         (["watch", "--games", "0"], "'--games': '0' should be greater than or equal to 1"),
-        (["watch", "--games", f"{10**22}x"], f"'--games': '{10**22}x' should be"),
         (["watch", "--delay", "soon"], "'--delay': 'soon' should be a valid number"),
         (["serve", "--port", "99999"], "'99999' should be less than or equal to 65535"),
-        (["puzzle", "--id", "nan"], "'--id': 'nan' should be a valid integer"),
         (["play", "--ui", "desktp"], "Invalid value for '--ui': 'desktp' is not one of"),
-        (["serve", "--log-level", "loud"], "Invalid value for '--log-level': 'loud' is not one"),
-        (["solve", "2x2", "--memory", "nan"], "for '--memory': 'nan' is not an amount of memory"),
-        (["play", "--rules", f"x:spawn={2**70}:1"], "2**70 is too large: rules have tiles up to"),
-        (["scores", "--limit", f"{10**22}"], "'--limit'"),
         (["tables"], "tables needs one of its commands: list, build, query, check"),
-        (["course"], "course needs one of its commands: list, play, start, check"),
-        (["watch", "-p", "expectimax:ms=inf"], "ms must be more than 0 and less than 1e9, not inf"),
-        (["watch", "-p", "quick:ms=inf"], "ms must be more than 0 and finite, not inf"),
-        (["watch", "-p", "expectimax:depth=3,depth=4"], "option 'depth' of player 'expectimax'"),
-        (["rules", "classic:size=3x3,size=4x4"], "'size=4x4' gives size a second time"),
         (["play", "--resume", "--seed", "9"], "--seed 9 is for a new game"),
         (["replay", "x.json", "--from", "2", "--to", "1"], "--to 1 is before --from 2"),
         (["practice", "--seed", "5"], "--seed 5 draws an ending of a --table"),
-        (["puzzle", "--statistics", "--daily"], "exclude each other: give one of them"),
         (["practice", "--statistics", "--theme", "row"], "--statistics excludes --theme and"),
-        (["practice", "--statistics", "--count", "3"], "--statistics excludes --theme and"),
-        (["practice", "--table", "L3-256", "--count", "3"], "--table excludes --theme, --count"),
         (["watch", "--rules", ""], "'' after --rules: give a value, or leave it out"),
         (["play", "--size="], "'' after --size: give a value, or leave it out"),
         (["solve", ""], "'' after solve: give a value, or leave it out"),
-        (["train", "", "--games", "1"], "'' after train"),
-        (["course", "start", "ist", ""], "'' after ist"),
-        (["backup", ""], "'' after backup"),
-        (["replay", ""], "'' after replay"),
         ([""], "'' after py2048"),
         (["replay", "/dev/zero"], "/dev/zero: it has more than 67,108,864 bytes"),
         (["weights", "/dev/zero"], "/dev/zero cannot be read: it is there and no"),
-        (
-            ["train", "folder", "--from", "/dev/zero"],
-            "/dev/zero cannot be read: it is there and no",
-        ),
-        (["watch", "-p", "ntuple:weights=/dev/zero"], "/dev/zero cannot be read: it is there"),
-        (["solve", "cits1401"], "only rules whose tiles appear at random are solved"),
         (["solve", "classic"], "classic on 4x4 is too large to be solved"),
-        (["solve", "2x2:spawn=1073741824:1"], "has new tiles of 1,073,741,824"),
-        (["solve", "2x4", "--goal", "tile=100"], "100 is not a tile"),
         (["solve", "2x4", "--goal", "win"], "'win' is not a goal: give score, or a tile"),
-        (["solve", "2x4", "--memory", "much"], "'much' is not an amount of memory"),
         (["solve", "2x4", "--memory", "1M"], "'1M' is not an amount of memory from 64M to 1024T"),
-        (["solve", "2x4", "--memory", "9" * 400], "… is not an amount of memory from 64M to"),
         (["solve", "2x4", "--save", "/no/where"], "cannot write /no/where: there is no folder /no"),
         (["backup", "x.gz", "--database", "nonsense"], "'nonsense' is not a database URL"),
         (["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"], "there is no folder"),
@@ -391,51 +351,13 @@ def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) 
     """The line names the folder; playing without saving is still possible."""
     wall = tmp_path / "wall"
     wall.write_text("a file where a folder should be")
-    environment = os.environ | {"PY2048_HOME": str(wall)}
     for words in (["scores"], ["play", "--ui", "lines"]):
-        result = subprocess.run(
-            [sys.executable, "-m", "py2048", *words],
-            input="",
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=60,
-            check=False,
-        )
-        assert result.returncode == 2
+        result = run(*words, PY2048_HOME=str(wall))
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1)
         assert str(wall) in result.stderr
-        assert result.stderr.count("\n") == 1
-    result = subprocess.run(
-        [sys.executable, "-m", "py2048", "play", "--ui", "lines", "--no-save"],
-        input="left\n",
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=60,
-        check=False,
-    )
+    result = run("play", "--ui", "lines", "--no-save", stdin="left\n", PY2048_HOME=str(wall))
     assert result.returncode == 0, result.stderr
     assert wall.read_text() == "a file where a folder should be"
-
-
-def test_a_database_from_a_newer_version_is_left_alone() -> None:
-    """One line says to update; the file keeps what it has."""
-    import sqlite3
-
-    assert run("play", "--ui", "lines", stdin="left\nright\n").returncode == 0
-    path = Path(os.environ["PY2048_HOME"]) / "py2048.sqlite3"
-    with sqlite3.connect(path) as connection:
-        (table,) = connection.execute(
-            "select name from sqlite_master where name like '%schema' and name like 'py2048%'"
-        ).fetchone()
-        connection.execute(f"update {table} set version_num = 'f999'")
-    connection.close()
-    before = path.read_bytes()
-    result = run("scores")
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1
-    assert "newer" in result.stderr
-    assert path.read_bytes() == before
 
 
 def test_ctrl_c_ends_a_game_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,6 +92,7 @@ def test_the_registry_lists_what_it_makes() -> None:
         ("random:depth=1", "no option 'depth'"),
         ("greedy:depth=1", "player 'greedy' has no options: leave out ':depth=1'"),
         ("random:seed=-1", "-1 is not a seed"),
+        ("expectimax:depth=3,depth=4", "'depth' of player 'expectimax' is given twice"),
         (f"random:seed={2**64}", "is not a seed"),
         ("ntuple:weights=\x1b[31mred.npz", r"'\x1b' cannot be shown"),
         ("random:seed=1\nx", r"'\n' cannot be shown"),
