@@ -93,7 +93,7 @@ async def test_axe_on_somebodys_pages(player: Player, arrive: Arrive) -> None:
     await play_to_the_end(player)
     game = await player.deal("classic", "ranked")
     watcher = await arrive()
-    for path in (f"/player/{name}", f"/game/{game}"):
+    for path in (f"/player/{name}", f"/game/{game}", "/live"):
         await watcher.page.goto(watcher.url + path)
         await watcher.page.wait_for_selector(".tile" if "game" in path else "h1")
         assert await violations(watcher) == [], path

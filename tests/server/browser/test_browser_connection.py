@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -239,56 +237,6 @@ async def test_a_cookie_that_is_refused_is_not_sent_again(guest: Player) -> None
     assert found == [2, 2, True]
 
 
-async def test_two_tabs_on_one_game(guest: Player) -> None:
-    """A move in one tab is seen in the other; both play on, and both show the same board."""
-    game = await guest.deal()
-    other = Player(await guest.page.context.new_page(), guest.url)
-    await other.visit(f"/?game={game}")
-    for one, two in ((guest, other), (other, guest), (guest, other)):
-        await one.press("ArrowDown", "ArrowLeft", "ArrowRight")
-        await one.settle()
-        ply = await one.page.evaluate("() => window.py2048.game.ply")
-        await two.page.wait_for_function("ply => window.py2048?.game?.ply === ply", arg=ply)
-        await two.settle()
-        assert await one.board() == await two.board() == (await one.state())["board"]
-    # Now both at once.
-    for key in ("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp") * 2:
-        await guest.press(key)
-        await other.press(key)
-    await guest.settle()
-    await other.settle()
-    version = (await guest.state())["version"]
-    for each in (guest, other):
-        await each.page.wait_for_function(
-            "version => window.py2048?.game?.version === version", arg=version
-        )
-        await each.settle()
-    assert await guest.board() == await other.board() == (await guest.state())["board"]
-    assert other.faults == []
-
-
-async def test_resume_on_another_device(arrive: Arrive) -> None:
-    """Who has a name goes on in another browser where the first stands, with undo and score."""
-    first = await arrive()
-    await first.visit()
-    await claim(first, "two devices")
-    await first.visit()
-    await first.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
-    await first.settle()
-    second = await arrive("phone")
-    await log_in(second, "two devices")
-    await second.visit()
-    assert await second.board() == await first.board()
-    assert await second.text("#score") == await first.text("#score")
-    await second.press("u")
-    await second.settle()
-    await first.page.wait_for_function(
-        "ply => window.py2048?.game?.ply === ply", arg=(await second.state())["ply"]
-    )
-    await first.settle()
-    assert await first.board() == await second.board()
-
-
 async def test_a_session_that_ends_elsewhere(arrive: Arrive) -> None:
     """The page says so and plays no further, until this browser is logged in again or a guest."""
     here, there = await arrive(), await arrive()
@@ -438,25 +386,3 @@ async def test_a_game_that_is_gone_gives_way_to_another(guest: Player, server: S
     await guest.settle()
     assert await guest.board() == (await guest.state())["board"]
     assert (await guest.state())["ply"] > 0
-
-
-async def test_a_store_that_is_held_is_said_until_the_move_is_saved(
-    browser: Browser, own_server: Server
-) -> None:
-    """The page says why nothing moves, for as long as that lasts, and then the move is made."""
-    async with arriving(browser) as arrive_at:
-        player = await arrive_at(own_server.url, "desktop")
-        await player.deal("long:size=5x5")
-        with closing(sqlite3.connect(own_server.store, isolation_level=None)) as rival:
-            rival.execute("BEGIN EXCLUSIVE")
-            await player.press("ArrowDown", "ArrowLeft", "ArrowRight")
-            status = player.page.locator("#status.warn")
-            await expect(status).to_contain_text("Another program holds")
-            before = await player.page.evaluate("() => window.py2048.game.ply")
-            await player.page.wait_for_timeout(2500)  # it has been tried again
-            await expect(status).to_contain_text("Another program holds")
-            rival.execute("ROLLBACK")
-        await expect(player.page.locator("#status")).to_be_empty()
-        assert await player.page.evaluate("() => window.py2048.game.ply") > before == 0
-        await player.settle()
-        assert await player.board() == (await player.state())["board"]

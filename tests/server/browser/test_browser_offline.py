@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -96,21 +96,6 @@ async def test_a_casual_game_goes_on_without_the_server(
         assert (await player.state())["ply"] == before["ply"] + 7
 
 
-async def test_a_hint_costs_no_move_that_is_made_without_the_server(guest: Player) -> None:
-    """A hint, which changes no tile, does not make the game another than the page knows."""
-    line = Line()
-    await line.lay(guest.page)
-    await guest.deal("classic")
-    await guest.press("ArrowDown")
-    await guest.settle()
-    await guest.ask()
-    await line.cut()
-    await guest.said("You can play on.")
-    await play_alone(guest, 3)
-    line.mend()
-    await guest.status("Connected again: 3 moves saved.")
-
-
 @pytest.mark.parametrize("reason", ["storage", "busy", "rate", "gap"])
 async def test_moves_wait_until_the_server_can_take_them(guest: Player, reason: str) -> None:
     """No move is lost when the server cannot read or write its store, or has too much to do."""
@@ -134,21 +119,6 @@ async def test_moves_wait_until_the_server_can_take_them(guest: Player, reason: 
     await guest.status("Connected again: 3 moves saved.")
     assert not refused
     assert (await guest.state())["board"] == await guest.board()
-
-
-async def test_a_game_that_cannot_be_opened_now_is_opened_later(guest: Player) -> None:
-    """A page whose server is busy when it connects plays as soon as the server is not."""
-    line = Line()
-    await line.lay(guest.page)
-    await guest.deal("classic", "ranked")
-    await line.cut()
-    await guest.said("The server is away; trying again.")
-    refused = {"type": "refused", "of": "open", "reason": "rate", "state": None, "retry_ms": 10}
-    answers = [{**refused, "message": "too fast: wait a moment"}] * 2
-    line.disturb = lambda message: answers.pop() if message["type"] == "open" and answers else None
-    line.mend()
-    await guest.page.wait_for_function("() => !window.py2048.queue.isPaused")
-    assert not answers
 
 
 async def test_pieces_whose_answers_were_lost_are_not_sent_again(guest: Player) -> None:
@@ -292,109 +262,22 @@ async def test_actions_without_an_answer_are_taken_back(
     assert found == sent
 
 
-@pytest.mark.slow
-async def test_many_moves_are_sent_in_pieces(browser: Browser, own_server: Server) -> None:
-    """More moves than one message holds are all taken over."""
-    async with arriving(browser) as arrive:
-        player = await arrive(own_server.url)
-        await player.deal("8x8")
-        own_server.stop()
-        await player.said("You can play on.")
-        board = await player.page.evaluate(
-            """() => {
-                 const { offline } = window.py2048;
-                 for (let n = 0; n < 420; n++) {
-                   const { legal } = offline.game;
-                   offline.play(legal[n % 2] ?? legal[0]);
-                 }
-                 return offline.game.board;
-               }"""
-        )
-        count = await player.page.evaluate("() => window.py2048.offline.length")
-        assert count > 350  # each is three characters
-        own_server.start()
-        await player.status(f"Connected again: {count} moves saved.")
-        state = await player.state()
-        assert (state["ply"], state["board"]) == (count, board)
-        assert await player.board() == board
-        assert len([each for each in player.sent if each["type"] == "offline"]) == 2
-
-
-async def begin_alone(player: Player, server: Server) -> str:
-    """Begin a game, stop the server and make three moves without it; return the game's id."""
-    game = await player.deal("classic")
-    server.stop()
-    await player.said("You can play on.")
-    await play_alone(player, 3)
-    return game
-
-
-async def come_back(player: Player, server: Server, game: str) -> None:
-    """Start the server, make the first legal move of the game elsewhere, and open the page."""
-    await player.page.goto("about:blank")
-    server.start()
-    await player.page.goto(server.url + "/about")
-    await player.page.evaluate(MOVE, game)
-    await player.visit()
-
-
-@pytest.mark.slow
-async def test_an_answer_that_was_lost_gives_way(browser: Browser, own_server: Server) -> None:
-    """A move whose answer never came gives way to the moves that were made without the server."""
-    async with arriving(browser) as arrive:
-        player = await arrive(own_server.url)
-        game = await begin_alone(player, own_server)
-        board = await player.board()
-        # As if an answer had been on its way when the connection was lost.
-        await player.page.evaluate(
-            """() => {
-                 const all = JSON.parse(localStorage.getItem("casual-games"));
-                 for (const kept of Object.values(all)) kept.unanswered = ["move"];
-                 localStorage.setItem("casual-games", JSON.stringify(all));
-               }"""
-        )
-        await come_back(player, own_server, game)
-        await player.status("Connected again: 3 moves saved.")
-        assert await player.board() == (await player.state())["board"] == board
-
-
-@pytest.mark.slow
-async def test_a_game_that_went_on_elsewhere(browser: Browser, own_server: Server) -> None:
+async def test_a_game_that_went_on_elsewhere(guest: Player) -> None:
     """Moves made without the server are lost, and that is said, if the game is another by then."""
-    async with arriving(browser) as arrive:
-        player = await arrive(own_server.url)
-        game = await begin_alone(player, own_server)
-        await come_back(player, own_server, game)
-        await player.status("The game has changed meanwhile: 3 moves lost.")
-        assert await player.board() == (await player.state())["board"]
-        assert (await player.state())["ply"] == 1
-
-
-@pytest.mark.slow
-async def test_the_page_opens_without_the_server(browser: Browser, own_server: Server) -> None:
-    """Who was there once can open the page offline, play the casual game on, and keep it."""
-    async with arriving(browser) as arrive:
-        player = await arrive(own_server.url, service_workers="allow")
-        await player.visit()
-        await player.press("ArrowDown", "ArrowLeft")
-        await player.settle()
-        board = await player.board()
-        await player.page.wait_for_function("() => navigator.serviceWorker.controller")
-        await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
-        kept = await player.page.evaluate(KEPT)
-        assert "/" in kept
-        assert len({*re.findall(r"/static/(\w+)/", " ".join(kept))}) == 1
-        own_server.stop()
-        await reload_alone(player)
-        assert await player.board() == board
-        await play_alone(player, 3)
-        board = await player.board()
-        await reload_alone(player)
-        assert await player.board() == board
-        player.faults.clear()  # what the browser says of a server that is away
-        own_server.start()
-        await player.status("Connected again: 3 moves saved.")
-        assert (await player.state())["board"] == board
+    line = Line()
+    await line.lay(guest.page)
+    game = await guest.deal("classic")
+    await line.cut()
+    await guest.said("You can play on.")
+    await play_alone(guest, 3)
+    other = await guest.page.context.new_page()
+    await other.goto(guest.url + "/about")
+    await other.evaluate(MOVE, game)
+    line.mend()
+    await guest.status("The game has changed meanwhile: 3 moves lost.")
+    await guest.settle()
+    assert await guest.board() == (await guest.state())["board"]
+    assert (await guest.state())["ply"] == 1
 
 
 async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive: Arrive) -> None:
@@ -402,8 +285,12 @@ async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive: Arrive) -
     player = await arrive()
     kept = await player.deal("classic", "casual")
     current = await player.deal("classic", "ranked")
-    line = SilentLine()
-    await player.page.route_web_socket("**/ws", line.connect)
+    silent: list[WebSocketRoute] = []
+
+    def take(opened: WebSocketRoute) -> None:
+        silent.append(opened)
+
+    await player.page.route_web_socket("**/ws", take)
     await player.page.clock.install()
     shown = "() => window.py2048.game?.game"
     await player.page.goto(f"{player.url}/?game={current}")
@@ -413,32 +300,9 @@ async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive: Arrive) -
     await player.page.clock.run_for(6000)
     assert await player.page.evaluate(shown) == kept
     await player.status("The server is away; trying again. You can play on.")
-    line.speak()
+    for socket_route in silent:
+        socket_route.connect_to_server()
     await player.page.wait_for_function(f"game => ({shown})() === game", arg=current)
-
-
-class SilentLine:
-    """A way to the server on which nothing comes back until it is allowed to."""
-
-    def __init__(self) -> None:
-        self._held: list[Callable[[], None]] = []
-        self._is_silent = True
-
-    def connect(self, socket: WebSocketRoute) -> None:
-        server = socket.connect_to_server()
-
-        def forward(frame: str | bytes) -> None:
-            if self._is_silent:
-                self._held.append(lambda: socket.send(frame))
-            else:
-                socket.send(frame)
-
-        server.on_message(forward)
-
-    def speak(self) -> None:
-        self._is_silent = False
-        for send in self._held:
-            send()
 
 
 class BadGateway(BaseHTTPRequestHandler):
@@ -467,26 +331,43 @@ def answering_never(port: int) -> Iterator[None]:
         yield
 
 
+async def installed(player: Player) -> list[str]:
+    """Wait until the worker has kept the page for playing; return the paths that it has kept."""
+    await player.page.wait_for_function("() => navigator.serviceWorker.controller")
+    await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
+    kept: list[str] = await player.page.evaluate(KEPT)
+    return kept
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("answering", [answering_badly, answering_never])
-async def test_the_page_opens_where_something_else_answers(
+@pytest.mark.parametrize("answering", [nullcontext, answering_badly, answering_never])
+async def test_the_page_opens_without_the_server(
     browser: Browser,
     own_server: Server,
     answering: Callable[[int], AbstractContextManager[None]],
 ) -> None:
-    """A proxy without its server, or a network that swallows everything, is as good as none."""
+    """Who was there once can open the page, play the casual game on, and keep it.
+
+    A proxy without its server, or a network that swallows everything, is as good as none.
+    """
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, service_workers="allow")
         await player.deal()
-        await player.page.wait_for_function("() => navigator.serviceWorker.controller")
-        await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
+        board = await player.board()
+        kept = await installed(player)
+        assert len({*re.findall(r"/static/(\w+)/", " ".join(kept))}) == 1
         own_server.stop()
         with answering(own_server.port):
             await reload_alone(player)
+            assert await player.board() == board
             await play_alone(player, 3)
+            board = await player.board()
+            await reload_alone(player)
+            assert await player.board() == board
         player.faults.clear()  # what the browser says of a server that is away
         own_server.start()
         await player.status("Connected again: 3 moves saved.")
+        assert (await player.state())["board"] == board
 
 
 @pytest.mark.slow
@@ -514,9 +395,7 @@ async def test_no_file_of_another_version_is_kept(browser: Browser, own_server: 
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, service_workers="allow")
         await player.visit()
-        await player.page.wait_for_function("() => navigator.serviceWorker.controller")
-        await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
-        found = re.search(r"/static/(\w+)/", " ".join(await player.page.evaluate(KEPT)))
+        found = re.search(r"/static/(\w+)/", " ".join(await installed(player)))
         assert found
         version = found[1]
         other, good = (f"/static/{each}/js/battle.js" for each in ("0" * 12, version))

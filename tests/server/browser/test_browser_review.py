@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from datetime import date
 
 import msgspec
 import pytest
 import sqlalchemy as sa
+from inside import add_game
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import cells, moves_say
 from tests.server.browser.visiting import Arrive, Player, Server
 
-from py2048 import Direction, Game, Record
+from py2048 import Direction, Record
 from py2048.review import review
 from py2048.review.puzzles import daily_puzzle
 from py2048.server.site.reviews import VERSION, summary_of
 from py2048.storage import Store, open_store
-from py2048.storage.records import insert_record
-from py2048.storage.schema import reviews, rounds
+from py2048.storage.schema import reviews
 from py2048.storage.values import utc_now
 from py2048.ui.shared.themes import THEMES
 
@@ -33,21 +32,10 @@ def store(server: Server) -> Iterator[Store]:
         yield opened
 
 
-def add_game(store: Store, **facts: object) -> tuple[str, Record]:
+def finished(store: Store, **facts: object) -> tuple[str, Record]:
     """Add a finished game with mistakes, and return it with its id."""
-    game = Game("classic:size=3x3", seed=7)
-    while not game.is_over:
-        game.play(game.legal_directions()[-1])
-    game_id, record, now = secrets.token_hex(8), game.record(), utc_now()
-    row = {"record": record.to_json(), "plies": game.ply, "score": game.score, **facts}
-    with store.write() as connection:
-        insert_record(
-            connection, id=game_id, owner="ada", rules=str(game.rules), player="", started=now,
-            category="ranked", finished=now, max_tile=game.board.max_tile, outcome="lost", **row,
-        )  # fmt: skip
-        round_ = {"game_id": game_id, "owner": "ada", "mode": "ranked", "day": None, "secret": "aa"}
-        connection.execute(sa.insert(rounds), round_)
-    return game_id, record
+    game_id = add_game(store, rules="classic:size=3x3", **facts)
+    return game_id, Record.from_json(store.records.load(game_id))
 
 
 def add_review(store: Store, game_id: str, record: Record | None) -> None:
@@ -70,7 +58,7 @@ async def places(player: Player) -> list[int]:
 
 async def test_the_review_comes_while_one_waits(player: Player, store: Store) -> None:
     """Progress is shown, and then the review, without a press of a key."""
-    game, record = add_game(store)
+    game, record = finished(store)
     add_review(store, game, None)
     await player.page.goto(f"{player.url}/game/{game}")
     assert "3 of" in await player.text("#review-progress")
@@ -89,7 +77,7 @@ async def test_the_review_comes_while_one_waits(player: Player, store: Store) ->
 
 async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
     """Buttons, keys, the list and the graph bring the replay to the board before the move."""
-    game, record = add_game(store)
+    game, record = finished(store)
     add_review(store, game, record)
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector(".tile")
@@ -124,7 +112,7 @@ async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
 
 async def test_a_position_of_the_replay_is_played_on(guest: Player, store: Store) -> None:
     """The new game begins with the board that the replay shows, and says what it is."""
-    game, record = add_game(store)
+    game, record = finished(store)
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector(".tile")
     for move in (1, 2, 3):
@@ -144,7 +132,7 @@ async def test_a_position_of_the_replay_is_played_on(guest: Player, store: Store
 @pytest.mark.slow
 async def test_the_review_in_every_theme(guest: Player, store: Store) -> None:
     """The contrasts of boards, numbers and marks hold."""
-    game, record = add_game(store)
+    game, record = finished(store)
     add_review(store, game, record)
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.click("#more-mistakes summary")
@@ -157,7 +145,7 @@ async def test_the_review_in_every_theme(guest: Player, store: Store) -> None:
 async def test_a_review_without_scripts(arrive: Arrive, store: Store) -> None:
     """The graph, the boards and what was better can be read; a button asks for a review."""
     guest = await arrive(java_script_enabled=False)
-    game, record = add_game(store)
+    game, record = finished(store)
     add_review(store, game, record)
     await guest.page.goto(f"{guest.url}/game/{game}")
     assert await guest.page.get_by_role("img", name="Accuracy").count() == 1
@@ -166,7 +154,7 @@ async def test_a_review_without_scripts(arrive: Arrive, store: Store) -> None:
     assert await guest.page.get_by_role("button", name="Show in the replay").count() == 0
     await guest.page.locator(".mistakes").get_by_role("button", name="Play on").first.click()
     await guest.page.wait_for_url("**/?game=*")
-    damaged, _ = add_game(store, record="{}")
+    damaged = add_game(store, record="{}")
     await guest.page.goto(f"{guest.url}/game/{damaged}")
     await guest.page.get_by_role("button", name="Review this game").press("Enter")
     await guest.page.wait_for_selector(
