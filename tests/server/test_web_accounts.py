@@ -239,30 +239,33 @@ async def test_the_line_for_the_processor_is_bounded() -> None:
         assert {error.reason for error in refused} == {"busy"}
 
 
-def test_a_new_password_ends_other_sessions(web_server: WebServer) -> None:
-    """A browser logged in elsewhere is a stranger after the password changed."""
-    here = claimed(web_server, "Mary")
-    there = Browser(web_server, cookie=here.cookie)
-    refused = here.form("/account/password", password="wrong wrong", new_password="quite another")
-    assert refused.status == 403
-    done = here.form("/account/password", password=PASSWORD, new_password="quite another")
-    assert done.status == 303
-    assert "<h1>Mary</h1>" in here.get("/account").text
-    assert "<h1>Mary</h1>" not in there.get("/account").text
-
-
 def is_in(browser: Browser, name: str) -> bool:
     return f"<h1>{name}</h1>" in browser.get("/account").text
 
 
-def test_log_out_ends_the_session(web_server: WebServer) -> None:
-    """After logging out the browser is a new guest, and its old cookie is worth nothing."""
-    browser = claimed(web_server, "Hedy")
-    copy = Browser(web_server, cookie=browser.cookie)
-    assert is_in(copy, "Hedy")
-    assert browser.form("/account/logout").status == 303
-    assert not is_in(browser, "Hedy")
-    assert not is_in(copy, "Hedy")
+@pytest.mark.parametrize(
+    ("form", "fields", "is_here", "is_there"),
+    [
+        ("logout", {}, False, True),
+        ("everywhere", {}, False, False),
+        ("password", {"password": PASSWORD, "new_password": "quite another"}, True, False),
+        ("password", {"password": "wrong wrong", "new_password": "quite another"}, True, True),
+    ],
+)
+def test_which_sessions_end(
+    browser: Browser, form: str, fields: dict[str, str], is_here: bool, is_there: bool
+) -> None:
+    """A session ends with its copies; a new password ends all others, a wrong one none."""
+    name = f"{form} {is_there}"
+    here = claimed(browser.server, name)
+    copy, there = Browser(browser.server, cookie=here.cookie), browser
+    assert there.form("/account/login", name=name, password=PASSWORD).status == 303
+    assert is_in(copy, name)
+    assert is_in(there, name)
+    done = here.form(f"/account/{form}", **fields)
+    is_refused = is_here and is_there
+    assert done.status == (403 if is_refused else 303)
+    assert [is_in(each, name) for each in (here, copy, there)] == [is_here, is_refused, is_there]
 
 
 async def test_a_guest_who_logs_out_is_gone(web_server: WebServer) -> None:
@@ -331,17 +334,6 @@ def session_of_cookie(browser: Browser) -> str:
     found = re.search(r'value="(\w+)">\s*<strong>', page)
     assert found
     return found[1]
-
-
-def test_log_out_everywhere(web_server: WebServer) -> None:
-    """All sessions are over, this one too."""
-    here = claimed(web_server, "Everywhere")
-    there = Browser(web_server)
-    assert there.form("/account/login", name="Everywhere", password=PASSWORD).status == 303
-    assert is_in(there, "Everywhere")
-    assert here.form("/account/everywhere").status == 303
-    assert not is_in(here, "Everywhere")
-    assert not is_in(there, "Everywhere")
 
 
 @pytest.mark.parametrize("form", ["claim", "login", "recover", "end"])

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import re
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -28,8 +24,6 @@ from py2048.server.api.api import ENDPOINTS as ALL
 from py2048.server.api.api import MAX_TURNS, document
 from py2048.server.play.messages import hint_answer
 from py2048.session import Hint
-
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples/bot.py"
 
 ENDPOINTS = {endpoint.path: endpoint for endpoint in ALL}
 
@@ -197,60 +191,6 @@ def test_replays_are_rationed(browser: Browser, method: str, path: str) -> None:
     assert other.request(method, path, b"{}").status != 429
 
 
-def token_on(page: str) -> str:
-    found = re.search(r'<code id="token">([^<]+)</code>', page)
-    assert found, page
-    return found[1]
-
-
-def with_program(server: WebServer, person: str, name: str) -> tuple[Browser, Browser]:
-    """Return the browser of a person and the client of the person's program."""
-    browser = Browser(server)
-    browser.form("/account/claim", name=person, password="correct horse battery")
-    token = token_on(browser.form("/account/bot", name=name).text)
-    return browser, Browser(server, headers={"Authorization": f"Bearer {token}"})
-
-
-def listed(browser: Browser, board: str, rules: str = "2x4") -> set[str]:
-    found = browser.get(f"/api/leaderboards?board={board}&rules={rules}").json()["games"]
-    return {row["player"] for row in found}
-
-
-def test_the_example_plays_for_the_programs_board(web_server: WebServer) -> None:
-    """What it plays stands under its name on the programs' board, and on no other."""
-    person, program = with_program(web_server, "Ada of bots", "Analytical engine")
-    token = program.headers["Authorization"].removeprefix("Bearer ")
-    done = subprocess.run(
-        [sys.executable, EXAMPLE, web_server.url, "2x4"],
-        env=os.environ | {"PY2048_TOKEN": token}, capture_output=True, text=True, timeout=60,
-        check=True,
-    )  # fmt: skip
-    points, _, page = done.stdout.strip().partition(" points: ")
-    until = time.monotonic() + 20
-    while "Analytical engine" not in listed(person, "bot") and time.monotonic() < until:
-        time.sleep(0.05)
-    for board in ("ranked", "assisted", "computer", "daily", "bot"):
-        assert ("Analytical engine" in listed(person, board)) == (board == "bot")
-    assert "Analytical engine" in person.get("/leaderboards?rules=2x4&board=bot").text
-    shown = person.get("/player/Analytical%20engine").text
-    assert "A program of" in shown
-    assert "Ada of bots" in shown
-    record = person.get(page.removeprefix(web_server.url) + "/record").json()
-    assert (record["player"], str(record["score"])) == ("Analytical engine", points)
-
-
-async def test_a_program_plays_over_the_socket(web_server: WebServer) -> None:
-    """With the token it is greeted by its name and plays bot games, and no others."""
-    _, program = await asyncio.to_thread(with_program, web_server, "Socket owner", "Socket bot")
-    async with program.socket() as socket:
-        assert socket.hello["me"]["name"] == "Socket bot"
-        assert (await socket.ask("new", "state", rules="2x4"))["mode"] == "bot"
-        await socket.move()
-        assert (await socket.ask("undo", "refused", number=2))["reason"] == "mode"
-        for mode in ("ranked", "casual", "daily"):
-            assert (await socket.ask("new", "refused", mode=mode))["reason"] == "mode"
-
-
 @pytest.mark.parametrize("mode", ["ranked", "daily", "bot"])
 async def test_without_a_token_the_api_plays_casual_games_only(browser: Browser, mode: str) -> None:
     """A program that plays by a person's cookie reaches no board of people without help."""
@@ -263,46 +203,6 @@ async def test_without_a_token_the_api_plays_casual_games_only(browser: Browser,
         move = {"number": 1, "direction": state["legal"][0]}
         refused = browser.post(f"/api/games/{state['game']}/moves", move)
         assert (refused.status, refused.json()["reason"]) == (403, "mode")
-
-
-def test_tokens_are_renewed_and_end_with_their_program(web_server: WebServer) -> None:
-    """An old token is none, and none is a person's way in; others' programs are out of reach."""
-    person, program = with_program(web_server, "Token owner", "Token bot")
-    assert program.post("/api/games", {}).status == 201
-    bot = re.findall(r'name="bot" value="(\w+)"', person.get("/account").text)[0]
-    stranger, _ = with_program(web_server, "Token thief", "Thief bot")
-    assert stranger.form("/account/token", bot=bot).status == 404
-    assert stranger.form("/account/bot-delete", bot=bot).status == 404
-    token = token_on(person.form("/account/token", bot=bot).text)
-    refused = program.post("/api/games", {})
-    assert refused.status == 401
-    assert refused.headers["WWW-Authenticate"] == "Bearer"
-    program.headers["Authorization"] = f"bearer {token}"
-    assert program.post("/api/games", {}).status == 201
-    assert "<h1>guest" in program.get("/account").text
-    assert person.form("/account/login", name="Token bot", password="").status == 403
-    assert person.form("/account/bot-delete", bot=bot).status == 303
-    assert program.post("/api/games", {}).status == 401
-    assert person.get("/player/Token%20bot").status == 404
-
-
-def test_a_session_is_no_token(web_server: WebServer) -> None:
-    """What is in a person's cookie does not speak for a program."""
-    person, _ = with_program(web_server, "Cookie owner", "Cookie bot")
-    for part in re.findall(r"[\w-]{20,}", person.cookie):
-        client = Browser(web_server, headers={"Authorization": f"Bearer {part}"})
-        assert client.post("/api/games", {}).status == 401
-
-
-def test_a_person_has_a_few_programs(web_server: WebServer) -> None:
-    """Five, each with a name that is not an account's."""
-    person, _ = with_program(web_server, "Many programs", "Number one")
-    assert person.form("/account/bot", name="many programs").status == 403
-    for name in ("Number two", "Number three", "Number four", "Number five"):
-        assert person.form("/account/bot", name=name).status == 200
-    refused = person.form("/account/bot", name="Number six")
-    assert refused.status == 403
-    assert "5 programs" in refused.text
 
 
 def test_a_game_is_played_by_requests(browser: Browser) -> None:

@@ -9,10 +9,11 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import Visitor, create_game, running
-from web_server import GENEROUS, Browser, WebServer
+from web_server import GENEROUS, Browser, WebServer, elsewhere
 
 from py2048 import Direction, Record
 from py2048.cli import main
@@ -40,14 +41,23 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RULES = "2x4"
 
 
-def token_for(server: WebServer, name: str) -> tuple[Browser, str]:
-    """Return the browser of a person, and the token of the person's program."""
-    person = Browser(server)
-    person.form("/account/claim", name=f"Owner of {name}", password="correct horse battery")
-    page = person.form("/account/bot", name=name).text
+def token_on(page: str) -> str:
     found = re.search(r'<code id="token">([^<]+)</code>', page)
     assert found, page
-    return person, found[1]
+    return found[1]
+
+
+def token_for(server: WebServer, name: str) -> tuple[Browser, str]:
+    """Return the browser of a person, and the token of the person's program."""
+    person = Browser(server, address=elsewhere())
+    person.form("/account/claim", name=f"Owner of {name}", password="correct horse battery")
+    return person, token_on(person.form("/account/bot", name=name).text)
+
+
+def with_program(server: WebServer, name: str) -> tuple[Browser, Browser]:
+    """Return the browser of a person and the client of the person's program."""
+    person, token = token_for(server, name)
+    return person, Browser(server, headers={"Authorization": f"Bearer {token}"})
 
 
 def boards_of(server: WebServer, player: str, rules: str = RULES) -> set[str]:
@@ -204,6 +214,35 @@ def test_the_command_refuses_in_one_line(
     assert fault in lines[-1]
 
 
+async def test_a_program_plays_over_the_socket(web_server: WebServer) -> None:
+    """With the token it is greeted by its name and plays bot games, and no others."""
+    _, program = await asyncio.to_thread(with_program, web_server, "Socket bot")
+    async with program.socket() as socket:
+        assert socket.hello["me"]["name"] == "Socket bot"
+        assert (await socket.ask("new", "state", rules="2x4"))["mode"] == "bot"
+        await socket.move()
+        assert (await socket.ask("undo", "refused", number=2))["reason"] == "mode"
+        for mode in ("ranked", "casual", "daily"):
+            assert (await socket.ask("new", "refused", mode=mode))["reason"] == "mode"
+
+
+def test_the_example_plays_for_the_programs_board(web_server: WebServer) -> None:
+    """What it plays stands under its name on the programs' board, and on no other."""
+    person, token = token_for(web_server, "Babbage engine")
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "bot.py", web_server.url, RULES],
+        env=os.environ | {"PY2048_TOKEN": token}, capture_output=True, text=True, timeout=60,
+        check=True,
+    )  # fmt: skip
+    points, _, page = done.stdout.strip().partition(" points: ")
+    assert boards_of(web_server, "Babbage engine") == {"bot"}
+    shown = person.get("/player/Babbage%20engine").text
+    assert "A program of" in shown
+    assert "Owner of Babbage engine" in shown
+    record = person.get(page.removeprefix(web_server.url) + "/record").json()
+    assert (record["player"], str(record["score"])) == ("Babbage engine", points)
+
+
 @pytest.mark.skipif(not shutil.which("curl"), reason="no curl")
 def test_a_shell_script_plays(web_server: WebServer) -> None:
     """The example needs nothing but curl, and follows the stream of its game."""
@@ -341,48 +380,46 @@ class _Watcher(threading.Thread):
             self.fault = str(error)
 
 
-class _Replies(BaseHTTPRequestHandler):
-    """Answers each request by what comes next in `replies`: lines to send, seconds to wait."""
+@contextmanager
+def replying(*replies: Sequence[str | float]) -> Iterator[str]:
+    """Answer each request by what comes next: lines to send, seconds to wait; yield the address."""
+    following = iter(replies)
 
-    replies: Iterator[Sequence[str | float]]
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            for part in next(following):
+                if isinstance(part, str):
+                    self.wfile.write(part.encode() + b"\n")
+                else:
+                    time.sleep(part)
 
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        for part in next(self.replies):
-            if isinstance(part, str):
-                self.wfile.write(part.encode() + b"\n")
-            else:
-                time.sleep(part)
+        def log_message(self, *_: object) -> None:
+            pass
 
-    def log_message(self, *_: object) -> None:
-        pass
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 def test_a_stream_that_was_quiet_for_long_is_opened_again(
     connect: Callable[..., BotClient],
 ) -> None:
-    """Patience is for a server that is away, not for a game in which nothing happens."""
+    """The time limit is for a server that is away, not for a game in which nothing happens."""
     begun, over = {"version": 0, "outcome": "playing"}, {"version": 1, "outcome": "lost"}
-    texts = json.dumps(begun), json.dumps(over)
-    replies = iter([(texts[0], "", 0.8, ""), (texts[1],)])
-    handler = type("Handler", (_Replies,), {"replies": replies})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        client = connect(f"http://127.0.0.1:{server.server_port}", "token", timeout_s=0.6)
-        assert list(client.stream("game")) == [begun, over]
-        server.shutdown()
+    with replying((json.dumps(begun), "", 0.8, ""), (json.dumps(over),)) as url:
+        assert list(connect(url, "token", timeout_s=0.6).stream("game")) == [begun, over]
 
 
 def test_another_server_is_recognized(connect: Callable[..., BotClient]) -> None:
     """A server that answers in JSON, but is not one of py2048, is named so."""
-    handler = type("Handler", (_Replies,), {"replies": iter([('{"name": "nginx"}',)])})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        client = connect(f"http://127.0.0.1:{server.server_port}", "token")
-        with pytest.raises(ClientError, match="is not a py2048 server"):
-            client.me()
-        server.shutdown()
+    with (
+        replying(('{"name": "nginx"}',)) as url,
+        pytest.raises(ClientError, match="is not a py2048 server"),
+    ):
+        connect(url, "token").me()
 
 
 def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(
@@ -465,12 +502,44 @@ def test_a_token_is_listed_with_its_use_and_can_be_revoked(
     assert "no token" in person.get("/account").text
 
 
-def test_people_are_no_programs(web_server: WebServer) -> None:
-    """The address of programs and their games are for tokens alone."""
-    browser = Browser(web_server)
-    assert browser.get("/api/bot").status == 401
-    refused = browser.post("/api/games", {"rules": RULES, "mode": "bot"})
-    assert (refused.status, refused.json()["reason"]) == (403, "mode")
+def test_tokens_are_renewed_and_end_with_their_program(web_server: WebServer) -> None:
+    """An old token is none, and none is a person's way in; others' programs are out of reach."""
+    person, program = with_program(web_server, "Token bot")
+    assert program.post("/api/games", {}).status == 201
+    bot = re.findall(r'name="bot" value="(\w+)"', person.get("/account").text)[0]
+    stranger, _ = with_program(web_server, "Thief bot")
+    assert stranger.form("/account/token", bot=bot).status == 404
+    assert stranger.form("/account/bot-delete", bot=bot).status == 404
+    token = token_on(person.form("/account/token", bot=bot).text)
+    refused = program.post("/api/games", {})
+    assert refused.status == 401
+    assert refused.headers["WWW-Authenticate"] == "Bearer"
+    program.headers["Authorization"] = f"bearer {token}"
+    assert program.post("/api/games", {}).status == 201
+    assert "<h1>guest" in program.get("/account").text
+    assert person.form("/account/login", name="Token bot", password="").status == 403
+    assert person.form("/account/bot-delete", bot=bot).status == 303
+    assert program.post("/api/games", {}).status == 401
+    assert person.get("/player/Token%20bot").status == 404
+
+
+def test_a_session_is_no_token(web_server: WebServer) -> None:
+    """What is in a person's cookie does not speak for a program."""
+    person, _ = with_program(web_server, "Cookie bot")
+    for part in re.findall(r"[\w-]{20,}", person.cookie):
+        client = Browser(web_server, headers={"Authorization": f"Bearer {part}"})
+        assert client.post("/api/games", {}).status == 401
+
+
+def test_a_person_has_a_few_programs(web_server: WebServer) -> None:
+    """Five, each with a name that is not an account's."""
+    person, _ = with_program(web_server, "Number one")
+    assert person.form("/account/bot", name="owner of number one").status == 403
+    for name in ("Number two", "Number three", "Number four", "Number five"):
+        assert person.form("/account/bot", name=name).status == 200
+    refused = person.form("/account/bot", name="Number six")
+    assert refused.status == 403
+    assert "5 programs" in refused.text
 
 
 def test_known_tokens_are_looked_up_again() -> None:

@@ -489,8 +489,18 @@ async def documentation(_request: Request) -> Response:
     return HTMLResponse(text_of("api.html", endpoints=ENDPOINTS, errors=ERRORS))
 
 
+def _route(path: str) -> Route:
+    """Return the route of an address, which knows all methods that it takes."""
+    views = {each.method: each.view for each in ENDPOINTS if each.path == path}
+
+    async def answer(request: Request) -> Response:
+        return await views["GET" if request.method == "HEAD" else request.method](request)
+
+    return Route(path, answer, methods=list(views))
+
+
 ROUTES = (
     Route("/api/openapi.json", description),
     Route("/api/docs", documentation),
-    *(Route(each.path, each.view, methods=[each.method]) for each in ENDPOINTS),
+    *map(_route, dict.fromkeys(each.path for each in ENDPOINTS)),
 )
