@@ -31,6 +31,7 @@ backend/analysis_core.py and backend/tester.py.
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +45,7 @@ from py2048.game.turn import Spawn, Turn, score_after, spawn_fault
 from py2048.rules import Rules, get_rules, list_rules
 
 
-class IllegalTurnError(RecordError):
+class _IllegalTurnError(RecordError):
     """A turn that breaks the rules.
 
     Attributes:
@@ -79,7 +80,7 @@ def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player
     """Return the record of `turns`, each checked against the rules.
 
     Raises:
-        IllegalTurnError: at the first turn that breaks them.
+        _IllegalTurnError: at the first turn that breaks them.
     """
     board, score = start, 0
     codes: list[str] = []
@@ -89,10 +90,10 @@ def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player
         if not slide.changed:
             legal = " and ".join(map(str, board.legal_directions()))
             instead = f"only {legal} can be played" if legal else "the game was over"
-            raise IllegalTurnError(ply, f"({direction}): the move changes nothing; {instead}")
+            raise _IllegalTurnError(ply, f"({direction}): the move changes nothing; {instead}")
         if fault := spawn_fault(rules, slide.board, direction, spawn):
             free = ", ".join(map(str, slide.board.empty_cells()))
-            raise IllegalTurnError(ply, f"({direction}): {fault}; free are {free}")
+            raise _IllegalTurnError(ply, f"({direction}): {fault}; free are {free}")
         turn = Turn(direction, slide, spawn)
         board = turn.board
         score = score_after(rules, score, turn, board)
@@ -188,28 +189,24 @@ def _verse_record(text: str, head: re.Match[str], end: int) -> Record:
 def _digits_record(text: str, form: _Form, size: str, places: list[int]) -> Record:
     turns = _verse_turns(text, form, places)
     try:
-        rules = _classic_rules(_size(size))
+        rows, columns = map(int, size.split("x"))
+        rules = _classic_rules((rows, columns))
         spawns = [turn.spawn for turn in (next(turns, None), next(turns, None)) if turn]
         if len(spawns) < 2:
-            raise IllegalTurnError(0, "the replay ends before its two start tiles")
+            raise _IllegalTurnError(0, "the replay ends before its two start tiles")
         start = Board.empty(*rules.shape)
         for spawn in spawns:
             if spawn.cell not in start.empty_cells():
-                raise IllegalTurnError(0, f"a start tile cannot stand on cell {spawn.cell}")
+                raise _IllegalTurnError(0, f"a start tile cannot stand on cell {spawn.cell}")
             start = start.with_tile(spawn.cell, spawn.tile)
         return _record_of(rules, start, turns, "2048verse")
     except TextError:
         raise
     except RecordError as fault:
-        ply = fault.ply if isinstance(fault, IllegalTurnError) else 0
+        ply = fault.ply if isinstance(fault, _IllegalTurnError) else 0
         index = (ply + 1) * form.width if ply else 0
         place = places[index] if index < len(places) else len(text)
         raise TextError(place, ply, str(fault)) from None
-
-
-def _size(text: str) -> Cell:
-    rows, columns = text.split("x")
-    return int(rows), int(columns)
 
 
 def _verse_turns(text: str, form: _Form, places: list[int]) -> Iterator[_WrittenTurn]:
@@ -287,8 +284,10 @@ def tablebase_record(data: bytes) -> Record:
     for area in _AREAS:
         if not all(_is_walled(board, area) for board in boards):
             continue
+        rules = _classic_rules((len(area.rows), len(area.columns)))
+        cut = [_cut(board, area) for board in boards]
         try:
-            return _record([_cut(board, area) for board in boards], moves, area)
+            return _record_of(rules, cut[0], _turns(cut, moves, area), "2048EndgameTablebase")
         except RecordError as error:
             faults.append(error)
     raise faults[0]
@@ -335,8 +334,7 @@ def _board(bits: int) -> Board:
 def _is_walled(board: Board, area: _Area) -> bool:
     return all(
         board[row, column] == _WALL or (row in area.rows and column in area.columns)
-        for row in range(4)
-        for column in range(4)
+        for row, column in itertools.product(range(4), range(4))
     )
 
 
@@ -344,21 +342,17 @@ def _cut(board: Board, area: _Area) -> Board:
     return Board.from_rows([[board[row, column] for column in area.columns] for row in area.rows])
 
 
-def _record(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Record:
-    rules = _classic_rules((len(area.rows), len(area.columns)))
-    return _record_of(rules, boards[0], _turns(boards, moves, area), "2048EndgameTablebase")
-
-
 def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iterator[_WrittenTurn]:
-    from_last = (
-        True  # where a trainer's code counts the cells from; an analysis' does from the first
-    )
+    # A trainer's code counts the cells from the last one; an analysis' does from the first.
+    from_last = True
     for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
         if ply == len(boards):  # the code alone says what the last turn brought
             yield _WrittenTurn(direction, Spawn(4 if code & 1 else 2, _cell(code, area, from_last)))
             return
         after, shown = board.slide(direction).board, boards[ply]
-        new = _difference(after, shown)
+        rows, columns = after.shape
+        cells = itertools.product(range(rows), range(columns))
+        new = [cell for cell in cells if after[cell] != shown[cell]]
         if len(new) != 1:
             raise RecordError(
                 f"ply {ply} ({direction}): {len(new)} cells differ from what the move makes of "
@@ -372,12 +366,6 @@ def _cell(code: int, area: _Area, from_last: bool) -> Cell:
     number = code >> 1 & 15
     row, column = divmod(15 - number if from_last else number, 4)
     return row - area.rows[0], column - area.columns[0]
-
-
-def _difference(before: Board, after: Board) -> list[Cell]:
-    rows, columns = before.shape
-    cells = ((row, column) for row in range(rows) for column in range(columns))
-    return [cell for cell in cells if before[cell] != after[cell]]
 
 
 def _line(board: Board) -> str:

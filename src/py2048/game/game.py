@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from py2048 import rng
@@ -271,7 +272,7 @@ class Game:
             finished="" if self.finished is None else utc(self.finished),
         )
         follows_seed = self._is_seeded and record.follows_seed()
-        return record if follows_seed else record.without_seed()
+        return record if follows_seed else replace(record, seed=None)
 
     @classmethod
     def from_record(cls, record: Record) -> Game:

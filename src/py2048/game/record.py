@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -139,7 +139,10 @@ class Record:
 
     def to_json(self) -> str:
         """Return the text of the record's file."""
-        return _dump(self._plain())
+        values = self._plain()
+        data: dict[str, object] = {"format": FORMAT, "version": VERSION}
+        data |= {name: values[name] for name in _CHECKS}
+        return _lines(data | {"checksum": _checksum(data)})
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out of copies what can be replayed."""
@@ -242,10 +245,6 @@ class Record:
     def has_seeded_start(self) -> bool:
         """Return whether the start is the one that the generator draws from the seed."""
         return self.seed is not None and self.start == draw_start(self.rules, rng.key_of(self.seed))
-
-    def without_seed(self) -> Record:
-        """Return this record without its seed."""
-        return replace(self, seed=None)
 
     def _fault(self, turn: Turn) -> str | None:
         if turn.spawn is None:
@@ -356,20 +355,25 @@ MAX_BYTES = 1 << 26
 """More than any record has: a million turns take five or six million bytes."""
 
 
-def _dump(values: Mapping[str, object]) -> str:
-    """Return the canonical text of a record with these plain field values."""
-    head = {"format": FORMAT, "version": VERSION}
-    data: dict[str, object] = head | {name: values[name] for name in _CHECKS}
-    return _lines(data | {"checksum": _checksum(data)})
-
-
 def _parse(text: str) -> dict[str, Any]:
     """Return the plain field values that `text` holds, each of the right type.
 
     Raises:
         RecordError: if it is not a record, from a newer version, damaged, or has wrong fields.
     """
-    data = _parse_json(text)
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordError(f"this is not a record: {error}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise RecordError(f'this is not a record: "format" must be "{FORMAT}"')
+    version = data.get("version")
+    if type(version) is not int or version < 1:
+        raise RecordError(f"version {shown(version)} is not a version of the record format")
+    if version > VERSION:
+        raise RecordError(
+            f"the record has version {version}, this py2048 reads up to {VERSION}: update py2048"
+        )
     claimed = data.pop("checksum", None)
     if claimed != _checksum(data):
         raise RecordError("the record was changed after it was written: its checksum is wrong")
@@ -451,23 +455,6 @@ def _lines(data: Mapping[str, object]) -> str:
 
 def _checksum(data: Mapping[str, object]) -> str:
     return "sha256:" + hashlib.sha256(_lines(data).encode()).hexdigest()
-
-
-def _parse_json(text: str) -> dict[str, Any]:
-    try:
-        data = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise RecordError(f"this is not a record: {error}") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise RecordError(f'this is not a record: "format" must be "{FORMAT}"')
-    version = data.get("version")
-    if type(version) is not int or version < 1:
-        raise RecordError(f"version {shown(version)} is not a version of the record format")
-    if version > VERSION:
-        raise RecordError(
-            f"the record has version {version}, this py2048 reads up to {VERSION}: update py2048"
-        )
-    return data
 
 
 def _is_count(value: object) -> TypeGuard[int]:

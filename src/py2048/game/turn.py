@@ -21,7 +21,6 @@ from py2048.rules import (
     MovePoints,
     RandomSpawn,
     Rules,
-    Weights,
     is_tile,
 )
 
@@ -125,12 +124,6 @@ def outcome_of(rules: Rules, board: Board, has_won: bool | None = None) -> Outco
     return Outcome.WON if won else Outcome.LOST
 
 
-def place_randomly(board: Board, weights: Weights, word: int) -> Spawn:
-    """Return the spawn that the draw `word` makes on `board`, which has an empty cell."""
-    cells = board.empty_cells()
-    return Spawn(rng.pick_tile(weights, word), cells[rng.pick(rng.low(word), len(cells))])
-
-
 def edge_cell(board: Board, direction: Direction) -> Cell | None:
     """Return the empty cell where an `EdgeSpawn` lands after a move in `direction`.
 
@@ -218,7 +211,7 @@ def start_from(rules: Rules, draws: Draws) -> Board:
     board = Board.empty(*rules.shape)
     extra = rng.pick(rng.high(draws(rng.START, board)), start.high - start.low + 1)
     for index in range(start.low + extra):
-        word = draws(rng.START + 1 + index, board)
-        spawn = place_randomly(board, rules.start_weights, word)
-        board = board.with_tile(spawn.cell, spawn.tile)
+        word, cells = draws(rng.START + 1 + index, board), board.empty_cells()
+        cell = cells[rng.pick(rng.low(word), len(cells))]
+        board = board.with_tile(cell, rng.pick_tile(rules.start_weights, word))
     return board

@@ -337,11 +337,10 @@ _SENTENCES = {
     "forbidden": "{name} does not let this user in or write ({why}); ask for the right to it",
     "unreachable": "cannot reach {name} ({why}); start the server or correct PY2048_DATABASE_URL,"
     " or unset it to use a file",
+    # Two that say nothing of the store as a whole.
+    "value": "{name} cannot keep this value ({why}); nothing was changed",
+    "": "{name} reports: {why}; nothing was changed",
 }
-_REFUSED = "{name} cannot keep this value ({why}); nothing was changed"
-_OTHER = "{name} reports: {why}; nothing was changed"
-_VALUE = "value"
-"""The kind of an error that says nothing of the store: one value cannot be kept."""
 
 # The first prefix that fits decides; names from https://sqlite.org/rescode.html.
 _SQLITE = {
@@ -354,7 +353,7 @@ _SQLITE = {
     "SQLITE_BUSY": "locked",
     "SQLITE_LOCKED": "locked",
     "SQLITE_IOERR": "disk",
-    "SQLITE_TOOBIG": _VALUE,
+    "SQLITE_TOOBIG": "value",
 }
 # Codes and classes from https://www.postgresql.org/docs/current/errcodes-appendix.html.
 _POSTGRESQL = {
@@ -368,8 +367,8 @@ _POSTGRESQL = {
     "53300": "unreachable",
     "57P": "unreachable",
     "55P03": "locked",
-    "22": _VALUE,
-    "54": _VALUE,
+    "22": "value",
+    "54": "value",
     "XX00": "damaged",
     "58": "disk",
 }
@@ -381,29 +380,26 @@ def explained(name: str) -> Iterator[None]:
     try:
         yield
     except (sqlalchemy.exc.SQLAlchemyError, sqlite3.Error, OverflowError, UnicodeError) as error:
-        raise _explained(error, name) from error
-
-
-def _explained(error: Exception, name: str) -> StorageError:
-    cause = getattr(error, "orig", None) or error
-    why = (str(cause).strip().splitlines() or [type(cause).__name__])[0].strip()
-    return _failure(_kind(error, cause), name, why)
+        cause = getattr(error, "orig", None) or error
+        why = (str(cause).strip().splitlines() or [type(cause).__name__])[0].strip()
+        raise _failure(_kind(error, cause), name, why) from error
 
 
 def _failure(kind: str, name: str, why: str = "") -> StorageError:
-    sentence = _SENTENCES.get(kind) or (_REFUSED if kind == _VALUE else _OTHER)
-    return StorageError(sentence.format(name=name, why=why), kind if kind in _SENTENCES else "")
+    return StorageError(
+        _SENTENCES[kind].format(name=name, why=why), "" if kind == "value" else kind
+    )
 
 
 def _kind(error: Exception, cause: BaseException) -> str:
     if isinstance(cause, sqlite3.Error):
         return _lookup(_SQLITE, getattr(cause, "sqlite_errorname", ""))
     if not isinstance(error, sqlalchemy.exc.DBAPIError):
-        return _VALUE if isinstance(cause, (TypeError, ValueError, OverflowError)) else ""
+        return "value" if isinstance(cause, (TypeError, ValueError, OverflowError)) else ""
     known = _lookup(_POSTGRESQL, getattr(cause, "sqlstate", None) or "")
     if not known and isinstance(error, sqlalchemy.exc.OperationalError):
         return "unreachable"
-    return known or (_VALUE if isinstance(error, sqlalchemy.exc.DataError) else "")
+    return known or ("value" if isinstance(error, sqlalchemy.exc.DataError) else "")
 
 
 def _lookup(kinds: dict[str, str], code: str) -> str:
