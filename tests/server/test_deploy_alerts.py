@@ -74,7 +74,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
             games.MAX_RULES_TEXT, games.MAX_TILE, games.MAX_TARGET, MAX_POINTS,
         ),
         "hints": (rate.hints.rate, rate.hints.burst, hints.MAX_QUEUE),
-        "games that a computer player plays": (SETTINGS.autoplays, hints.MAX_AUTOPLAYS_EACH),
+        "games that a computer player plays": (hints.MAX_AUTOPLAYS, hints.MAX_AUTOPLAYS_EACH),
         "requests for reviews": (
             1 / rate.reviews.rate, rate.reviews.burst,
             1 / rate.reviews_from.rate, rate.reviews_from.burst, reviews.MAX_PENDING,

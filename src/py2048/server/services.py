@@ -73,7 +73,7 @@ class Services:
         self.leaderboards: RecentAnswers[Markup] = RecentAnswers(HELD_S)
         self.plots: RecentAnswers[Markup] = RecentAnswers(PLOTS_HELD_S)
         self.replays = Replays()
-        self.hints = HintService(settings.players, settings.autoplays)
+        self.hints = HintService(settings.players)
         self.reviews = ReviewQueue(settings.reviews if _may_review() else 0, self.metrics)
         self.battles = BattleHub(self)
         self._fault = StorageError("the store is not open yet", "starting")
@@ -204,7 +204,7 @@ class Services:
         age, but = timedelta(0), CASUAL  # whose players may sit elsewhere
         while True:
             for step in (
-                partial(_finish_orphans, games, age, but),
+                partial(games.finalize_orphans, age, but=but),
                 partial(games.sweep, frozenset(rooms.open)),
                 partial(battles.maintain, games),
                 partial(store.sessions.forget, utc_text(datetime.now(UTC) - UNUSED)),
@@ -227,11 +227,6 @@ class Services:
                 await disconnect_signed_out(self)
             except StorageError as error:
                 _log.warning("sessions cannot be read", extra={"fault": str(error)})
-
-
-def _finish_orphans(games: GameService, age: timedelta, but: str) -> None:
-    for game, fault in games.finalize_orphans(age, but=but).items():
-        _log.error("a game was not counted", extra={"game": game, "fault": fault})
 
 
 def _may_review() -> bool:

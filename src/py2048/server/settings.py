@@ -53,7 +53,6 @@ class Settings:
         requests_rate: HTTP requests a second from one address.
         sockets: connections of players at the same time, in all.
         sockets_per_address: connections from one address.
-        autoplays: games that a computer player plays at the same time.
         reviews: finished games that are reviewed at the same time; 0 switches reviews off.
         workers: processes that serve together, on one PostgreSQL.
         store_timeout_s: to wait for another program that holds the store, before players are told.
@@ -80,7 +79,6 @@ class Settings:
     requests_rate: float = 30.0
     sockets: int = 5000
     sockets_per_address: int = 200
-    autoplays: int = 8
     reviews: int = 1
     workers: int = 1
     store_timeout_s: float = 5.0

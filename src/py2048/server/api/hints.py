@@ -29,6 +29,9 @@ MAX_QUEUE = 32
 _MIN_DELAY_S = 0.05
 """Seconds between two moves of autoplay, at the least."""
 
+MAX_AUTOPLAYS = 8
+"""The most games in which computer players make the moves."""
+
 MAX_AUTOPLAYS_EACH = 2
 """The most games of one account in which computer players make the moves."""
 
@@ -41,12 +44,10 @@ class HintService:
 
     Args:
         specs: which there are; strangers cannot ask for others, which might think for hours.
-        autoplays: the most games in which computer players make the moves.
     """
 
-    def __init__(self, specs: tuple[str, ...], autoplays: int) -> None:
+    def __init__(self, specs: tuple[str, ...]) -> None:
         self.specs = specs
-        self._autoplays = autoplays
         self._players: dict[str, Player] = {}
         self._locks = {spec: threading.Lock() for spec in specs}
         self._queue = Queue(_THREADS, MAX_QUEUE, MAX_QUEUE)
@@ -130,8 +131,8 @@ class HintService:
                 "busy", f"computer players make the moves in {MAX_AUTOPLAYS_EACH} of your games"
             )
         near = sum(autoplay.address == address for _, autoplay in played)
-        share = max(round(_SHARE * self._autoplays), MAX_AUTOPLAYS_EACH)
-        if near >= share or len(played) >= self._autoplays:
+        share = max(round(_SHARE * MAX_AUTOPLAYS), MAX_AUTOPLAYS_EACH)
+        if near >= share or len(played) >= MAX_AUTOPLAYS:
             raise ActionRejected(
                 "busy", "computer players make the moves in too many games: try later"
             )

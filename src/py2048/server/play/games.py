@@ -11,6 +11,7 @@ below the 2**63 of the store's columns.
 from __future__ import annotations
 
 import functools
+import logging
 import operator
 import secrets
 import time
@@ -48,6 +49,7 @@ from py2048.storage.values import utc_now, utc_text
 if TYPE_CHECKING:
     from py2048.storage import Store
 
+_log = logging.getLogger("py2048.web")
 MAX_ACTIONS = 1_000_000
 """The moves, undos, redos and hints of a game together."""
 
@@ -169,11 +171,9 @@ class OnlineGame:
         """Whether something is to be written."""
         return self._tracked.is_changed
 
-    def take_change(self) -> GameChange:
-        """Return what happened since the last time, to be written; something must have."""
-        change = self._tracked.take_change()
-        assert change is not None  # only dirty games are written
-        return change
+    def take_change(self) -> GameChange | None:
+        """Return what happened since the last time, to be written; None if nothing did."""
+        return self._tracked.take_change()
 
     @property
     def is_over(self) -> bool:
@@ -630,6 +630,7 @@ class GameService:
                 self.finish(game_id)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one, others follow
                 bad[game_id] = str(error) or repr(error)
+                _log.error("a game was not counted", extra={"game": game_id, "fault": bad[game_id]})
                 if not (isinstance(error, StorageError) and error.kind):
                     self._broken.add(game_id)
         return bad

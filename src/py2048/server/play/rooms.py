@@ -295,10 +295,10 @@ class Room:
 
     def _write(self) -> None:
         """Have what happened written, unless something is being written or read."""
-        if self.state is RoomState.OPEN and self.game.is_dirty:
+        if self.state is RoomState.OPEN and (change := self.game.take_change()):
             self._writing, self._waiting = self._waiting, []
             self._become(RoomState.WRITING)
-            self._rooms.group_commit.submit(self.game.take_change())
+            self._rooms.group_commit.submit(change)
 
     def on_commit(self, result: CommitResult) -> None:
         """Continue after a change was written, or could not be."""
