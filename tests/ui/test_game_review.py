@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.ui.fake_screen import FakeScreen
 from tests.ui.reviewing import FAULTS, MOVES, KnownJudge, known_record, known_review
 
-from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import RecordError
 from py2048.game import Game
@@ -25,7 +24,7 @@ from py2048.rules import Rules, get_rules
 from py2048.session import Event, Session
 from py2048.ui.shared.background import BackgroundWorker, Failure, Worker
 from py2048.ui.shared.coach import Coach, last_move_text
-from py2048.ui.shared.describe import GRADE_SYMBOLS, describe_move_review, value_text
+from py2048.ui.shared.describe import GRADE_SYMBOLS, value_text
 from py2048.ui.shared.review import GameReview, record_title
 from py2048.ui.shared.screen import CoachStatus
 
@@ -38,19 +37,6 @@ def test_mistakes_are_visited_in_order_and_their_ends_hold() -> None:
         review.go(name)
         found.append(review.index + 1)
     assert found == [5, 9, 12, 12, 9, 5, 5]
-
-
-def test_a_move_that_loses_next_to_nothing_is_as_good_as_the_best() -> None:
-    """It is graded best, so no better one is named; nor is it called the best itself."""
-    board = Board.parse("2 2/4 .")
-    values = {Direction.LEFT: 1000.0, Direction.RIGHT: 999.9, Direction.UP: 500.0}
-    near, best = (
-        move_review(1, board, 0, each, values, 0.0, Unit.POINTS, Basis("judge"))
-        for each in (Direction.RIGHT, Direction.LEFT)
-    )
-    said = [describe_move_review(move, Unit.POINTS, is_exact=False) for move in (near, best)]
-    assert said[0].startswith("Right: as good as the best move. Left is worth")
-    assert said[1].startswith("Left: the best move. Left is worth")
 
 
 def test_walking_stays_in_the_game() -> None:
@@ -277,12 +263,6 @@ def test_a_record_without_a_move_cannot_be_reviewed() -> None:
     """There is nothing to say about it, and that is said."""
     with pytest.raises(RecordError, match="nothing to review"):
         GameReview(Game(get_rules("2x4"), seed=1).record())
-
-
-def test_a_broken_record_is_refused() -> None:
-    """A record with a false score has no review."""
-    with pytest.raises(RecordError, match="claims a score"):
-        GameReview(replace(known_record(), score=7))
 
 
 def test_the_title_says_whose_game_it_is() -> None:

@@ -69,13 +69,6 @@ def test_sprites_stay_on_the_board(board: Board, direction: Direction, seconds: 
         assert 0 <= sprite.scale <= motion.POP + 1e-9
 
 
-def test_the_pop_swells_and_comes_back() -> None:
-    """A merged tile grows from nothing to 1.2 at half time and ends at 1."""
-    assert motion.pop(0) == 0
-    assert motion.pop(0.5) == pytest.approx(1.2)
-    assert motion.pop(1) == pytest.approx(1)
-
-
 @pytest.mark.parametrize("timing", [motion.ease, motion.ease_in_out])
 def test_timing_functions_rise_from_0_to_1(timing: object) -> None:
     """A timing function never runs backwards."""

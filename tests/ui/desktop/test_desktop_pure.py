@@ -164,14 +164,6 @@ def test_digits_give_way_to_thousands_only_where_they_are_too_small() -> None:
     assert board_image.digits(2048, 20)[0] == "2048"
 
 
-def test_corners_are_smooth() -> None:
-    """The corner of a tile has half-transparent pixels, and is transparent at its tip."""
-    alpha = board_image.tile(2, 100, DARK, 8).getchannel("A")
-    assert alpha.getpixel((0, 0)) == 0
-    assert alpha.getpixel((50, 50)) == 255
-    assert any(0 < level < 255 for level in alpha.crop((0, 0, 8, 8)).tobytes())
-
-
 def test_the_icon_is_drawn_at_every_size() -> None:
     """An icon is square, of several colours, transparent at its corners."""
     for side in (16, 32, 64, 128):

@@ -65,15 +65,6 @@ def test_every_dialog_opens_and_escape_closes_it(desk: Any) -> None:
     assert {"new", "seed", "rules", "edit", "replay", "player", "help", "statistics"} <= set(opened)
 
 
-def test_one_dialog_at_a_time(desk: Any) -> None:
-    """Opening a dialog closes the one before."""
-    desk.app.controller.do("help")
-    first = seen(desk)
-    desk.app.controller.do("rules")
-    assert seen(desk) is not first
-    assert not first.winfo_exists()
-
-
 def test_rules_are_chosen_from_the_list(desk: Any) -> None:
     """The list starts on the rules in play; choosing another plays by them."""
     desk.key("m")
@@ -187,8 +178,8 @@ def test_a_window_may_close_while_the_clipboard_is_read(
     desk.app.paste()
 
 
-def test_the_board_goes_through_the_clipboard(desk: Any) -> None:
-    """Copy writes the board as text, paste plays on from it; what is not a board is explained."""
+def test_boards_and_games_go_through_the_clipboard(desk: Any) -> None:
+    """Copy writes the board as text, paste plays on from it; a copied replay is watched."""
     desk.put("2 4 8 16/. . . ./. . . ./32 . . 64")
     board = desk.session.game.board
     desk.key("Control-c")
@@ -197,49 +188,10 @@ def test_the_board_goes_through_the_clipboard(desk: Any) -> None:
     desk.key("Control-v")
     assert desk.session.game.board == board
     desk.root.clipboard_clear()
-    desk.root.clipboard_append("hello")
+    desk.root.clipboard_append(f"Look:\n{new_text(played('classic', 5, 20))}")
     desk.key("Control-v")
-    assert "hello" in desk.said
-    assert desk.session.game.board == board
-    desk.root.clipboard_clear()
-    desk.root.clipboard_append("2 2 4 / . . 8")
-    desk.key("Control-v")
-    assert desk.session.game.board == Board.parse("2 2 4/. . 8")
-
-
-def test_a_copied_replay_is_watched(desk: Any) -> None:
-    """Among lines of text; two are one too many."""
-    game = played("classic", 5, 20)
-    for text, wanted in ((f"Look:\n{new_text(game)}", True), (f"{new_text(game)}\n" * 2, False)):
-        desk.root.clipboard_clear()
-        desk.root.clipboard_append(text)
-        desk.key("Control-v")
-        if wanted:
-            assert len(desk.dialog.replay) == 20
-            desk.dialog.close()
-    assert "these are 2 games" in desk.said
-
-
-def test_a_record_is_saved_and_opened(desk: Any, choose_file: Any, tmp_path: Path) -> None:
-    """A game saved as a record verifies, and opening it goes on with it, undo included."""
-    desk.play(12)
-    board = desk.session.game.board
-    path = tmp_path / "game.2048.json"
-    choose_file(path)
-    desk.key("Control-s")
-    assert desk.said == f"Saved as {path}."
-    Record.load(path).verify()
-    desk.show(desk.session.start())
-    desk.key("Control-o")
-    assert desk.session.game.board == board
-    assert desk.session.game.can_undo
-    path.write_text("{}")
-    desk.show(desk.session.start())
-    desk.key("Control-o")
-    assert desk.said.startswith("Warning: ")
-    choose_file("")
-    desk.key("Control-o")
-    assert desk.session.game.ply == 0
+    assert len(desk.dialog.replay) == 20
+    desk.dialog.close()
 
 
 def test_a_name_without_ending_replaces_nothing_unasked(

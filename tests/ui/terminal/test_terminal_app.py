@@ -145,30 +145,6 @@ async def test_help_names_every_key(key: str) -> None:
         assert not isinstance(app.screen, HelpScreen)
 
 
-async def test_records_are_saved_and_opened(tmp_path: Path) -> None:
-    """ctrl+s writes a record that ctrl+o goes on from; a bad path is explained."""
-    path, session = tmp_path / "game.2048.json", table()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(notifications=True, size=(100, 30)) as pilot:
-        await pilot.press("left", "up", "ctrl+s")
-        assert isinstance(app.screen, ListScreen)
-        app.screen.query_one(Input).value = str(path)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert path.exists()
-        board = session.game.board
-        await pilot.press("n", "y", "ctrl+o")
-        app.screen.query_one(Input).value = str(path)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert session.game.board == board
-        await pilot.press("ctrl+o")
-        app.screen.query_one(Input).value = str(tmp_path / "none")
-        await pilot.press("enter", "y")
-        await until(pilot, lambda: "none" in shown(app))
-        assert session.game.board == board
-
-
 async def test_a_saved_game_is_not_replaced_unasked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,3 +176,11 @@ async def test_quitting_needs_one_key(key: str) -> None:
         await pilot.press(key)
         await pilot.pause()
         assert not app.is_running
+
+
+async def test_a_board_is_pasted() -> None:
+    """The terminal sends it as one event."""
+    session = table()
+    async with GameApp(session, reduced_motion=True).run_test() as pilot:
+        pilot.app.post_message(events.Paste("2 2 4 / . . 8"))
+        await until(pilot, lambda: session.game.board.shape == (2, 3))

@@ -8,8 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.ui.terminal.playing import table, until
-from textual import events
+from tests.ui.terminal.playing import shown, table, until
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
@@ -46,13 +45,6 @@ async def chosen_twice(pilot: Pilot[None]) -> None:
         line.value = "nonsense"
         await line.action_submit()
         await line.action_submit()
-
-
-def click(app: GameApp, x: int, y: int) -> None:
-    """Click as a terminal reports it: at a place, on whatever is there by now."""
-    assert app._driver is not None
-    for kind in (events.MouseDown, events.MouseUp):
-        app._driver.process_message(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
 
 
 def kept() -> Session:
@@ -124,9 +116,8 @@ async def test_a_game_is_opened_from_an_ordinary_file(
         await until(pilot, lambda: isinstance(app.screen, ModalScreen))
         app.screen.query_one(Input).value = name
         await pilot.press("enter")
-        await until(pilot, lambda: list(app._notifications))
-        (told,) = app._notifications
-        assert told.message.startswith(f"cannot read {tmp_path / name}: {reason}")
+        await until(pilot, lambda: "cannot read" in shown(app))
+        assert all(word in shown(app) for word in reason.split())
 
 
 async def test_a_double_click_in_a_dialog_is_no_click_on_the_board() -> None:
@@ -138,12 +129,10 @@ async def test_a_double_click_in_a_dialog_is_no_click_on_the_board() -> None:
         await pilot.pause()
         place = app.screen.query_one(OptionList).region
         for _ in range(2):
-            click(app, place.x + 2, place.y + 2)
-            await pilot.pause(0.1)
+            await pilot.click(offset=(place.x + 2, place.y + 2))
         assert len(app.screen_stack) == 1
         assert session.game.ply == 0
         await pilot.pause(app.CLICK_CHAIN_TIME_THRESHOLD)
         for y in (place.y + 2, app.view.board.region.bottom - 2):
-            click(app, place.x + 2, y)
-        await pilot.pause()
+            await pilot.click(offset=(place.x + 2, y))
         assert session.game.ply > 0

@@ -3,11 +3,10 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record, known_review
+from tests.ui.reviewing import FAULTS, MOVES, known_record, known_review
 
 from py2048.board import Board
 from py2048.game import Record
@@ -179,19 +178,6 @@ def test_a_saved_game_is_replaced_after_yes(
     assert not transcript("review ~/g.2048.json\n")[0].startswith("cannot read")
 
 
-def test_a_name_that_no_file_can_have_is_explained() -> None:
-    """In a save and in a review."""
-    long = "n" * 300
-    answers = transcript(f"save {long}\nreview {long}\nsave a\0b\nreview a\0b\n")
-    for verb, answer in zip(("write", "read"), answers[:2], strict=True):
-        assert answer.startswith(f"cannot {verb} ")
-        assert f"{long}: " in answer
-        assert "too long" in answer
-    *_, saved, reviewed = answers
-    assert "cannot write a\0b: embedded null" in saved
-    assert "a\0b: embedded null " in reviewed
-
-
 def test_through_a_real_pipe_without_escape_codes() -> None:
     """In a pipe every line is printable, and answers come at once, before the input ends."""
     code = (
@@ -284,15 +270,3 @@ def test_the_coach_speaks_after_each_move() -> None:
     assert off == "The coach is off."
     assert not any(line.startswith("Coach") for line in rest)
     assert session.category == "computer"
-
-
-@pytest.mark.usefixtures("known_judge")
-def test_the_review_of_your_finished_game_keeps_its_mistakes() -> None:
-    """And says how many are new, at the end."""
-    session, out = open_session(), io.StringIO()
-    session.start_from(replace(ended_record(), player=""))
-    plain_text.run(session, io.StringIO("review\nreview\n"), out)
-    said = [line for line in out.getvalue().splitlines() if line.startswith("Accuracy")]
-    assert [line.endswith(" 3 new in your notebook of mistakes.") for line in said] == [True, False]
-    assert len(session.notebook().due()) == len(FAULTS)
-    session.close()

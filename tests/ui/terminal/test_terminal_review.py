@@ -142,7 +142,7 @@ async def test_mistakes_of_a_review_are_practised(tmp_path: Path) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, PracticeScreen))
         assert "Mistake 1 of 3" in shown(app)
-        legal = app.screen._run.board.legal_directions()
+        legal = app.screen.practice.board.legal_directions()
         await pilot.press(str(legal[0]))
         await until(pilot, lambda: "In your" in shown(app))
         assert "best" in shown(app)
@@ -150,7 +150,7 @@ async def test_mistakes_of_a_review_are_practised(tmp_path: Path) -> None:
             await pilot.resize_terminal(*size)
             await pilot.pause()
         await pilot.press("enter")
-        await until(pilot, lambda: app.screen._run.answer is None)
+        await until(pilot, lambda: app.screen.practice.answer is None)
         await pilot.press("ctrl+q")
         await until(pilot, lambda: not isinstance(app.screen, PracticeScreen))
         assert app.is_running

@@ -456,6 +456,9 @@ class PracticeScreen(BoardScreen[None]):
         run: what is asked.
         answer: does an action of `PRACTICE_ACTIONS`.
         theme: the colours, as the terminal can show them.
+
+    Attributes:
+        practice: what is asked.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(PRACTICE_ACTIONS, "go")
@@ -463,21 +466,21 @@ class PracticeScreen(BoardScreen[None]):
 
     def __init__(self, run: PracticeRun, answer: Callable[[str], object], theme: Theme) -> None:
         super().__init__(theme)
-        self._run, self._answer = run, answer
+        self.practice, self._answer = run, answer
 
     @property
     def heading(self) -> str:
         """What is practised, and where this is."""
-        return self._run.title
+        return self.practice.title
 
     @property
     def shape(self) -> tuple[int, int]:
         """The size of the board; any, where there is none."""
-        return self._run.board.shape if self._run.board else (1, 1)
+        return self.practice.board.shape if self.practice.board else (1, 1)
 
     def action_go(self, name: str) -> None:
         """Do what a key of `PRACTICE_ACTIONS` says."""
-        if name == "close" or (name == "next" and self._run.is_over):
+        if name == "close" or (name == "next" and self.practice.is_over):
             self.action_close()
             return
         self._answer(name)
@@ -491,7 +494,7 @@ class PracticeScreen(BoardScreen[None]):
 
     def refresh_facts(self) -> None:
         """Show the position, and what each direction was worth once a move is made."""
-        run = self._run
+        run = self.practice
         self.board.display = run.board is not None
         if run.board is not None:
             self.board.show(BoardTransition((), run.board), 0)
