@@ -176,22 +176,6 @@ def test_closing_while_a_player_thinks_is_quiet(
     assert capfd.readouterr().err == ""
 
 
-def test_the_slider_and_the_keys_set_the_speed(desk: Any) -> None:
-    """Plus, minus and the slider change how fast the player plays, from slow to at once."""
-    desk.app.controller.players.set_player("corner")
-    desk.key("space")
-    desk.key("plus")
-    assert desk.app.controller.players.speed == 8
-    assert round(desk.window.slider.get()) == 3
-    desk.window.slider.set(0)
-    desk.pump()
-    assert desk.app.controller.players.speed == 1
-    desk.key("minus")
-    assert desk.app.controller.players.speed == 1
-    desk.key("Left")
-    assert not desk.app.controller.players.playing
-
-
 def test_warnings_stay_until_they_are_dismissed(desk: Any) -> None:
     """A failing disk is a bar in the window, not a dialog; what is not saved stays until it is."""
     desk.show([SavingChanged("held by another program"), StorageFailed("the disk is full")])

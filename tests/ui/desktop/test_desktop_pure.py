@@ -19,7 +19,7 @@ from py2048.game import Game, Record
 from py2048.players import make_player
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.ui.desktop import board_image
-from py2048.ui.desktop.board_image import BoardGrid, swipe
+from py2048.ui.desktop.board_image import BoardGrid
 from py2048.ui.desktop.dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.statistics_window import ALL, summarise
@@ -33,6 +33,7 @@ from py2048.ui.shared.actions import (
     UserAction,
 )
 from py2048.ui.shared.controller import rules_for
+from py2048.ui.shared.motion import direction_of_gesture
 from py2048.ui.shared.themes import DARK, THEMES, Theme
 
 directions = st.sampled_from(Direction)
@@ -62,31 +63,35 @@ def test_any_board_fits_any_window(shape: tuple[int, int], width: int, height: i
             assert grid.cell_at(*grid.middle(row, column)) == (row, column)
 
 
-@given(shapes, st.floats(0.05, 0.25))
-def test_clicks_near_a_side_mean_that_side(shape: tuple[int, int], inset: float) -> None:
+@given(st.floats(100, 900), st.floats(100, 900), st.floats(0.05, 0.2))
+def test_clicks_near_a_side_mean_that_side(width: float, height: float, inset: float) -> None:
     """A click just inside the middle of a side means the side; one in the centre nothing."""
-    grid = BoardGrid.fit(shape, 600, 500)
-    x, y = grid.centre
-    across, down = grid.width / 2 * (1 - inset), grid.height / 2 * (1 - inset)
-    assert grid.side_at(x, y) is None
-    assert grid.side_at(x - across, y) is Direction.LEFT
-    assert grid.side_at(x + across, y) is Direction.RIGHT
-    assert grid.side_at(x, y - down) is Direction.UP
-    assert grid.side_at(x, y + down) is Direction.DOWN
-    assert grid.side_at(x + across, y + down) is None  # a corner is on two sides
+
+    def clicked(x: float, y: float) -> Direction | None:
+        place = x * width, y * height
+        return direction_of_gesture(place, place, (width, height), 20)
+
+    assert clicked(0.5, 0.5) is None
+    assert clicked(inset, 0.5) is Direction.LEFT
+    assert clicked(1 - inset, 0.5) is Direction.RIGHT
+    assert clicked(0.5, inset) is Direction.UP
+    assert clicked(0.5, 1 - inset) is Direction.DOWN
+    assert clicked(1 - inset, 1 - inset) is None  # a corner is on two sides
 
 
 @given(st.floats(-500, 500), st.floats(-500, 500))
 def test_a_swipe_goes_where_it_mostly_went(across: float, down: float) -> None:
     """Short drags are not swipes; the mirror image of a swipe goes the opposite way."""
-    direction = swipe(across, down, 20)
+    corner, size = (0.0, 0.0), (1000.0, 1000.0)
+    there, back = (
+        direction_of_gesture(corner, (sign * across, sign * down), size, 20) for sign in (1, -1)
+    )
     if max(abs(across), abs(down)) < 20:
-        assert direction is None
+        assert there is None
     else:
-        assert direction is not None
-        assert direction.is_vertical == (abs(down) > abs(across))
-        opposite = swipe(-across, -down, 20)
-        assert opposite is Direction(direction.value ^ 1)
+        assert there is not None
+        assert there.is_vertical == (abs(down) > abs(across))
+        assert back is Direction(there.value ^ 1)
 
 
 # Actions

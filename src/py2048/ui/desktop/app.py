@@ -19,9 +19,9 @@ from py2048.ui.desktop.board_image import save_board_image, save_gif
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import MainWindow, action_of
-from py2048.ui.shared.actions import ACTIONS, MENUS, PRACTICE_ACTIONS, REVIEW_ACTIONS, VIEW
+from py2048.ui.shared.actions import ACTIONS, HELP_SECTIONS, MENUS, VIEW
 from py2048.ui.shared.background import BackgroundWorker, Failure
-from py2048.ui.shared.controller import SPEEDS, Controller
+from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.presenter import fault_of
 from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
@@ -124,9 +124,7 @@ class DesktopApp:
         """Show the scores, which buttons can do something, and the settings in use."""
         self.window.header.show(status)
         self.window.show_possible(undo=status.can_undo, redo=status.can_redo)
-        players = self.controller.players
-        speed = SPEEDS.index(players.speed) if players.playing else None
-        self.window.show_autoplay(speed, len(SPEEDS) - 1, players.set_speed)
+        self.window.show_autoplay(is_on=bool(self.controller.players.playing))
         self.menus.refresh()
 
     def set_theme(self, theme: Theme) -> None:
@@ -176,15 +174,11 @@ class DesktopApp:
 
     def show_help(self) -> None:
         """Show all keys."""
-        keys, review, practice = (
-            [(action.shown, action.help) for action in actions if action.shown]
-            for actions in (ACTIONS, REVIEW_ACTIONS, PRACTICE_ACTIONS)
-        )
-        lines = (
-            *(*keys, ("", ""), ("Reviews", ""), *review),
-            *(("", ""), ("Practice", ""), *practice, *MOUSE_HELP),
-        )
-        self.open(dialogs.read, "Keys and mouse", lines)
+        lines: list[tuple[str, str]] = []
+        for title, actions in HELP_SECTIONS:
+            lines += [("", ""), ("", title)] if title else []
+            lines += [(action.shown, action.help) for action in actions if action.shown]
+        self.open(dialogs.read, "Keys and mouse", [*lines, *MOUSE_HELP])
 
     def later(self, seconds: float, action: Callable[[], None]) -> TkTimer:
         """Call `action` after some seconds."""

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageDraw, ImageFont
 
 from py2048.board import Board, Cell
-from py2048.direction import Direction
-from py2048.ui.shared.motion import direction_of
 from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:
@@ -36,12 +34,6 @@ GAP = 0.13
 
 MARGIN = 0.02
 """The page around the board, as a share of the shorter side of its area."""
-
-BAND = 0.62
-"""A click beyond this share of the way from the centre to a side is a click on that side."""
-
-CORNER = 0.12
-"""A click whose sides differ by less than this means neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +104,6 @@ class BoardGrid:
         is_inside = 0 <= row < rows and 0 <= column < columns
         is_on_cell = is_inside and in_x < self.cell and in_y < self.cell
         return (int(row), int(column)) if is_on_cell else None
-
-    def side_at(self, x: float, y: float) -> Direction | None:
-        """Return the direction of the side that a click is near, `None` in the middle."""
-        middle_x, middle_y = self.centre
-        across = (x - middle_x) / (self.width / 2)
-        down = (y - middle_y) / (self.height / 2)
-        if max(abs(across), abs(down)) < BAND or abs(abs(across) - abs(down)) < CORNER:
-            return None
-        return direction_of(across, down)
-
-
-def swipe(across: float, down: float, least: float) -> Direction | None:
-    """Return the direction of a drag over this distance, `None` if it is shorter than `least`."""
-    return direction_of(across, down) if max(abs(across), abs(down)) >= least else None
 
 
 @lru_cache(maxsize=64)

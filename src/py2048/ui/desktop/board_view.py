@@ -17,7 +17,7 @@ from PIL import Image
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.desktop import board_image
-from py2048.ui.desktop.board_image import BoardGrid, swipe
+from py2048.ui.desktop.board_image import BoardGrid
 from py2048.ui.desktop.style import font, measured
 from py2048.ui.shared import motion
 from py2048.ui.shared.screen import Banner
@@ -275,9 +275,10 @@ class CanvasBoard(tk.Canvas):
     def _on_release(self, event: tk.Event[tk.Misc]) -> None:
         if self._press is None or self.cells is None:
             return
-        (x, y), self._press = self._press, None
-        direction = swipe(event.x - x, event.y - y, MIN_SWIPE * self.cells.cell)
-        direction = direction or self.cells.side_at(x, y)
+        (x, y), self._press, grid = self._press, None, self.cells
+        start, end = (x - grid.left, y - grid.top), (event.x - grid.left, event.y - grid.top)
+        size = grid.width, grid.height
+        direction = motion.direction_of_gesture(start, end, size, MIN_SWIPE * grid.cell)
         if direction is not None:
             self._pushed(direction)
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import tkinter as tk
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -204,7 +204,11 @@ class WindowState:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._values = {} if path is None else _read_state(path)
+        self._values: dict[str, object] = {}
+        if path is not None:
+            with suppress(OSError, ValueError):
+                values = json.loads(path.read_text(encoding="utf-8"))
+                self._values = values if isinstance(values, dict) else {}
 
     def get(self, key: str, default: str = "") -> str:
         """Return a remembered value, or `default`."""
@@ -215,19 +219,9 @@ class WindowState:
         if self._path is None or values.items() <= self._values.items():
             return
         self._values |= values
-        try:
+        with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.write_text(json.dumps(self._values), encoding="utf-8")
-        except OSError:
-            self._path = None  # a read-only folder: do not try again
-
-
-def _read_state(path: Path) -> dict[str, object]:
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}
 
 
 def _open_root() -> tk.Tk:

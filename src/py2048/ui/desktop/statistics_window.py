@@ -13,6 +13,7 @@ from py2048.session import RecordSummary, Session
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import write
 from py2048.ui.desktop.window import MainWindow
+from py2048.ui.shared.controller import title_of
 from py2048.ui.shared.themes import Theme
 
 MAX_GAMES = 10_000
@@ -97,8 +98,10 @@ class StatisticsWindow(Dialog):
             self._games, fault = [], str(error)
         self.add_title("Your games")
         (close,) = self.add_buttons(("Close", self.close))
-        texts = list(dict.fromkeys(game.rules for game in self._games))
-        self._rules = {ALL: ALL} | {_short(text, texts): text for text in texts}
+        texts = dict.fromkeys(game.rules for game in self._games)
+        titles = Counter(map(title_of, texts))
+        names = {text: title_of(text) for text in texts if titles[title_of(text)] == 1}
+        self._rules = {ALL: ALL} | {names.get(text, text): text for text in texts}
         current = str(session.rules)
         shown = next((name for name, text in self._rules.items() if text == current), ALL)
         self.rules = self.add_field("Rules", shown, self.refresh, list(self._rules))
@@ -192,12 +195,3 @@ class Plot:
         self._canvas.create_rectangle(*box, fill=colour, outline=self._theme.ink)
         self._write(x, self._bottom + 11 * self._scale, label, self._theme.ink)
         self._write(x, top - 9 * self._scale, f"{value:,.0f}", self._theme.muted)
-
-
-def _short(text: str, texts: list[str]) -> str:
-    """Return the name of rules, with their size where two rules share the name."""
-    name = text.partition(":")[0]
-    alike = [other for other in texts if other.partition(":")[0] == name]
-    if len(alike) == 1:
-        return name
-    return f"{name} {alike.index(text) + 1}: {text.partition(':')[2].partition(',')[0]}"

@@ -56,7 +56,6 @@ class MainWindow:
     ) -> None:
         self.root, self.theme, self.scale = root, theme, scale
         self._act = act
-        self._bar: ttk.Frame | None = None
         self.coach: CoachBar | None = None
         style.apply(root, theme, scale)
         self.header = ScoreHeader(root, theme, scale)
@@ -120,43 +119,16 @@ class MainWindow:
             self.line.configure(height=lines)
         self.line.configure(wraplength=max(100, width - 4))
 
-    # Buttons and bars
+    # Buttons, and the coach's bar
 
     def show_possible(self, *, undo: bool, redo: bool) -> None:
         """Show which buttons can do something."""
         for name, is_possible in (("undo", undo), ("redo", redo)):
             self.buttons[name].state(["!disabled" if is_possible else "disabled"])
 
-    def show_autoplay(
-        self, speed: int | None, most: int, set_speed: Callable[[int], object]
-    ) -> None:
-        """Show the bar of autoplay while it is on, and a button to pause it.
-
-        Args:
-            speed: the place of its speed, from 0 to `most`; `None` if it is off.
-            most: the last place.
-            set_speed: called with another place.
-        """
-        self.buttons["autoplay"].configure(text="Auto" if speed is None else "Pause")
-        if speed is None:
-            if self._bar is not None:
-                self._bar.destroy()
-                self._bar = None
-            return
-        if self._bar is None:
-            self._bar = bar = ttk.Frame(self.root)
-            ttk.Label(bar, text="Slow", style="Muted.TLabel").pack(side="left")
-            ttk.Label(bar, text="Fast", style="Muted.TLabel").pack(side="right")
-            self.slider = ttk.Scale(bar, from_=0, to=most, value=speed)
-            self.slider.configure(command=lambda value: set_speed(round(float(value))))
-            self.slider.pack(fill="x", expand=True, padx=round(6 * self.scale))
-            self._pack_bar(bar)
-        elif round(self.slider.get()) != speed:
-            self.slider.set(speed)
-
-    def _pack_bar(self, bar: tk.Widget) -> None:
-        pad = round(8 * self.scale), round(2 * self.scale)
-        bar.pack(before=self.board, fill="x", padx=pad[0], pady=pad[1])
+    def show_autoplay(self, *, is_on: bool) -> None:
+        """Show what the button for it does now."""
+        self.buttons["autoplay"].configure(text="Pause" if is_on else "Auto")
 
     def show_coach(self, status: CoachStatus | None) -> None:
         """Show the bar of the coach, or take it away."""
@@ -167,7 +139,8 @@ class MainWindow:
             return
         if self.coach is None:
             self.coach = CoachBar(self.root, self.scale)
-            self._pack_bar(self.coach)
+            pad = round(8 * self.scale), round(2 * self.scale)
+            self.coach.pack(before=self.board, fill="x", padx=pad[0], pady=pad[1])
         self.coach.show(status)
 
 
@@ -250,7 +223,6 @@ class ScoreHeader(tk.Canvas):
         self._theme = theme
         self._photos = Photos(self)
         self._boxes: dict[str, float] = {}
-        self._room = 0.0
         self._timer = ""
         self.status = Status()
         self.bind("<Configure>", lambda _: self._draw())
@@ -270,15 +242,9 @@ class ScoreHeader(tk.Canvas):
 
     def show(self, status: Status) -> None:
         """Show the scores."""
-        if status == self.status:
-            return
-        before, self.status = self.status, status
-        if _widths(before) != _widths(status):
+        if status != self.status:
+            self.status = status
             self._draw()
-            return
-        self.itemconfigure("Score", text=f"{status.score:,}")
-        self.itemconfigure("Best", text=f"{status.best:,}")
-        self._show_line()
 
     def show_gain(self, points: int) -> None:
         """Show points in the corner of the score for a moment, in place of those before."""
@@ -296,23 +262,26 @@ class ScoreHeader(tk.Canvas):
         if width < 20:
             return
         self.delete("head")
-        scale, ink = self._scale, self._theme.ink
-        left = self._draw_box("Best", self.status.best, width - round(6 * scale), height)
-        left = self._draw_box("Score", self.status.score, left - round(6 * scale), height)
-        self._room = room = left - 12 * scale
+        scale, theme, status = self._scale, self._theme, self.status
+        left = self._draw_box("Best", status.best, width - round(6 * scale), height)
+        left = self._draw_box("Score", status.score, left - round(6 * scale), height)
+        room = left - 12 * scale
         title, size = "2048" if room > 70 * scale else "", min(34 * scale, room / 3)
-        place, line = (8 * scale, height * 0.36), (9 * scale, height * 0.8)
-        write(self, place, title, ink, size, bold=True, anchor="w", tags="head")
-        write(self, line, "", ink, HEADER_LINE * scale, anchor="w", tags=("head", "line"))
-        self._show_line()
-        self.tag_raise("gain")
-
-    def _show_line(self) -> None:
-        """Show the small line, cut to the room there is."""
-        status, theme = self.status, self._theme
+        write(
+            self,
+            (8 * scale, height * 0.36),
+            title,
+            theme.ink,
+            size,
+            bold=True,
+            anchor="w",
+            tags="head",
+        )
         text = status.note or " · ".join([status.rules, *status.facts] if status.rules else [])
-        text = cut(self, text, font(self, HEADER_LINE * self._scale), self._room)
-        self.itemconfigure("line", text=text, fill=theme.accent if status.note else theme.muted)
+        text = cut(self, text, font(self, HEADER_LINE * scale), room)
+        place, colour = (9 * scale, height * 0.8), theme.accent if status.note else theme.muted
+        write(self, place, text, colour, HEADER_LINE * scale, anchor="w", tags=("head", "line"))
+        self.tag_raise("gain")
 
     def _draw_box(self, label: str, value: int, right: int, height: int) -> int:
         scale, theme, text = self._scale, self._theme, f"{value:,}"
@@ -325,14 +294,9 @@ class ScoreHeader(tk.Canvas):
         self.create_image(right, height / 2, image=photo, anchor="e", tags="head")
         x, self._boxes[label] = right - width + 10 * scale, right - 8 * scale
         write(self, (x, height * 0.29), label, theme.muted, 12 * scale, anchor="w", tags="head")
-        place, tags = (x, height * 0.64), ("head", label)
-        write(self, place, text, theme.ink, size * scale, bold=True, anchor="w", tags=tags)
+        place, pixels = (x, height * 0.64), size * scale
+        write(self, place, text, theme.ink, pixels, bold=True, anchor="w", tags="head")
         return right - width
-
-
-def _widths(status: Status) -> tuple[int, int]:
-    """Return how many characters the scores take, on which the layout depends."""
-    return len(f"{status.score:,}"), len(f"{status.best:,}")
 
 
 # Keys: Tk's names for those of the table of actions, on any keyboard

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from py2048.direction import Direction
 
-GAME, MOVE, PLAYER, VIEW, HELP = MENUS = ("Game", "Move", "Player", "View", "Help")
+_, MOVE, _, VIEW, _ = MENUS = ("Game", "Move", "Player", "View", "Help")
 
 
 class UserAction(NamedTuple):
@@ -123,6 +123,13 @@ REVIEW_ACTIONS = _actions(_REVIEW_TABLE)
 
 PRACTICE_ACTIONS = _actions(_PRACTICE_TABLE)
 """What can be done while practising."""
+
+HELP_SECTIONS = (
+    ("", ACTIONS),
+    ("In a review", REVIEW_ACTIONS),
+    ("While practising", PRACTICE_ACTIONS),
+)
+"""The sections of the help: their titles, and what they name."""
 
 BY_NAME = {action.name: action for action in ACTIONS}
 

@@ -164,3 +164,29 @@ def direction_of(across: float, down: float) -> Direction:
     if abs(across) >= abs(down):
         return Direction.RIGHT if across > 0 else Direction.LEFT
     return Direction.DOWN if down > 0 else Direction.UP
+
+
+BAND = 0.5
+"""A click beyond this share of the way from the centre to a side is a click on that side."""
+
+CORNER = 0.12
+"""A click whose sides differ by less than this means neither."""
+
+
+def direction_of_gesture(
+    start: tuple[float, float], end: tuple[float, float], size: tuple[float, float], least: float
+) -> Direction | None:
+    """Return where a drag over a board goes, or the side that a click is near; or `None`.
+
+    Args:
+        start: where the button went down, from the board's top left corner.
+        end: where it went up.
+        size: the width and the height of the board.
+        least: the length of a drag; a shorter one is a click.
+    """
+    across, down = end[0] - start[0], end[1] - start[1]
+    if max(abs(across), abs(down)) >= least:
+        return direction_of(across, down)
+    across, down = 2 * start[0] / size[0] - 1, 2 * start[1] / size[1] - 1
+    is_clear = max(abs(across), abs(down)) >= BAND and abs(abs(across) - abs(down)) >= CORNER
+    return direction_of(across, down) if is_clear else None

@@ -240,8 +240,7 @@ class GameApp(App[None]):
 
 def _free_name(name: str, ending: str) -> str:
     """Return a name for a file that is not there yet."""
-    more = (f"{name}-{number}" for number in count(2))
-    names = (each + ending for each in chain([name], more))
+    names = (f"{name}{more}{ending}" for more in chain([""], map("-{}".format, count(2))))
     with suppress(OSError):  # no file can have a name so long
         return next(each for each in names if not Path(each).exists())
     return name + ending

@@ -28,7 +28,7 @@ from textual.widget import Widget
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.ui.shared.motion import BoardTransition, Sprite, direction_of, still
+from py2048.ui.shared.motion import BoardTransition, Sprite, direction_of_gesture, still
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 
 FRAMES_PER_SECOND = 50
@@ -176,24 +176,14 @@ class TerminalBoard(Widget):
         if self._pressed is None:
             return
         (x, y), self._pressed = self._pressed, None
-        direction = _swipe(event.x - x, event.y - y) or self._edge(event.x, event.y)
+        if not self.size:  # the terminal has shrunk since the button went down
+            return
+        # A character is about twice as high as it is wide.
+        start, end = (x + 0.5, 2 * y + 1), (event.x + 0.5, 2 * event.y + 1)
+        size = self.size.width, 2 * self.size.height
+        direction = direction_of_gesture(start, end, size, SWIPE_COLUMNS)
         if direction is not None:
             self.post_message(self.Pushed(direction))
-
-    def _edge(self, x: int, y: int) -> Direction | None:
-        """The side of the board that a click is near; none in its middle."""
-        if not self.size:  # the terminal has shrunk since the button went down
-            return None
-        across = (x + 0.5) / self.size.width - 0.5
-        down = (y + 0.5) / self.size.height - 0.5
-        return None if max(abs(across), abs(down)) < 0.2 else direction_of(across, down)
-
-
-def _swipe(across: int, down: int) -> Direction | None:
-    """The direction of a drag, in characters; none if it was too short."""
-    # A character is about twice as high as it is wide.
-    is_short = max(abs(across), 2 * abs(down)) < SWIPE_COLUMNS
-    return None if is_short else direction_of(across, 2 * down)
 
 
 def to_strip(runs: list[Run]) -> Strip:
@@ -476,30 +466,23 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
     Roomy boards have a frame and square tiles. Smaller ones give up the frame, then the gaps;
     `None` means that not even one character per cell fits.
     """
-    styles = (_framed(width, height, rows, columns), _bare(width, height, rows, columns))
-    for geometry, least_label in zip(styles, (4, 3), strict=True):
-        if geometry is not None and geometry.label_columns >= least_label:
-            return geometry
+    for frame, least_label in ((1, 4), (0, 3)):
+        grid = _spaced(width, height, rows, columns, frame)
+        if grid is not None and grid.label_columns >= least_label:
+            return grid
     return _gapless(width, height, rows, columns)
 
 
-def _framed(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
-    across, down = (width - 1) // columns, (height - 1) // rows
+def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
+    """Return a grid with gaps, and with a frame or without (1 or 0)."""
+    across, down = (width + 1 - 2 * frame) // columns, (height - frame) // rows
+    least, most = 1 + frame, MAX_PITCH if frame else 2
     # Two characters are about as wide as one is high; narrow tiles may be wider than high.
-    high = min(down, max(across // 2, 2), MAX_PITCH)
+    high = min(down, max(across // 2, least), most)
     wide = min(across, max(2 * high, FULL_WIDTH + 1))
-    if wide < 2 or high < 2:
+    if wide < 2 or high < least:
         return None
-    return TerminalGrid(rows, columns, 2 * wide, 2 * high, gap_x=2, gap_y=1, frame_x=2, frame_y=1)
-
-
-def _bare(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
-    across, down = (width + 1) // columns, height // rows
-    high = min(down, max(across // 2, 1), 2)
-    wide = min(across, FULL_WIDTH + 1)
-    if wide < 2 or high < 1:
-        return None
-    return TerminalGrid(rows, columns, 2 * wide, 2 * high, 2, int(high > 1), frame_x=0, frame_y=0)
+    return TerminalGrid(rows, columns, 2 * wide, 2 * high, 2, int(high > 1), 2 * frame, frame)
 
 
 def _gapless(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:

@@ -10,7 +10,7 @@ import textwrap
 from rich.markup import escape
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Container, Horizontal, Vertical
+from textual.containers import Container, Horizontal
 from textual.geometry import Size
 from textual.timer import Timer
 from textual.widgets import Static
@@ -58,8 +58,8 @@ class GameView(Container):
     def __init__(self) -> None:
         super().__init__(id="game")
         self.board = TerminalBoard()
-        self._boxes = [ScoreBox(title) for title in ("SCORE", "BEST", "SCORE", "BEST")]
-        self._title, self._about = FixedText(id="title"), FixedText(id="about")
+        self._score, self._best = ScoreBox("SCORE"), ScoreBox("BEST")
+        self._about = FixedText(id="about")
         self._line = FixedText(id="line")
         self._panel_note = FixedText(id="note", markup=False)
         self._message = FixedText(id="message", markup=False)
@@ -75,17 +75,15 @@ class GameView(Container):
 
     def compose(self) -> ComposeResult:
         """Create every part once; the arrangement decides which are seen."""
-        with Horizontal(id="header"):
-            yield self._title
-            yield from self._boxes[:2]
         yield self._line
         with Horizontal(id="middle"):
             with Container(id="stage"):
                 yield self.board
                 yield self._banner_box
-            with Vertical(id="panel"):
+            with Container(id="facts"):
                 with Horizontal(id="boxes"):
-                    yield from self._boxes[2:]
+                    yield self._score
+                    yield self._best
                 yield self._about
                 yield self._panel_note
         yield self._message
@@ -120,22 +118,20 @@ class GameView(Container):
     def show_status(self, status: Status) -> None:
         """Show scores and facts."""
         self.status = status
-        for box, number in zip(self._boxes, 2 * (status.score, status.best), strict=True):
-            box.set_number(number)
+        self._score.set_number(status.score)
+        self._best.set_number(status.best)
         size = f"{self._shape[0]}x{self._shape[1]}"
         name = f"[bold]{escape(status.rules)}[/]" + f" {size}" * (size != status.rules)
         played = f"[$text-muted]{', '.join(status.facts)}[/]"
         below = f"[$accent]{escape(status.note)}[/]" if status.note else played
-        for place in (self._about, self._title):
-            place.show(f"{name}\n{below}")
+        self._about.show(f"{name}\n{below}")
         self._write_line(0)
 
     def show_gain(self, points: int) -> None:
         """Show the points of a move beside the score for a moment."""
         if points:
             self._write_line(points)
-            for box in self._boxes[::2]:
-                box.gain(points)
+            self._score.gain(points)
 
     def say(self, text: str) -> None:
         """Show a message until the next one.

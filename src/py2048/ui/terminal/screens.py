@@ -22,7 +22,7 @@ from textual.widgets.option_list import Option
 
 from py2048.direction import Direction
 from py2048.review import Grade
-from py2048.ui.shared.actions import ACTIONS, PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
+from py2048.ui.shared.actions import HELP_SECTIONS, PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.practice import PracticeRun
 from py2048.ui.shared.review import DirectionRow, GameReview, record_title
@@ -164,6 +164,12 @@ class ListScreen(ModalDialog[str]):
         self._list.action_cursor_up()
 
 
+MOUSE_HELP = """\
+Mouse: swipe over the board, or click near one of its sides.
+The game is saved after every move.
+"""
+
+
 class HelpScreen(ModalDialog[None]):
     """All keys, and what the mouse does."""
 
@@ -172,17 +178,11 @@ class HelpScreen(ModalDialog[None]):
     def compose(self) -> ComposeResult:
         """Lay out the keys in a list that scrolls where it must."""
         with VerticalScroll(classes="dialog", id="help"):
-            yield Static("Keys", classes="title")
-            yield Static("\n".join(_line(action) for action in ACTIONS if action.label))
-            yield Static(
-                "\nMouse: swipe over the board, or click near one of its sides.\n"
-                "The game is saved after every move.\n",
-                markup=False,
-            )
-            yield Static("In a review", classes="title")
-            yield Static("\n".join(map(_line, REVIEW_ACTIONS)) + "\n")
-            yield Static("While practising", classes="title")
-            yield Static("\n".join(map(_line, PRACTICE_ACTIONS)) + "\n")
+            for title, actions in HELP_SECTIONS:
+                lines = [_line(action) for action in actions if action.label or title]
+                yield Static(title or "Keys", classes="title")
+                yield Static("\n".join(lines) + "\n")
+            yield Static(MOUSE_HELP, markup=False)
             yield Static("[$text-muted]Escape closes this help.[/]")
 
 
