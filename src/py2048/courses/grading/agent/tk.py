@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _tkinter import TkappType
     from collections.abc import Callable, Iterator
-    from typing import Any, Literal
+    from typing import Any
 
     from .terminal import VirtualClock
 
@@ -81,7 +81,7 @@ class TkControl:
         misc: Any = tkinter.Misc
         wrapper: Any = tkinter.CallWrapper
         _tkinter.create = self._created
-        misc.after = lambda widget, ms, func=None, *args: self._later(widget, ms, func, *args)
+        misc.after = lambda widget, ms, *what: self._later(widget, ms, *what)  # noqa: PLW0108
         misc.update = lambda widget: self._looked(widget)  # noqa: PLW0108 - becomes a method
         misc.wait_window = lambda widget, window=None: self._wait_window(window or widget)
         misc.wait_variable = lambda widget, name="PY_VAR": self._wait_variable(widget, name)
@@ -105,20 +105,14 @@ class TkControl:
 
     # -- time ---------------------------------------------------------------------------
 
-    def _later(
-        self,
-        widget: tkinter.Misc,
-        ms: int | Literal["idle"],
-        func: Callable[..., object] | None,
-        *arguments: object,
-    ) -> str | None:
+    def _later(self, widget: tkinter.Misc, ms: Any, *what: Any) -> str | None:
         """What `after` becomes."""
-        if func is None:
+        if not what or what[0] is None:
             self.clock.sleep(int(ms) / 1000)
             return None
         if widget.tk in self.interpreters:
             widget.tk.call("set", "::py2048::now", self.clock.now * 1000)
-        return self._after(widget, ms, func, *arguments)
+        return self._after(widget, ms, *what)
 
     def next_due(self) -> float | None:
         """Virtual seconds until the next timer, if there is one."""
@@ -222,7 +216,7 @@ class TkControl:
 
     def _wait_window(self, window: tkinter.Misc) -> None:
         handle = _handle(window)
-        self._wait_while(lambda: handle.exists)
+        self._wait_while(lambda: exists(handle.interpreter, handle.path))
 
     def _wait_variable(self, widget: tkinter.Misc, variable: object) -> None:
         written: list[object] = []
@@ -297,10 +291,10 @@ class Widget:
         self.path = str(path)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Widget) and self.key == other.key
+        return isinstance(other, Widget) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return hash((id(self.interpreter), self.path))
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.path}>"
@@ -311,19 +305,9 @@ class Widget:
         return partial(self.interpreter.call, "winfo", name.removeprefix("winfo_"), self.path)
 
     @property
-    def key(self) -> tuple[int, str]:
-        """What makes two of them the same widget."""
-        return id(self.interpreter), self.path
-
-    @property
     def kind(self) -> str:
         """Its class, such as ``Label``."""
         return str(self.winfo_class())
-
-    @property
-    def exists(self) -> bool:
-        """Whether it is still there."""
-        return exists(self.interpreter, self.path)
 
     @property
     def is_window(self) -> bool:
@@ -333,10 +317,6 @@ class Widget:
     def call(self, *words: object) -> Any:
         """Give the widget's own command."""
         return self.interpreter.call(self.path, *words)
-
-    def words(self, *words: object) -> list[str]:
-        """What the widget's own command gives, as a list."""
-        return self._split(self.call(*words))
 
     def _split(self, found: object) -> list[str]:
         return [str(word) for word in self.interpreter.splitlist(found)]
@@ -359,10 +339,6 @@ class Widget:
         """The widgets in it, without Tk's own copies of menus."""
         paths = self._split(self.winfo_children())
         return [Widget(self.interpreter, path) for path in paths if "#" not in path.split(".")[-1]]
-
-    def bound(self) -> list[str]:
-        """The events that something is bound to."""
-        return self._split(self.interpreter.call("bind", self.path))
 
     def grid(self) -> dict[str, str]:
         """Its place in a grid."""
@@ -413,7 +389,7 @@ class TkUser:
         """Every text that is shown: titles, labels, buttons, canvas texts, entries, menus."""
         found: list[str] = []
         for window in self.windows():
-            found.append(_title(window))
+            found.append(str(window.interpreter.call("wm", "title", window.path)))
             for widget in _within(window):
                 found.extend(_texts_of(widget))
         return [text for text in found if text.strip()]
@@ -440,7 +416,7 @@ class TkUser:
         """Press and release a key, for whatever has the focus."""
         target = self._focused()
         for event in (f"<KeyPress-{key}>", f"<KeyRelease-{key}>"):
-            if target.exists:
+            if exists(target.interpreter, target.path):
                 target.interpreter.call("event", "generate", target.path, event)
                 self._windows.pump()
 
@@ -452,7 +428,7 @@ class TkUser:
         place = ("-x", round(x), "-y", round(y))
         presses = (f"<ButtonPress-{button}>", f"<ButtonRelease-{button}>")
         for event in ("<Enter>", "<Motion>", *presses):
-            if target.exists:
+            if exists(target.interpreter, target.path):
                 target.interpreter.call("event", "generate", target.path, event, *place)
         self._windows.pump()
 
@@ -465,42 +441,34 @@ class TkUser:
         self.click(on_top, x - int(on_top.winfo_rootx()), y - int(on_top.winfo_rooty()))
 
     def push(self, text: str) -> bool:
-        """Use the first button, menu entry or drawn text that contains `text`, if there is one."""
-        for widget in self.widgets():
-            if widget.kind in CLICKABLE and _says(widget.text(), text):
-                self.use(widget)
+        """Use the first button, drawn text, menu entry or label that contains `text`, if any."""
+        for label, use in self._pushable():
+            if text.lower() in label.lower():
+                use()
                 return True
-        return self._push_drawn(text) or self._push_menu(text) or self._push_label(text)
+        return False
 
-    def use(self, button: Widget) -> None:
-        """Use a button."""
-        button.call("invoke")
+    def use(self, button: Widget, *entry: int) -> None:
+        """Use a button, or an entry of a menu."""
+        button.call("invoke", *entry)
         self._windows.pump()
 
-    def _push_drawn(self, text: str) -> bool:
+    def _pushable(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """What can be used: the text that says so, and how."""
+        for button in self.widgets():
+            if button.kind in CLICKABLE:
+                yield button.text(), partial(self.use, button)
         for canvas in self.widgets("Canvas"):
-            for drawn, place in canvas.drawn_texts():
-                if _says(drawn, text):
-                    self.click(canvas, place[0], place[1])
-                    return True
-        return False
-
-    def _push_menu(self, text: str) -> bool:
-        for window in self.windows():
-            for menu in [widget for widget in _within(window) if widget.kind == "Menu"]:
-                for index, kind, label in _entries(menu):
-                    if kind == "command" and _says(label, text):
-                        menu.call("invoke", index)
-                        self._windows.pump()
-                        return True
-        return False
-
-    def _push_label(self, text: str) -> bool:
-        for label in self.widgets("Label"):
-            if _says(label.text(), text) and label.bound():
-                self.click(label, 2, 2)
-                return True
-        return False
+            for text, place in canvas.drawn_texts():
+                yield text, partial(self.click, canvas, *place)
+        parts = [part for window in self.windows() for part in _within(window)]
+        menus = [(menu, entry) for menu in parts if menu.kind == "Menu" for entry in _entries(menu)]
+        for menu, (index, kind, label) in menus:
+            if kind == "command":
+                yield label, partial(self.use, menu, index)
+        for shown in self.widgets("Label"):
+            if shown.interpreter.call("bind", shown.path):
+                yield shown.text(), partial(self.click, shown, 2, 2)
 
     def _focused(self) -> Widget:
         """Give the keys to what had them last in the newest window."""
@@ -544,23 +512,13 @@ def _within(window: Widget) -> Iterator[Widget]:
             yield from _within(child)
 
 
-def _says(text: str, wanted: str) -> bool:
-    return wanted.lower() in text.lower()
-
-
-def _title(window: Widget) -> str:
-    return str(window.interpreter.call("wm", "title", window.path))
-
-
-def _entries(menu: Widget) -> list[tuple[int, str, str]]:
+def _entries(menu: Widget) -> Iterator[tuple[int, str, str]]:
     """The entries of a menu that have a label: index, kind, label."""
     last = str(menu.call("index", "end"))
-    kinds = [(n, str(menu.call("type", n))) for n in range(int(last) + 1 if last.isdigit() else 0)]
-    return [
-        (index, kind, str(menu.call("entrycget", index, "-label")))
-        for index, kind in kinds
-        if kind in LABELLED
-    ]
+    for index in range(int(last) + 1 if last.isdigit() else 0):
+        kind = str(menu.call("type", index))
+        if kind in LABELLED:
+            yield index, kind, str(menu.call("entrycget", index, "-label"))
 
 
 def _texts_of(widget: Widget) -> list[str]:
@@ -577,5 +535,5 @@ def _texts_of(widget: Widget) -> list[str]:
     if kind == "Text":
         return [str(widget.call("get", "1.0", "end")).rstrip("\n")]
     if kind == "Listbox":
-        return widget.words("get", 0, "end")
+        return [str(line) for line in widget.interpreter.splitlist(widget.call("get", 0, "end"))]
     return [widget.text()] if kind in SPEAKING else []
