@@ -52,144 +52,8 @@ def _task(report: Report, number: str) -> TaskResult:
 
 DICTIONARY = "ist/right/dictionary.py"
 NO_RETURN = ("    b[key(c)] = v\n    return b\n", "    b[key(c)] = v\n")
-A_COPY = ("    b[key(c)] = v\n", "    b = dict(b)\n    b[key(c)] = v\n")
-MISNAMED = ("board_update_score", "board_update_points")
-LOOPS = (
-    "    def collapseUp(self):\n",
-    "    def collapseUp(self):\n        while True:\n            pass\n",
-)
-
-A_TUPLE = ("    return empty\n", "    return tuple(empty)\n")
 LONG_HAND = "comp1127/right/long_hand.py"
-STARTS = (
-    "if __name__ == '__main__':\n    main()",
-    "frame, board = setup()\nadd_random_number(board)\nbind(frame, board)\nstart(frame)",
-)
 LOOPS_PY = "cmput175/right/loops.py"
-TURNING = "cmput175/right/turning.py"
-NO_GRID = ("        return [[0] * col for _ in range(row)]\n", "        pass\n")
-
-
-def _mirrored(name: str, other: str) -> tuple[str, str]:
-    """The change by which one direction is another on the mirrored grid."""
-    method = f"""    def {name}(self):
-        self._grid = [row[::-1] for row in self._grid]
-        changed = self.{other}()
-        self._grid = [row[::-1] for row in self._grid]
-        return changed
-
-    def old_{name}(self):
-"""
-    return f"    def {name}(self):\n", method
-
-
-RIGHT_BY_LEFT = _mirrored("collapseRight", "collapseLeft")
-LEFT_BY_RIGHT = _mirrored("collapseLeft", "collapseRight")
-LEFT_STAYS = ("            self._grid[i] = new\n", "")
-COUNTS = """
-    def counted(self, lst):
-        tiles = [tile for tile in lst if tile] + [0]
-        while len(tiles) > 1:
-            if tiles.pop(0) == tiles[0]:
-                self.score += 2 * tiles.pop(0)
-        return self.collapseRow(lst)
-
-    def collapseLeft(self):
-"""
-ROWS_COUNT_NOTHING = ("                self.score += 2 * value\n", "")
-LEFT_COUNTS = [
-    ROWS_COUNT_NOTHING,
-    ("self.collapseRow(self._grid[i])", "self.counted(self._grid[i])"),
-    ("    def collapseLeft(self):\n", COUNTS),
-]
-DIRECTIONS_COUNT = [
-    ROWS_COUNT_NOTHING,
-    ("self.collapseRow(", "self.counted("),
-    ("    def collapseLeft(self):\n", COUNTS),
-]
-COUNTED_TWICE = (
-    "self.collapseRow(column)",
-    "self.collapseRow(column) and self.collapseRow(column)",
-)
-NO_FLAG = ("return new, new != lst", "return new")
-MOVES = "oves = {'w': 'Up', 'a': 'Left', 's': 'Down', 'd': 'Right'}\n"
-MAKES = "        self.game = Grid(row, col, initial)\n"
-OWN_MOVES = [(f"m{MOVES}", "moves = self.moves\n"), (MAKES, f"        self.m{MOVES}{MAKES}")]
-ROWS_AND_COLUMNS = "comp1127/right/rows_and_columns.py"
-FIRST_SLOT = ("row, column = random_position()", "row, column = empty_slots()[0]")
-FIRST_POSITION = ("choice(empty_slots())", "empty_slots()[0]")
-UPSIDE_DOWN = """
-def upside_down(board):
-    grid.reverse()
-    board.numbers.update({key: (3 - row, column) for key, (row, column) in board.numbers.items()})
-
-
-def move_all_up(board):
-    upside_down(board)
-    move_all_down(board)
-    upside_down(board)
-
-
-def move_all_down(board):
-    upside_down(board)
-    move_all_up(board)
-    upside_down(board)
-
-
-def old_up(board):
-"""
-UP_AND_DOWN = [("def move_all_down", "def old_down"), ("def move_all_up(board):\n", UPSIDE_DOWN)]
-
-ONE_TASK = {
-    "a modifier that returns nothing": ("ist", DICTIONARY, [NO_RETURN], {"2": 0.5}),
-    "a modifier that changes a copy": ("ist", DICTIONARY, [A_COPY], {"2": 0.5}),
-    "a misnamed function": ("ist", DICTIONARY, [MISNAMED], {"2": 0.5}),
-    "both at once": ("ist", DICTIONARY, [NO_RETURN, MISNAMED], {"2": 1.0}),
-    "a method that loops": ("cmput175", LOOPS_PY, [LOOPS], {"5": 50 / 11}),
-    "a misnamed coordinate": ("ist", DICTIONARY, [("coordinate_row", "row_of")], {"1": 0.5}),
-    "a tuple for a list": ("ist", DICTIONARY, [A_TUPLE, ("!= []", "!= ()")], {"2": 0.5}),
-    "a game that starts on import": ("comp1127", LONG_HAND, [STARTS], {"17": 1.0}),
-    "before moves that update the list": ("cmput175", TURNING, [NO_GRID], {"1": 10.0}),
-    "a faulty direction below another": (
-        "cmput175",
-        LOOPS_PY,
-        [LEFT_STAYS, RIGHT_BY_LEFT],
-        {"5": 30 / 11},
-    ),
-    "two directions that are each other's mirror": (
-        "cmput175",
-        LOOPS_PY,
-        [LEFT_BY_RIGHT, RIGHT_BY_LEFT],
-        {"5": 70 / 11},
-    ),
-    "attributes of its own in Game": ("cmput175", LOOPS_PY, OWN_MOVES, {}),
-    "points that only one direction counts": ("cmput175", LOOPS_PY, LEFT_COUNTS, {"5": 10 / 11}),
-    "points that count twice": ("cmput175", LOOPS_PY, [COUNTED_TWICE], {"5": 10 / 11}),
-    "no points": ("cmput175", LOOPS_PY, [ROWS_COUNT_NOTHING], {"4": 10 / 7}),
-    "points that the directions count": ("cmput175", LOOPS_PY, DIRECTIONS_COUNT, {}),
-    "points that both count": ("cmput175", LOOPS_PY, DIRECTIONS_COUNT[1:], {"5": 10 / 11}),
-    "the same with a faulty row": (
-        "cmput175",
-        LOOPS_PY,
-        [*DIRECTIONS_COUNT, NO_FLAG],
-        {"4": 60 / 7},
-    ),
-    "a number on the first slot": ("comp1127", ROWS_AND_COLUMNS, [FIRST_SLOT], {"4": 0.75}),
-    "a position that is the first": ("comp1127", ROWS_AND_COLUMNS, [FIRST_POSITION], {"3": 1.0}),
-    "two functions that call each other": (
-        "comp1127",
-        LONG_HAND,
-        UP_AND_DOWN,
-        {"9": 5.0, "10": 5.0},
-    ),
-}
-
-
-@pytest.mark.parametrize("name", ONE_TASK)
-def test_a_fault_costs_the_checks_about_it(name):
-    """Other tasks, and other operations of the same type, are judged with it put right."""
-    course, right, pairs, lost = ONE_TASK[name]
-    assert _lost(_graded(course, _right(right, *pairs))) == lost
 
 
 def test_what_is_shown_is_the_cause_of_the_loss():
@@ -204,14 +68,6 @@ def test_what_is_shown_is_the_cause_of_the_loss():
     (check,) = _task(grade_source(source), "3").checks
     assert (check.expected, check.actual) == ("[1, 2, 3]", "another list")
     assert check.example.startswith("# with right versions of what other tasks ask for\n")
-
-
-def test_what_is_shown_can_be_typed_where_that_shows_the_cause():
-    """What is seen without right versions, and with some of them, is the task's own."""
-    report = _graded("cmput175", _right(LOOPS_PY, *LEFT_COUNTS))
-    (check,) = (check for check in _task(report, "5").checks if not check.passed)
-    assert (check.expected, check.actual) == ("104", "100"), check.example
-    assert "collapseLeft" not in check.example
 
 
 SLOW = """

@@ -2,7 +2,8 @@
 
 ``<course>/right`` holds solutions that lose nothing. ``<course>/mutants.toml`` turns them into
 wrong ones: ``[solution.name]`` is the solution with each search text of ``changes`` replaced, and
-it loses the marks of the tasks in ``loses`` (task ids, or ``all``).
+it loses marks of the tasks in ``loses`` (task ids, or ``all``): as many as ``costs`` says, if it
+does. A search text stands in the solution once, or is replaced ``everywhere``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -30,7 +32,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Mutant:
-    """A right solution made wrong by replacing each search text, which it holds exactly once."""
+    """A right solution made wrong by replacing search texts."""
 
     course: str
     solution: str
@@ -38,6 +40,8 @@ class Mutant:
     flaw: str
     loses: list[str]
     changes: list[tuple[str, str]]
+    costs: tuple[str, ...] = ()
+    everywhere: bool = False
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -54,7 +58,9 @@ class Mutant:
         texts = [file.read_text() for file in files]
         for search, _ in self.changes:
             found = "\0".join(texts).count(search)
-            assert found == 1, f"{self.name}: {found} times in {self.solution}: {search!r}"
+            assert found == 1 or (found and self.everywhere), (
+                f"{self.name}: {found} times in {self.solution}: {search!r}"
+            )
         find = re.compile("|".join(re.escape(search) for search, _ in self.changes))
         replacements = dict(self.changes)
         for file, text in zip(files, texts, strict=True):
@@ -102,8 +108,11 @@ def test_mutants_lose_the_marks_of_their_tasks_and_no_others(mutant, tmp_path):
     """
     (report,) = _graded(mutant.course, [mutant.write(tmp_path)], tmp_path / "scratch")
     assert report.lost == mutant.lost, f"{mutant.name}: {mutant.flaw}"
+    if mutant.costs:
+        costs = [task.marks - task.earned for task in report.tasks if task.id in mutant.lost]
+        assert costs == list(map(Fraction, mutant.costs))
     failed = [check for task in report.tasks for check in task.checks if not check.passed]
-    assert failed or report.problem
+    assert failed or report.problem or not mutant.lost
     assert all(check.example and check.expected and check.actual for check in failed)
 
 
