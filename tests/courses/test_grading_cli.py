@@ -274,13 +274,7 @@ def test_play_runs_the_reference_solution(capsys, monkeypatch):
 
 BAD = {
     "an unknown course": (("check", "cmput157", "x.py"), "did you mean 'cmput175'?"),
-    "an unknown course to start": (("start", "nothing", "x"), "no course is called 'nothing'"),
-    "an unknown course to play": (("play", "nothing"), "no course is called 'nothing'"),
     "a missing path": (("check", "toy", "{tmp}/none.py"), "there is no file or folder"),
-    "no path": (("check", "toy"), "Missing argument"),
-    "no jobs": (("check", "toy", "{class}", "--jobs", "0"), "'0' should be greater"),
-    "no time": (("check", "toy", "{class}", "--seconds", "0"), "'0' should be greater"),
-    "a time that is not a number": (("check", "toy", "{class}", "--seconds", "nan"), "'nan'"),
     "a class for Gradescope": (
         ("check", "toy", "{class}", "--gradescope", "{tmp}/r.json"),
         "--gradescope writes the results of one submission, and here are 3",

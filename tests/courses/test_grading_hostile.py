@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import CodeType
 
 import pytest
@@ -46,114 +48,13 @@ def test_an_error_costs_the_marks_of_its_own_task_only():
     assert report.tasks[2].checks[0].carried
 
 
-# Each breaks greet, and only greet: two of nine marks.
-IN_A_FUNCTION = {
-    "endless loop": ("while True: pass", "line 8"),
-    "loop that swallows the alarm": (
-        """
-    while True:
-        try:
-            while True: pass
-        except: pass""",
-        "still running",
-    ),
-    "long sleep in C": ("import threading; threading.Event().wait(60)", "still running"),
-    "sys.exit": ("import sys; sys.exit()", "SystemExit"),
-    "os._exit": ("import os; os._exit(0)", "ended the process"),
-    "kills itself": ("import os; os.kill(os.getpid(), 9)", "stopped by the system"),
-    "kills the original": ("import os; os.kill(os.getppid(), 9)", ""),
-    "huge output": ("while True: print('x' * 1000)", "printed far too much"),
-    "large output": ("print('x' * 5000000)", "printed far too much"),
-    "input without end": ("[input() for _ in range(9)]", "EOFError"),
-    "recursion": ("greet()", "RecursionError"),
-    "recursion without limit": (
-        "import sys; sys.setrecursionlimit(10**9); f = lambda: f(); f()",
-        "",
-    ),
-    "memory": ("x = 'x' * 10**10", "MemoryError"),
-    "wrong arity": ("(lambda a: a)()", "TypeError"),
-    "takes an argument": ("\ndef greet(name): print(name)", "TypeError"),
-    "deep data": (
-        """
-    x = []
-    for _ in range(10**5): x = [x]
-    return x""",
-        "nested too deeply",
-    ),
-    "data without end": ("x = []; x.append(x); return x", "nested too deeply"),
-    "much data": ("return list(range(10**6))", "list with more than"),
-    "unprintable": (
-        """
-    class A:
-        def __repr__(self): raise ValueError
-    return A()""",
-        "its repr raised",
-    ),
-    "repr without end": (
-        """
-    class A:
-        def __repr__(self):
-            while True: pass
-    return A()""",
-        "still running",
-    ),
-    "an exception that cannot be told": (
-        """
-    class A(Exception):
-        def __str__(self): raise KeyError
-    raise A()""",
-        "its message raised",
-    ),
-    "equal to everything": (
-        """
-    class A:
-        def __eq__(self, other): return True
-        __hash__ = None
-    print('Name? Hello Ann'); return A()""",
-        "A object",
-    ),
-    "None by another name": (
-        """
-    class A:
-        __class__ = type(None)
-    print('Name? Hello Ann'); return A()""",
-        "A object",
-    ),
-    "closes what it finds": ("import os; os.closerange(3, 64)", ""),
-    "garbage to what it finds": (
-        """
-    import os
-    for n in range(3, 20):
-        try: os.write(n, b'\\0\\0\\0\\2{}')
-        except OSError: pass""",
-        "",
-    ),
-    "breaks the built-ins": (
-        """
-    import builtins
-    for n in ('len', 'isinstance', 'type', 'dict', 'getattr'):
-        setattr(builtins, n, None)""",
-        "printed",
-    ),
-    "breaks json and marshal": (
-        """
-    import json, marshal
-    json.dumps = marshal.loads = marshal.dumps = None""",
-        "printed",
-    ),
-    "a passing result": (
-        """
-    import sys
-    sys.__stdout__.write('{"state": "done", "passed": true, "score": 9}')""",
-        "printed",
-    ),
-}
+HOSTILE = tomllib.loads(Path(__file__).with_name("hostile.toml").read_text())
 
 
-@pytest.mark.parametrize("name", IN_A_FUNCTION)
+@pytest.mark.parametrize("name", HOSTILE["functions"])
 def test_a_function_that_misbehaves_costs_its_own_marks(name):
     """Whatever greet does, the marks of add and grow stand, and the student is told what it was."""
-    body, told = IN_A_FUNCTION[name]
+    body, told = HOSTILE["functions"][name].values()
     greet = body if body.startswith("\ndef") else f"\ndef greet():\n    {body}\n"
     report = grade_source(ADD + greet + GROW)
     assert report.lost == ("2",), failures(report)

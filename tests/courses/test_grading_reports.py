@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from test_course_windows import luminance
 from toys import RIGHT, TOY, grade_source
 
 from py2048.courses.grading import report as pages
@@ -151,13 +152,6 @@ def test_the_index_says_how_the_class_did():
     assert "3 submissions: 1.33 of 4 marks on average, 1 with full marks" in index
 
 
-def _luminance(colour: str) -> float:
-    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
-    values = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
-    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 def test_the_pages_can_be_read_in_the_light_and_in_the_dark():
     """All text stands at 4.5:1 or more on the page and on the cards, in both colour schemes."""
     colours = re.findall(r"--(\w+): (#\w+)", pages.PAGE_STYLE)
@@ -166,7 +160,7 @@ def test_the_pages_can_be_read_in_the_light_and_in_the_dark():
     for scheme in (light, dark):
         for text in ("ink", "muted", "link", "good", "bad"):
             for ground in ("page", "card"):
-                levels = sorted((_luminance(scheme[text]), _luminance(scheme[ground])))
+                levels = sorted((luminance(scheme[text]), luminance(scheme[ground])))
                 assert (levels[1] + 0.05) / (levels[0] + 0.05) >= 4.5, (text, ground, scheme)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import stat
+import tomllib
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -249,86 +250,13 @@ def test_a_launcher_is_not_taken_for_the_program(tmp_path):
 
 
 FREE = replace(TOY, files=("app.py", "game.py"), expects=())
-RULES = "class Game:\n    pass\n"
-SHOWS = "root = Tk()\nroot.mainloop()\n"
-OPENS = "def play():\n    return Tk()\n"
-LIBRARY = "import tkinter as tk\n_root = tk.Tk()\n"
-IN_PARTS = {
-    "rules beside": ({"board.py": RULES, "project.py": f"import board\n{SHOWS}"}, "project.py"),
-    "a library beside": (
-        {"graphics.py": LIBRARY, "project.py": "from graphics import *\nwin = GraphWin()\n"},
-        "project.py",
-    ),
-    "rules under the usual name": (
-        {"game.py": RULES, "view.py": f"from game import Game\n{SHOWS}"},
-        "view.py",
-    ),
-    "what starts it": (
-        {"app.py": "class App(Tk):\n    pass\n", "start.py": "import app\napp.App().mainloop()\n"},
-        "start.py",
-    ),
-    "what starts a file with calls": (
-        {
-            "app.py": f"import sys\nsys.setrecursionlimit(9000)\n{OPENS}",
-            "start.py": "import app\napp.play()\n",
-        },
-        "start.py",
-    ),
-    "what starts a file that tests itself": (
-        {
-            "app.py": f"{OPENS}if __name__ == '__main__':\n    print(play)\n",
-            "start.py": "from app import play\nplay().mainloop()\n",
-        },
-        "start.py",
-    ),
-    "what starts it, of two names that the course allows": (
-        {
-            "app.py": f"{OPENS}if __name__ == '__main__':\n    print(play)\n",
-            "game.py": "import app\napp.play()\n",
-        },
-        "game.py",
-    ),
-    "what starts, in no words of a window, a file that tests itself": (
-        {
-            "app.py": f"{OPENS}def check():\n    pass\nif __name__ == '__main__':\n    check()\n",
-            "start.py": "from app import play\nplay()\n",
-        },
-        "start.py",
-    ),
-    "a trial of a file that starts itself": (
-        {
-            "app.py": f"class App:\n    {OPENS}if __name__ == '__main__':\n    App().play()\n",
-            "trial.py": "from app import App\nprint(App)\n",
-        },
-        "app.py",
-    ),
-    "a trial of a file whose lines begin anywhere": (
-        {
-            "app.py": f"def main(\n    size=4,\n):\n# begin\n    {SHOWS.splitlines()[0]}\nmain()\n",
-            "trial.py": "from app import main\nprint(main)\n",
-        },
-        "app.py",
-    ),
-    "a test that opens a window": (
-        {"game.py": SHOWS, "a_test.py": f"import game\n{OPENS}play()\n"},
-        "game.py",
-    ),
-    "a trial": ({"app.py": SHOWS, "a_trial.py": "import app\nprint(app)\n"}, "app.py"),
-    "tests": (
-        {"mine.py": RULES + SHOWS, "test_mine.py": "import mine\nprint(mine.Game())\n"},
-        "mine.py",
-    ),
-    "files that import each other": (
-        {"board.py": "import view\n", "view.py": f"import board\n{SHOWS}"},
-        "view.py",
-    ),
-}
+IN_PARTS = tomllib.loads(Path(__file__).with_name("parts.toml").read_text())
 
 
 @pytest.mark.parametrize("parts", IN_PARTS)
 def test_a_program_in_parts_is_what_is_run(parts, tmp_path):
     """Where a course prescribes neither names nor functions, as for a window."""
-    files, program = IN_PARTS[parts]
+    files, program = IN_PARTS[parts]["files"], IN_PARTS[parts]["program"]
     folder = _laid_out(tmp_path / "ann", files)
     assert find_program(sorted(folder.iterdir()), FREE).name == program
 
@@ -336,7 +264,7 @@ def test_a_program_in_parts_is_what_is_run(parts, tmp_path):
 def test_parts_of_a_program_are_one_submission(tmp_path):
     """Programs side by side are many, also beside a library that they import."""
     for parts in ("rules beside", "a library beside"):
-        folder = _laid_out(tmp_path / parts, IN_PARTS[parts][0])
+        folder = _laid_out(tmp_path / parts, IN_PARTS[parts]["files"])
         (submission,) = collect([folder], FREE, tmp_path / "scratch")
         assert submission.name == parts
     (folder / "bob.py").write_text("from graphics import *\nGraphWin()\n")
@@ -346,11 +274,12 @@ def test_parts_of_a_program_are_one_submission(tmp_path):
 
 def test_the_usual_name_is_left_to_a_student_s_own_file(tmp_path):
     """Where another file is the program, it may import that one."""
-    files = {"app.py": RULES, "start.py": f"from app import Game\n{SHOWS}"}
+    rules = "class Game:\n    pass\n"
+    files = {"app.py": rules, "start.py": "from app import Game\nTk().mainloop()\n"}
     folder = _laid_out(tmp_path / "ann", files)
     (submission,) = collect([folder], FREE, tmp_path / "scratch")
     assert prepare(submission, FREE, tmp_path / "work").file == "start.py"
-    assert (tmp_path / "work" / "app.py").read_text() == RULES
+    assert (tmp_path / "work" / "app.py").read_text() == rules
 
 
 def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,61 +26,7 @@ from py2048.courses.grading.submissions import Submission, collect
 HERE = Path(__file__).parent
 SOLUTIONS = [str(place / "courses") for place in copies_of_py2048()]
 
-# Each is put below a right solution, and runs when the file is imported or a function is called.
-HOSTILE = {
-    "cmput175": {
-        "fork_bomb": """
-def bomb(self, *words):
-    import os
-    while True:
-        try: os.fork()
-        except OSError: pass
-Grid.collapsible = bomb
-""",
-        "deaf": """
-def deaf(self, *words):
-    import signal
-    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    while True: pass
-Grid.collapseRow = Grid.collapsible = Grid.drawGrid = deaf
-""",
-        "memory_hog": "Grid.drawGrid = lambda self: [bytearray(1 << 28) for _ in range(1000)]\n",
-        "printer": """
-def endless(self):
-    while True: print("x" * 1000)
-Grid.drawGrid = endless
-""",
-        "killer": """
-import os
-def kill(self):
-    os.kill(os.getppid(), 9)
-    os.kill(-1, 9)
-Grid.drawGrid = kill
-""",
-        "leaver": "import os\nos._exit(0)\n",
-    },
-    "comp1127": {
-        "windows": "import tkinter\nWINDOWS = [tkinter.Tk() for _ in range(1000)]\n",
-        "dialogs": """
-import tkinter.messagebox
-def is_game_over(board):
-    while True:
-        tkinter.messagebox.showinfo("Stop", "You cannot grade this")
-        tkinter.Toplevel().wait_window()
-""",
-        "recursion": """
-import sys
-sys.setrecursionlimit(10**9)
-def empty_slots(): return empty_slots()
-""",
-        "vandal": """
-import os, shutil
-for name in ("/", ".", "..", os.path.expanduser("~"), "/tmp", "/py2048"):
-    shutil.rmtree(name, ignore_errors=True)
-""",
-    },
-}
+HOSTILE = tomllib.loads((HERE / "hostile.toml").read_text())["class"]
 CHEAT = f"""
 import os
 for place in {SOLUTIONS}:
