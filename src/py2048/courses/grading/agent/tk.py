@@ -460,7 +460,7 @@ class TkUser:
                 yield button.text(), partial(self.use, button)
         for canvas in self.widgets("Canvas"):
             for text, place in canvas.drawn_texts():
-                yield text, partial(self.click, canvas, *place)
+                yield text, partial(self.click, canvas, place[0], place[1])
         parts = [part for window in self.windows() for part in _within(window)]
         menus = [(menu, entry) for menu in parts if menu.kind == "Menu" for entry in _entries(menu)]
         for menu, (index, kind, label) in menus:
