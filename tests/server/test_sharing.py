@@ -82,8 +82,6 @@ async def test_a_watcher_in_another_process_sees_each_move(two: Two) -> None:
     await again.ask("open", game=game)
     moved = await again.move()
     assert (await player.receive())["board"] == moved["board"]
-    for visitor in (player, watcher, again):
-        visitor.leave()
 
 
 async def test_what_no_notice_told_is_found_in_the_store(
@@ -101,8 +99,6 @@ async def test_what_no_notice_told_is_found_in_the_store(
     again = Visitor(other, player.account)
     state = await again.ask("open", game=game)
     assert (state["version"], state["board"]) == (3, moved["board"])
-    for visitor in (player, watcher, again):
-        visitor.leave()
 
 
 async def test_an_undo_elsewhere_is_followed_and_replayed_in_a_thread(
@@ -130,8 +126,6 @@ async def test_an_undo_elsewhere_is_followed_and_replayed_in_a_thread(
     player.state["version"] = 4
     moved = await player.move()
     assert (await shown(watcher, 5))["board"] == moved["board"]
-    for visitor in (player, watcher):
-        visitor.leave()
 
 
 async def test_games_that_are_played_elsewhere_are_live_here(two: Two) -> None:
@@ -142,7 +136,6 @@ async def test_games_that_are_played_elsewhere_are_live_here(two: Two) -> None:
     await player.move()
     while game not in [live.id for live in await other.rooms.live_games()]:
         await asyncio.sleep(0.05)
-    player.leave()
 
 
 async def test_autoplay_stops_when_somebody_acts_in_another_process(two: Two) -> None:
@@ -156,8 +149,6 @@ async def test_autoplay_stops_when_somebody_acts_in_another_process(two: Two) ->
     await shown(hand, 1)
     await hand.move()
     await until(lambda: one.rooms.open[game].autoplay is None)
-    for visitor in (player, hand):
-        visitor.leave()
 
 
 async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
@@ -170,8 +161,6 @@ async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
     assert (refused["type"], refused["reason"]) == ("refused", "unknown_game")
     assert not other.rooms.open
     assert b"py2048_storage_faults_total 0.0" in other.metrics.text()
-    for visitor in (player, watcher):
-        visitor.leave()
 
 
 # The end of a casual game, in one process
@@ -189,7 +178,6 @@ async def test_a_record_made_elsewhere_refuses_an_undo(sqlite_url: str) -> None:
         refused = await player.ask("undo", number=version + 1, chain=1)
         assert (refused["type"], refused["reason"]) == ("refused", "over")
         assert (refused["state"]["version"], refused["state"]["can_undo"]) == (version, False)
-        player.leave()
 
 
 async def test_a_process_that_starts_makes_no_record_of_a_casual_game(sqlite_url: str) -> None:
@@ -208,8 +196,6 @@ async def test_a_process_that_starts_makes_no_record_of_a_casual_game(sqlite_url
             assert records.summary(game) is None
         undone = await player.ask("undo", number=player.state["version"] + 1)
         assert undone["type"] == "events"
-        for visitor in (player, ranked):
-            visitor.leave()
 
 
 @pytest.mark.parametrize("way", ["other tab", "lost connection"])
@@ -239,8 +225,6 @@ async def test_the_end_of_a_casual_game_can_be_undone_while_its_player_is_there(
         assert records.summary(game) is None
         await other.new()
         await until(lambda: records.summary(game))
-        for visitor in (player, other, watcher):
-            visitor.leave()
 
 
 async def test_a_record_is_made_although_somebody_watches(sqlite_url: str) -> None:

@@ -53,7 +53,6 @@ async def test_moves_made_offline_are_taken_over(services: Services) -> None:
     again = Visitor(services, visitor.account)
     state = await again.ask("open", game=state["game"])
     assert (state["ply"], state["category"]) == (21, "offline")
-    again.leave()
 
 
 async def test_a_game_that_ended_offline_counts_nowhere(services: Services) -> None:
@@ -72,7 +71,6 @@ async def test_a_game_that_ended_offline_counts_nowhere(services: Services) -> N
         assert store.leaderboards.top(board, str(game.rules)) == []
     again = Visitor(services, visitor.account)
     assert (await again.new(SHORT))["best"] == 0
-    again.leave()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +97,6 @@ async def test_what_breaks_the_rules_is_refused(
         refused = await visitor.ask("offline", number=1, turns=text)
         assert (refused["type"], refused["reason"]) == ("refused", reason)
         assert visitor.state["version"] == 0
-    visitor.leave()
 
 
 async def test_where_rules_punish_attempts_they_are_turns(services: Services) -> None:
@@ -112,7 +109,6 @@ async def test_where_rules_punish_attempts_they_are_turns(services: Services) ->
     legal = taken["legal"][0][0]
     refused = await visitor.ask("offline", number=visitor.state["version"] + 1, turns=legal)
     assert refused["reason"] == "offline"
-    visitor.leave()
 
 
 async def test_an_address_has_so_many_turns(services: Services) -> None:
@@ -131,7 +127,6 @@ async def test_an_address_has_so_many_turns(services: Services) -> None:
     await other.new()
     _, turns = played_on(other.state, 3)
     assert (await other.ask("offline", number=1, turns=turns))["type"] == "state"
-    other.leave()
 
 
 @pytest.mark.parametrize("mode", ["ranked", "daily"])
@@ -142,7 +137,6 @@ async def test_games_that_count_are_played_with_the_server(services: Services, m
     _, turns = played_on(visitor.state, 3)
     refused = await visitor.ask("offline", number=1, turns=turns)
     assert (refused["reason"], visitor.state["version"]) == ("mode", 0)
-    visitor.leave()
 
 
 async def test_a_game_that_went_on_elsewhere_is_not_overwritten(services: Services) -> None:
@@ -154,4 +148,3 @@ async def test_a_game_that_went_on_elsewhere_is_not_overwritten(services: Servic
     for number in (1, 3):
         refused = await visitor.ask("offline", number=number, turns=turns)
         assert (refused["reason"], visitor.state["version"]) == ("gap", 1)
-    visitor.leave()
