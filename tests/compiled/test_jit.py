@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
 import subprocess
@@ -17,7 +16,6 @@ import pytest
 from py2048.compiled import jit
 from py2048.compiled._batch_kernels import BatchState
 from py2048.compiled.jit import disk_cache
-from py2048.compiled.jit.numba_parts import collections_put_off
 
 HELPERS = """
     from py2048.compiled.jit import kernel
@@ -294,19 +292,6 @@ def test_kernels_of_one_factory_do_not_mix(tmp_path: Path) -> None:
     assert run(tmp_path) == (2146, 0)
     kept = before & set(cached_files(tmp_path))
     assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]
-
-
-@pytest.mark.parametrize("is_on", [True, False])
-def test_collector_is_as_it_was_after_an_import(is_on: bool) -> None:
-    """Putting collections off freezes nothing, and keeps them off if they were."""
-    before = gc.isenabled(), gc.get_freeze_count()
-    (gc.enable if is_on else gc.disable)()
-    try:
-        with collections_put_off():
-            assert not gc.isenabled()
-        assert (gc.isenabled(), gc.get_freeze_count()) == (is_on, before[1])
-    finally:
-        (gc.enable if before[0] else gc.disable)()
 
 
 def test_ready_kernel_is_the_declared_form() -> None:

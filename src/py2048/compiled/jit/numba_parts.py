@@ -6,11 +6,8 @@ The instructions are plain functions in Python, and one instruction in a kernel.
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
@@ -45,31 +42,7 @@ def is_kernel(value: object) -> TypeGuard[Kernel]:
 
 def numba_module(module: str = "") -> Any:
     """Return Numba or a module of it, untyped, imported now and not with this file."""
-    if "numba" not in sys.modules:
-        with collections_put_off():
-            importlib.import_module("numba")
     return importlib.import_module(f"numba{module}")
-
-
-@contextmanager
-def collections_put_off() -> Iterator[None]:
-    """Look for no garbage meanwhile, and then count all objects among the old ones.
-
-    Numba makes some 100,000 objects that stay. The collector would go through them again and
-    again, the last time through all there are, for a fifth of the time that the import takes.
-    Old objects are looked at by the next full collection, as always.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        # There and back again: nothing stays frozen. What someone else froze is left alone.
-        if not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
-        if was_enabled:
-            gc.enable()
 
 
 @cache
