@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from py2048.errors import MissingExtraError
-from py2048.rules import Rules, list_rules
+from py2048.rules import list_rules
 
 if TYPE_CHECKING:
     from py2048.envs.options import Transition
@@ -34,10 +34,6 @@ _HOMES = {
 }
 
 
-NAMESPACE = "py2048"
-VERSION = 0
-
-
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -51,15 +47,12 @@ def __getattr__(name: str) -> Any:
         ) from None
 
 
-def environment_id(rules: Rules) -> str:
-    """Return the id of a preset's environment: ``qsan_qarut`` is ``py2048/QsanQarut-v0``."""
-    name = "".join(part.capitalize() for part in rules.name.split("_"))
-    return f"{NAMESPACE}/{name}-v{VERSION}"
-
-
 def environment_ids() -> dict[str, str]:
-    """Return the id of every preset's environment, by the preset's name."""
-    return {rules.name: environment_id(rules) for rules in list_rules()}
+    """Return the id of every preset's environment: ``qsan_qarut`` has ``py2048/QsanQarut-v0``."""
+    names = {rules.name: rules.name.split("_") for rules in list_rules()}
+    return {
+        name: f"py2048/{''.join(map(str.capitalize, parts))}-v0" for name, parts in names.items()
+    }
 
 
 def register_all() -> None:

@@ -214,11 +214,6 @@ def largest_exponents(rules: Rules) -> Exponents:
     return np.minimum(exponents, np.iinfo(np.uint8).max).astype(np.uint8)
 
 
-def largest_exponent(rules: Rules) -> int:
-    """Return an exponent that no tile can exceed."""
-    return int(largest_exponents(rules)[0])
-
-
 def check_reachable(boards: Exponents, rules: Rules) -> None:
     """Check that boards, uint8 `[n, rows, columns]`, have no tiles that a game cannot make.
 
@@ -236,33 +231,19 @@ def check_reachable(boards: Exponents, rules: Rules) -> None:
         )
 
 
-def plane_count(rules: Rules) -> int:
-    """Return the number of one-hot planes; exponents beyond the last share it."""
-    return min(largest_exponent(rules) + 1, MAX_PLANES)
-
-
-def observation_space(rules: Rules, observation: Observation) -> spaces.Box:
-    """Return the space of the observations of one board."""
+def observed(rules: Rules, observation: Observation) -> tuple[spaces.Box, Encoder]:
+    """Return the space of the observations of one board, and what makes them of exponents."""
     from gymnasium import spaces
 
+    largest = int(largest_exponents(rules)[0])
     match observation:
         case Observation.EXPONENTS:
-            return spaces.Box(0, largest_exponent(rules), rules.shape, np.uint8)
+            return spaces.Box(0, largest, rules.shape, np.uint8), unchanged
         case Observation.ONEHOT:
-            return spaces.Box(0, 1, (plane_count(rules), *rules.shape), np.uint8)
+            planes = min(largest + 1, MAX_PLANES)  # exponents beyond the last share it
+            return spaces.Box(0, 1, (planes, *rules.shape), np.uint8), partial(onehot, planes)
         case Observation.NORMALISED:
-            return spaces.Box(0.0, 1.0, rules.shape, np.float32)
-
-
-def encoder(rules: Rules, observation: Observation) -> Encoder:
-    """Return what makes observations of exponents."""
-    match observation:
-        case Observation.EXPONENTS:
-            return unchanged
-        case Observation.ONEHOT:
-            return partial(onehot, plane_count(rules))
-        case Observation.NORMALISED:
-            return partial(normalised, largest_exponent(rules))
+            return spaces.Box(0.0, 1.0, rules.shape, np.float32), partial(normalised, largest)
 
 
 def unchanged(boards: Exponents) -> Exponents:

@@ -28,8 +28,7 @@ from py2048.envs.options import (
     Reward,
     Transition,
     check_reachable,
-    encoder,
-    observation_space,
+    observed,
     reset_options,
 )
 from py2048.envs.rendering import RENDER_FPS, Picture, Screen
@@ -137,12 +136,11 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         options = Options.of(rules, observation, reward, illegal, penalty)
         self.rules = options.rules
         self.action_space = spaces.Discrete(DIRECTIONS)
-        self.observation_space = observation_space(self.rules, options.observation)
+        self.observation_space, self._encode = observed(self.rules, options.observation)
         self.render_mode = render_mode
         self._penalty = options.penalty
         self._refuses = options.illegal is Illegal.RAISE
         self._reward = options.custom_reward
-        self._encode = encoder(self.rules, options.observation)
         self._is_plain = (
             options.observation is Observation.EXPONENTS
             and self._reward is None
@@ -332,12 +330,7 @@ def _no_action(action: object) -> OptionError:
     return OptionError(f"action {shown(action)} is none: give 0 up, 1 down, 2 left or 3 right")
 
 
-_POLICIES = {
-    Illegal.NOOP: kernels.NOOP,
-    Illegal.PENALTY: kernels.NOOP,
-    Illegal.TERMINATE: kernels.TERMINATE,
-    Illegal.RAISE: kernels.REFUSE,
-}
+_POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE}
 
 
 def _game_array(options: Options) -> NDArray[np.int64]:
@@ -347,7 +340,7 @@ def _game_array(options: Options) -> NDArray[np.int64]:
         *rules.arrays.numbers,
         rules.landing.shape[1],
         kernels.LOG if options.reward == "log" else kernels.POINTS,
-        _POLICIES[options.illegal],
+        _POLICIES.get(options.illegal, kernels.NOOP),
         *(len(rules.start.ranks), len(rules.spawn.ranks)),
         *(0, 0, 0, 0, kernels.ENDED),
     ]

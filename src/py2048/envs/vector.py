@@ -34,9 +34,8 @@ from py2048.envs.options import (
     Transition,
     check_reachable,
     count_of,
-    encoder,
     known_word,
-    observation_space,
+    observed,
     reset_options,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
@@ -284,10 +283,11 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self._screen = Screen(render_mode)
         self.num_envs = count = count_of(num_envs, "num_envs")
         self.single_action_space = spaces.Discrete(DIRECTIONS)
-        self.single_observation_space = observation_space(self.rules, self._options.observation)
+        self.single_observation_space, self._encode = observed(
+            self.rules, self._options.observation
+        )
         self.action_space = batch_space(self.single_action_space, count)
         self.observation_space = batch_space(self.single_observation_space, count)
-        self._encode = encoder(self.rules, self._options.observation)
         workers = None if threads is None else count_of(threads, "threads")
         self._batch = ShownBatch(self._options, count, workers, self._mode.name.lower())
         limit = max_episode_steps
