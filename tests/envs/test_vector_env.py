@@ -217,14 +217,24 @@ def test_none_among_seeds_continues_a_series() -> None:
 
 
 @pytest.mark.parametrize(
-    "mask", [[True, False], np.array([1, 0]), np.array([True]), np.array([False, False])]
+    ("arguments", "message"),
+    [
+        ({"seed": -1}, "-1 is not a seed"),
+        ({"seed": [1, 2, 3]}, "3 seeds for 2"),
+        ({"options": {"state": 1}}, "no option 'state'"),
+        ({"options": 5}, "the options of reset are a dict, not 5"),
+        ({"options": {"reset_mask": [True, False]}}, "reset_mask"),
+        ({"options": {"reset_mask": np.array([1, 0])}}, "reset_mask"),
+        ({"options": {"reset_mask": np.array([True])}}, "reset_mask"),
+        ({"options": {"reset_mask": np.array([False, False])}}, "reset_mask chooses no"),
+    ],
 )
-def test_wrong_masks_are_refused(mask: Any) -> None:
+def test_mistaken_resets_are_explained(arguments: dict[str, Any], message: str) -> None:
     """A mask is a bool array with a place for each environment and at least one to reset."""
     vector = GameVectorEnv(2)
     vector.reset(seed=1)
-    with pytest.raises(OptionError, match="reset_mask"):
-        vector.reset(options={"reset_mask": mask})
+    with pytest.raises((OptionError, SeedError), match=message):
+        vector.reset(**arguments)
 
 
 # --- what is returned is the caller's -------------------------------------------------------------
@@ -303,19 +313,6 @@ def test_wrong_actions_are_refused(actions: Any, illegal: str) -> None:
     for form in (actions, np.array(actions)):
         with pytest.raises(DirectionError):
             vector.step(form)
-
-
-def test_mistaken_resets_are_explained() -> None:
-    """Seeds that are none, too few seeds and unknown options are refused."""
-    vector = GameVectorEnv(2)
-    with pytest.raises(SeedError):
-        vector.reset(seed=-1)
-    with pytest.raises(OptionError, match="3 seeds for 2"):
-        vector.reset(seed=[1, 2, 3])
-    with pytest.raises(OptionError, match="no option 'state'"):
-        vector.reset(options={"state": 1})
-    with pytest.raises(OptionError, match="the options of reset are a dict, not 5"):
-        vector.reset(options=5)  # type: ignore[arg-type]
 
 
 # --- states, pictures, wrappers -------------------------------------------------------------------
