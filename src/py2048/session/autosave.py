@@ -90,32 +90,67 @@ class Autosave:
     def release(self, game: TrackedGame) -> None:
         """Stop keeping the game."""
 
-    def best_score(self, rules: str) -> int:  # noqa: ARG002 - for subclasses
-        """Return the best score of a person under these rules."""
-        return 0
+    def best_score(self, rules: str) -> int:
+        """Return the best score of a person under these rules.
+
+        Raises:
+            StorageError: if it cannot be read.
+        """
+        bests: dict[str, int] = self.read(lambda store, owner: store.scores.bests(rules, owner), {})
+        return max(bests.get(kind, 0) for kind in HUMAN_CATEGORIES)
 
     def note_score(self, rules: str, category: str, score: int) -> None:
         """Raise the best score."""
 
     def get_setting(self, key: str) -> object:
-        """Return the value that `set_setting` stored, `None` if there is none."""
-        return self._settings.get(key)
+        """Return the value that `set_setting` stored, `None` if there is none.
+
+        Raises:
+            StorageError: if it cannot be read.
+        """
+        if key not in self._settings:
+            self._settings[key] = self.read(lambda store, _: store.settings.get(key), None)
+        return self._settings[key]
 
     def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value."""
         self._settings[key] = value
 
-    def current_game(self, rules: str | None) -> SavedGame | None:  # noqa: ARG002 - for subclasses
-        """Return the last unfinished game, under `rules` if they are given."""
-        return None
+    def current_game(self, rules: str | None) -> SavedGame | None:
+        """Return the last unfinished game, under `rules` if they are given.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        stored = self.read(lambda store, owner: store.games.current(owner, rules), None)
+        unsaved = [game for game in self.unsaved_games() if rules in (None, game.rules)]
+        return max([stored, *unsaved] if stored else unsaved, key=_updated, default=None)
 
     def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress without their turns, the last played first."""
-        return []
+        """Return the games in progress without their turns, the last played first.
 
-    def saved_game(self, game_id: str) -> SavedGame | None:  # noqa: ARG002 - for subclasses
-        """Return a game in progress as it is now, `None` if it no longer is."""
-        return None
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        stored: list[SavedGame] = self.read(
+            lambda store, owner: store.games.select(owner, finished=False, with_turns=False), []
+        )
+        games = {game.id: game for game in [*stored, *self.unsaved_games()]}
+        return sorted(games.values(), key=_updated, reverse=True)
+
+    def saved_game(self, game_id: str) -> SavedGame | None:
+        """Return a game in progress as it is now, `None` if it no longer is.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        unsaved = {game.id: game for game in self.unsaved_games()}
+        found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id), None)
+        return None if found is None or found.is_over else found
+
+    def unsaved_games(self) -> list[SavedGame]:
+        """Return the games in progress of which the store lacks something."""
+        return []
 
     def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
         """Ask the store something about its owner; return `default` where there is no store."""
@@ -267,7 +302,7 @@ class StoreAutosave(Autosave):
         One that came to its end elsewhere enters it when its turns change.
         """
         if saved is not None:
-            unsaved = (kept for kept in self._unsaved_games() if kept.id == saved.id)
+            unsaved = (kept for kept in self._unsaved() if kept.id == saved.id)
             self._current = next(unsaved, None) or _KeptGame(saved, is_stored=True)
             return
         now = game.game
@@ -322,76 +357,23 @@ class StoreAutosave(Autosave):
 
     # Scores and settings
 
-    def best_score(self, rules: str) -> int:
-        """Return the best score of a person under these rules.
-
-        Raises:
-            StorageError: if it cannot be read.
-        """
-        bests: dict[str, int] = self.read(lambda store, owner: store.scores.bests(rules, owner), {})
-        return max(bests.get(kind, 0) for kind in HUMAN_CATEGORIES)
-
     def note_score(self, rules: str, category: str, score: int) -> None:
         """Raise the best score; it is saved together with the next change."""
         note = partial(self._store.scores.note, rules, self._owner, category, score)
         self._writer.put((rules, category), note)
-
-    def get_setting(self, key: str) -> object:
-        """Return the value that `set_setting` stored, `None` if there is none.
-
-        Raises:
-            StorageError: if it cannot be read.
-        """
-        if key not in self._settings:
-            self._settings[key] = self.read(lambda store, _: store.settings.get(key), None)
-        return self._settings[key]
 
     def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value."""
         self._settings[key] = value
         self._put(key, partial(self._store.settings.set, key, value))
 
-    # Lists
-
-    def current_game(self, rules: str | None) -> SavedGame | None:
-        """Return the last unfinished game, under `rules` if they are given.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        stored = self.read(lambda store, owner: store.games.current(owner, rules), None)
-        unsaved = [game for game in self._unsaved_in_progress() if rules in (None, game.rules)]
-        return max([stored, *unsaved] if stored else unsaved, key=_updated, default=None)
-
-    def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress without their turns, the last played first.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        stored: list[SavedGame] = self.read(
-            lambda store, owner: store.games.select(owner, finished=False, with_turns=False), []
-        )
-        games = {game.id: game for game in [*stored, *self._unsaved_in_progress()]}
-        return sorted(games.values(), key=_updated, reverse=True)
-
-    def saved_game(self, game_id: str) -> SavedGame | None:
-        """Return a game in progress as it is now, `None` if it no longer is.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        unsaved = {game.id: game for game in self._unsaved_in_progress()}
-        found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id), None)
-        return None if found is None or found.is_over else found
-
-    def _unsaved_games(self) -> list[_KeptGame]:
-        return [key for key in self._writer.unfinished() if isinstance(key, _KeptGame)]
-
-    def _unsaved_in_progress(self) -> list[SavedGame]:
+    def unsaved_games(self) -> list[SavedGame]:
         """Return the games in progress of which the store lacks something."""
-        games = (kept.as_saved() for kept in self._unsaved_games())
+        games = (kept.as_saved() for kept in self._unsaved())
         return [game for game in games if not game.is_over]
+
+    def _unsaved(self) -> list[_KeptGame]:
+        return [key for key in self._writer.unfinished() if isinstance(key, _KeptGame)]
 
     def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - it has a store
         """Ask in a thread that may hang, after the writer's jobs if those are quick.
