@@ -304,7 +304,7 @@ def unique(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def evenly(bins: dict[int, list[int]], count: int, draws: random.Random) -> list[int]:
-    """Return so many members, of each bin as many as of the others while it has some."""
+    """Return this many members, of each bin as many as of the others while it has some."""
     for members in bins.values():
         draws.shuffle(members)
     chosen: list[int] = []

@@ -14,7 +14,7 @@ _choices = random.SystemRandom()
 
 
 def free_port(beside: int = 0) -> int:
-    """Return a port that nobody listens on; nor on the `beside` ports that follow it."""
+    """Return a port on which nothing listens, nor on the `beside` ports that follow it."""
     while True:
         port = _choices.choice(_PORTS[: len(_PORTS) - beside])
         with ExitStack() as probes:

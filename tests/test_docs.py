@@ -29,7 +29,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def run_console(example: Example) -> None:
     """Run each ``$ command`` of a console block and compare what it prints.
 
-    A line that starts with ``> `` goes on with the command above it. A command must exit with 0;
+    A line that starts with ``> `` continues the command above it. A command must exit with 0;
     ``[exit status 2]`` as the last line of its output expects another status.
     """
     blocks = re.split(r"^\$ ", str(example.parsed), flags=re.MULTILINE)

@@ -122,7 +122,7 @@ WRONG = (
     [], [1, 2], [[2, "a"]], (1,), {2: 9}, object(), Game, Direction.LEFT, Board.empty(2, 2),
     get_rules("cits1401"), "\0", "\ud800", "x" * 350, 10**400,
 )  # fmt: skip
-"""What somebody may send who has not read the documentation."""
+"""What may be sent without reading the documentation."""
 
 RECORD = Game("2x4", seed=1).record()
 

@@ -34,7 +34,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_the_page_says_what_was_measured(page: ModuleType) -> None:
-    """Each table is made from the results as they are; nobody edits a number by hand."""
+    """Each table is made from the results as they are, not edited by hand."""
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.page_with_tables(text) == text
     assert {block[2] for block in page.BLOCK.finditer(text)} == set(page.BLOCKS)

@@ -271,8 +271,8 @@ class Board:
         """Slide all tiles in `direction`; the result says whether anything changed.
 
         Raises:
-            DirectionError: if `direction` is none, nor a text of one.
-            RulesError: if `merging` is none.
+            DirectionError: if `direction` is neither a direction nor its text.
+            RulesError: if `merging` is not a `Merging`.
         """
         if not isinstance(direction, Direction):
             direction = Direction.parse(direction)

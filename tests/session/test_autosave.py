@@ -238,7 +238,7 @@ def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch: pytest.M
 
 
 def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opening it is one transaction, not one a turn; so is going on from its middle."""
+    """Opening it is one transaction, not one a turn; so is continuing from its middle."""
     game, corner = Game(get_rules("8x8"), seed=3), make_player("corner")
     while game.ply < 1500:
         game.play(corner.choose(game))

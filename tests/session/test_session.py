@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -297,19 +296,6 @@ def test_a_game_over_on_a_screen_is_left_to_it(
         assert session.finished() == []
 
 
-def test_the_best_score_survives_and_is_a_persons() -> None:
-    """It is known at once in the next session, also while the game continues."""
-    session = open_session()
-    session.start(seed=1)
-    play(session, 30)
-    assert session.best == session.game.score > 0
-    other = open_session()
-    other.start(seed=2)
-    assert other.best == session.best
-    session.close()
-    other.close()
-
-
 def damage(session: Session, game_id: str) -> None:
     """Let the store hold unknown rules for a game."""
     session.settle()
@@ -374,26 +360,6 @@ def test_a_session_without_a_store_keeps_nothing() -> None:
     session.set_setting("theme", "dark")
     assert session.get_setting("theme") == "dark"
     assert session.get_setting("speed", 3) == 3
-
-
-def test_a_record_can_be_saved_and_gone_on_with(tmp_path: Path) -> None:
-    """The file verifies; the game continues from its end, with its turns to be undone."""
-    session = open_session()
-    session.start(seed=4)
-    play(session, 12)
-    session.save_record(tmp_path / "game.2048.json")
-    record = Record.load(tmp_path / "game.2048.json")
-    record.verify()
-    session.start_from(record)
-    board, _, score = list(record.replay())[-1]
-    assert (session.game.board, session.game.score) == (board, score)
-    assert session.undo()
-    board = session.game.board
-    session.close()
-    session = open_session()
-    assert session.resume()
-    assert session.game.board == board
-    session.close()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def say(*words: object) -> None:
 
 
 def play_on(store: Store, name: str, _game_id: str) -> None:
-    """Go on with the current game until somebody kills this process."""
+    """Continue the current game until this process is killed."""
     game = store.games.current() or new_game(store, player=name)
     say("resumed", game.id, len(game.turns))
     revision, position = game.revision, game.position

@@ -189,7 +189,7 @@ def test_a_backup_takes_the_place_of_another_file_only_by_force(
 def test_a_backup_needs_the_name_of_a_file(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder is none, whatever its name."""
+    """A folder is not one, whatever its name."""
     monkeypatch.chdir(tmp_path)
     for name in ("", ".", "..", "/"):
         with pytest.raises(StorageError, match="it is there and not an ordinary file"):

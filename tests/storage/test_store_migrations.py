@@ -102,7 +102,7 @@ def test_a_store_of_before_keeps_all_that_a_player_has(url: str) -> None:
 
 
 def test_a_conversion_that_fails_leaves_the_store_as_it_was(url: str) -> None:
-    """Half a conversion is none."""
+    """A conversion happens as a whole or not at all."""
     make_store_before(url)
     _query(url, "ALTER TABLE leaders ADD COLUMN think_ms BIGINT")
     before = _reflect(url)

@@ -266,7 +266,7 @@ def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store: Store) -> N
 
 
 def test_guests_games_without_a_move_are_swept(store: Store) -> None:
-    """Old ones go with their guests, unless the guest has anything else or somebody sits there."""
+    """Old ones go with their guests, unless the guest has anything else, or a browser shows it."""
     store.accounts.claim_name("named", "Ada", "hash")
     swept = [deal(store, "gone"), deal(store, "gone"), deal(store, "busy")]
     kept = [deal(store, "named"), deal(store, "busy"), deal(store, "sitting")]
@@ -331,7 +331,7 @@ def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
         "sweep": lambda: store.online.sweep_guests("2999", limit=20),
         "forget": store.leaderboards.forget_periods,
         "mine": lambda: store.online.open_games("guest 1"),
-        "nobody's statistics": lambda: store.scores.summaries("guest 1"),
+        "statistics of a guest": lambda: store.scores.summaries("guest 1"),
     }
 
 

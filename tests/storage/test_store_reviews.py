@@ -94,7 +94,7 @@ def test_a_claim_given_back_was_no_attempt(store: Store, games: list[str]) -> No
 
 
 def test_a_fault_can_be_tried_again(store: Store, games: list[str]) -> None:
-    """A review that was given up says why, until somebody asks again."""
+    """A review that was given up says why, until it is asked for again."""
     store.reviews.finish(claimed(store), None, None, "it took too long")
     review = store.reviews.find("c")
     assert review

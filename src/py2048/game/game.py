@@ -64,9 +64,9 @@ class Game:
             must not be foreseen; their records have no seed.
 
     Raises:
-        RulesError: if `rules` are none.
+        RulesError: if `rules` are not rules.
         SeedError: if `seed` is not a seed.
-        BoardError: if `board` is none, or does not have the size that the rules ask for.
+        BoardError: if `board` is not a board, or does not have the size that the rules ask for.
         PlayerError: if `player` is not a text.
     """
 
@@ -201,7 +201,7 @@ class Game:
             spawn: the tile to appear, for replays and teaching; by default the generator's.
 
         Raises:
-            DirectionError: if `direction` is none.
+            DirectionError: if `direction` is not a direction.
             GameOverError: if the game is over.
             IllegalMoveError: if the slide changes nothing, or `spawn` cannot happen. In each
                 case the game stays as it was.
@@ -221,7 +221,7 @@ class Game:
         end of the game an attempt does nothing.
 
         Raises:
-            DirectionError: if `direction` is none.
+            DirectionError: if `direction` is not a direction.
         """
         slide = self.board.slide(direction, self._rules.merging)
         if slide.changed and not self._ended_at_target:

@@ -44,7 +44,7 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
     Args:
         rules: the rules.
         board: the board that the hint is for; by default one that games begin with. No best move
-            is known on those that somebody has set up and no game meets; on some of the largest
+            is known on those that are set up by hand and no game meets; on some of the largest
             sums finding it takes many seconds.
     """
     if rules.shape not in PERFECT_SUMS:

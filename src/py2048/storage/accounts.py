@@ -184,7 +184,7 @@ class Sessions(Subject):
     """The sessions. The store knows a session by the SHA-256 of its token, never the token."""
 
     def begin(self, session_id: str, owner: str, label: str) -> None:
-        """Sign somebody in."""
+        """Begin a session."""
         with self._database.write() as connection:
             _add_token(connection, session_id, owner, label)
 

@@ -19,7 +19,7 @@ _PLAYERS = (
     .order_by(battle_players.c.seat)
 )
 _next = battles.alias()
-# A rematch whose players have all gone again is none.
+# A rematch whose players have all left again does not count.
 _BATTLE = sa.select(
     *(column for column in battles.c if column.name != "rematch"), _next.c.id.label("rematch")
 ).outerjoin(_next, _next.c.id == battles.c.rematch)
@@ -97,7 +97,7 @@ class Battles(Subject):
         """
         with self._database.write() as connection:
             if _locked(connection, battle.id) != battle:
-                raise StaleGameError("somebody has come or gone: look who is here, and start again")
+                raise StaleGameError("a player has come or gone: look who is here, and start again")
             insert_online_games(connection, list(new.values()))
             for seat, each in new.items():
                 connection.execute(_change(battle.id, seat).values(game_id=each.id))

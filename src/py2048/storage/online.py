@@ -28,7 +28,7 @@ class OnlineGames(Subject):
     """What the server's games have besides their turns: a mode, a day, a secret, an account."""
 
     def discard(self, game_id: str, revision: int) -> None:
-        """Throw a game on the server away, unless somebody has changed it."""
+        """Throw a game on the server away, unless it was changed since."""
         with self._database.write() as connection:
             unchanged = (games.c.id == game_id, games.c.revision == revision)
             if connection.execute(sa.delete(games).where(*unchanged)).rowcount:

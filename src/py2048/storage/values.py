@@ -463,7 +463,7 @@ class Battle:
     players: tuple[BattlePlayer, ...]
 
     def seat_of(self, account: str) -> BattlePlayer | None:
-        """Return the player with an account, None for somebody else."""
+        """Return the player with an account, None for anyone else."""
         return next((each for each in self.players if each.account == account), None)
 
 
