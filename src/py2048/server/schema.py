@@ -169,34 +169,31 @@ class LeaveRequest(PageMessage, tag="leave"):
     """Leave the game."""
 
 
-class MoveRequest(PageMessage, tag="move"):
+class NumberedRequest(PageMessage, kw_only=True):
+    """An action of a game, which a page may send in a chain."""
+
+    number: ActionNumber
+    chain: ChainNumber = UNSET
+
+
+class MoveRequest(NumberedRequest, tag="move", kw_only=True):
     """Slide."""
 
-    number: ActionNumber
     direction: DirectionName
-    chain: ChainNumber = UNSET
 
 
-class UndoRequest(PageMessage, tag="undo"):
+class UndoRequest(NumberedRequest, tag="undo"):
     """Take back the last turn."""
 
-    number: ActionNumber
-    chain: ChainNumber = UNSET
 
-
-class RedoRequest(PageMessage, tag="redo"):
+class RedoRequest(NumberedRequest, tag="redo"):
     """Play the last undone turn again."""
 
-    number: ActionNumber
-    chain: ChainNumber = UNSET
 
-
-class HintRequest(PageMessage, tag="hint"):
+class HintRequest(NumberedRequest, tag="hint", kw_only=True):
     """Ask a computer player what it would do."""
 
-    number: ActionNumber
     player: Text | None = None
-    chain: ChainNumber = UNSET
 
 
 class OfflineRequest(PageMessage, tag="offline"):
@@ -231,7 +228,11 @@ class PingRequest(PageMessage, tag="ping"):
     """Ask for a sign of life."""
 
 
-_TYPES = {kind.__struct_config__.tag: kind for kind in PageMessage.__subclasses__()}
+_TYPES = {
+    kind.__struct_config__.tag: kind
+    for kind in (*PageMessage.__subclasses__(), *NumberedRequest.__subclasses__())
+    if kind is not NumberedRequest
+}
 _decoder: msgspec.json.Decoder[PageMessage] = msgspec.json.Decoder(
     functools.reduce(operator.or_, _TYPES.values())
 )
@@ -435,14 +436,23 @@ class GameEvent(Answer, tag_field="kind"):
     say: str
 
 
-class MovedEvent(GameEvent, tag="moved"):
-    """A turn was played; `redone` if it had been undone before."""
+class TurnEvent(GameEvent):
+    """Something that moves tiles."""
 
     direction: Heading
-    redone: bool
     points: int
     motions: list[TileMotion]
     spawn: NewTile | None
+
+
+class MovedEvent(TurnEvent, tag="moved"):
+    """A turn was played; `redone` if it had been undone before."""
+
+    redone: bool
+
+
+class UndoneEvent(TurnEvent, tag="undone"):
+    """A turn was taken back; `motions` run backwards, and `spawn` is the tile that goes."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):
@@ -450,15 +460,6 @@ class NothingMovedEvent(GameEvent, tag="nothing_moved"):
 
     direction: Heading
     points: int
-
-
-class UndoneEvent(GameEvent, tag="undone"):
-    """A turn was taken back; `motions` run backwards, and `spawn` is the tile that goes."""
-
-    direction: Heading
-    points: int
-    motions: list[TileMotion]
-    spawn: NewTile | None
 
 
 class WonEvent(GameEvent, tag="won"):

@@ -154,8 +154,8 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
     match event:
         case Moved(turn=turn):
             return schema.MovedEvent(
-                say, str(turn.direction), event.redone, event.points,
-                motions_info(turn.slide.motions), _tile(turn.spawn),
+                say, str(turn.direction), event.points, motions_info(turn.slide.motions),
+                _tile(turn.spawn), event.redone,
             )  # fmt: skip
         case Undone(turn=turn):
             return schema.UndoneEvent(

@@ -15,13 +15,11 @@ import faulthandler
 import logging
 import multiprocessing
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime, timedelta
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -237,7 +235,7 @@ class ReviewQueue:
         fault = None
         try:
             if claim.attempt > _MAX_ATTEMPTS:
-                raise BrokenProcessPool("earlier processes died of it")
+                raise RuntimeError("earlier processes died of it")
             found = self._computed(store, claim)
         except Py2048Error as error:
             fault = str(error)
@@ -250,64 +248,63 @@ class ReviewQueue:
         elif store.reviews.finish(claim, found.get("summary"), found.get("moves"), fault):
             (self._metrics.failed_reviews if fault else self._metrics.reviews).inc()
 
-    def _computed(self, store: Store, claim: ReviewClaim) -> dict[str, Any]:
+    def _computed(self, store: Store, claim: ReviewClaim) -> Any:
         """Return a review from a new process, renewing the claim while it computes.
 
         Raises:
-            Exception: what was raised there, or that the process has ended.
+            Exception: what was raised there, or that it has ended or is no longer wanted.
         """
         context = multiprocessing.get_context("spawn")
-        shared = context.Array("q", 2, lock=False)
-        with ProcessPoolExecutor(
-            1, mp_context=context, initializer=_begin, initargs=(shared,)
-        ) as pool:
-            record = store.records.load(claim.game_id)
-            future: Future[dict[str, Any]] = pool.submit(_work, self._reviewer, record)
-            renewed, is_wanted = time.monotonic(), True
-            while not wait([future], timeout=_GLANCE_S).done:
-                if is_wanted and time.monotonic() - renewed > _RENEWAL_S:
+        ours, theirs = context.Pipe(duplex=False)
+        work = self._reviewer, store.records.load(claim.game_id), theirs
+        process = context.Process(target=_compute, args=work)
+        process.start()
+        theirs.close()
+        told: object = 0
+        renewed, is_wanted = time.monotonic(), True
+        try:
+            while isinstance(told, int):
+                if not is_wanted or self._is_closed:
+                    raise RuntimeError("it is not wanted any more")
+                if ours.poll(_GLANCE_S):
+                    told = ours.recv()
+                if isinstance(told, int) and time.monotonic() - renewed > _RENEWAL_S:
                     renewed, self.backlog = time.monotonic(), store.reviews.pending()
-                    is_wanted = store.reviews.renew(claim, shared[_DONE])
-                if shared[_PID] and (self._is_closed or not is_wanted):
-                    os.kill(shared[_PID], getattr(signal, "SIGKILL", signal.SIGTERM))
-        error = future.exception()
-        if error is not None and not isinstance(error, Exception):  # such as a SystemExit
-            raise BrokenProcessPool(repr(error))
-        return future.result()
+                    is_wanted = store.reviews.renew(claim, told)
+        finally:
+            process.kill()
+            process.join()
+            ours.close()
+        if isinstance(told, Exception):
+            raise told
+        return told
 
 
 # The process
 
-_PID, _DONE = 0, 1
-_shared: Any = None
-"""In the process of a review, what it tells the server: its id, and how many moves are done."""
 
+def _compute(reviewer: Reviewer, record: str, server: Connection) -> None:
+    """Tell the server how many moves are done, again and again, and in the end the review.
 
-def _begin(shared: Any) -> None:
-    """Prepare the process: it ends with the server, or when it takes too long."""
-    global _shared  # noqa: PLW0603 - an initializer cannot pass anything on
-    _shared = shared
+    The process ends with the server, or when it takes too long.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the server's log is JSON
     faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)
     threading.Thread(target=_end_with_server, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
-    shared[_PID] = os.getpid()
+    os.nice(NICENESS)
+    try:
+        server.send(reviewer(record, server.send))
+    except Exception as error:  # noqa: BLE001 - the server tells it
+        server.send(error)
+    except SystemExit as error:
+        server.send(RuntimeError(repr(error)))
 
 
 def _end_with_server() -> None:
     server = multiprocessing.parent_process()
-    if server is not None:
-        server.join()
-        os._exit(1)
-
-
-def _work(reviewer: Reviewer, record: str) -> dict[str, object]:
-    return reviewer(record, _note)
-
-
-def _note(done: int) -> None:
-    _shared[_DONE] = done
+    assert server is not None
+    server.join()
+    os._exit(1)
 
 
 def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
