@@ -203,9 +203,6 @@ class OfflineRequest(PageMessage, tag="offline"):
     turns: TurnsText
 
 
-NumberedRequest = MoveRequest | UndoRequest | RedoRequest | HintRequest
-
-
 class AutoplayRequest(PageMessage, tag="autoplay"):
     """Let a computer player make the moves; without one, stop it."""
 

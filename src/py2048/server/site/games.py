@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from itertools import islice
@@ -356,13 +356,8 @@ class _Place(NamedTuple):
     score: int
 
 
-@dataclass
-class _Kept:
-    """What is kept of a game: how many turns it has, and the places that were reached so far."""
-
-    game: str
-    total: int | None = None
-    places: dict[int, _Place] = field(default_factory=dict)
+def _no_places(_game: str) -> dict[int, _Place]:
+    return {}
 
 
 class Replays:
@@ -376,7 +371,7 @@ class Replays:
 
     def __init__(self, stride: int = STRIDE) -> None:
         self._stride = stride
-        self._kept = lru_cache(_MAX_REPLAYS)(_Kept)
+        self._places = lru_cache(_MAX_REPLAYS)(_no_places)
 
     def turns(self, game: str, record: Record, first: int, most: int) -> schema.TurnsAnswer:
         """Return some turns of a game, with the board after each.
@@ -384,19 +379,18 @@ class Replays:
         Raises:
             RecordError: if a turn breaks the rules.
         """
-        kept, stride = self._kept(game), self._stride
-        if kept.total is None:
-            kept.total = sum(1 for _ in record.steps)
-        turns, at = [], min(first // stride, len(kept.places))
-        offset, start, score = kept.places.get(at, _Place(0, record.start, 0))
+        places, stride = self._places(game), self._stride
+        turns, at = [], min(first // stride, len(places))
+        offset, start, score = places.get(at, _Place(0, record.start, 0))
         rest = replace(record, start=start, turns=record.turns[offset:], times=())
         replayed = islice(rest.replay(), first + most - at * stride)
         for number, (board, turn, _) in enumerate(replayed, at * stride + 1):
             before, score = score, score_after(record.rules, score, turn, board)
             offset += len(encode_turn(turn))
             if number % stride == 0:
-                kept.places[number // stride] = _Place(offset, board, score)
+                places[number // stride] = _Place(offset, board, score)
             if number > first:
                 turns.append(messages.turn_info(turn, score, score - before, board))
+        total = sum(1 for _ in record.steps)
         times = list(record.times[first : first + most])
-        return schema.TurnsAnswer(game, record.start.rows, first, kept.total, turns, times)
+        return schema.TurnsAnswer(game, record.start.rows, first, total, turns, times)

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -162,11 +162,8 @@ def _state(review: StoredReview | None) -> str:
 # The queue
 
 
-class Reviewer(Protocol):
-    """What reviews a game, in a process of its own."""
-
-    def __call__(self, record: str, note: Callable[[int], None]) -> dict[str, object]:
-        """Return the summary and the moves of a review; note how many moves are done so far."""
+Reviewer = Callable[[str, Callable[[int], None]], dict[str, object]]
+"""Returns the summary and the moves of a record's review, and notes how many moves are done."""
 
 
 class ReviewQueue:
