@@ -22,10 +22,10 @@ from py2048.server.play.fairness import check_fair, commitment_of
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
-from py2048.storage import AccountError, Battle, Store
+from py2048.storage import AccountError, Store
 from py2048.storage.schema import battles as rows
 from py2048.storage.schema import games
-from py2048.storage.values import utc_text
+from py2048.storage.values import Battle, utc_text
 
 
 @pytest.fixture(autouse=True)

@@ -19,8 +19,9 @@ from py2048 import get_rules
 from py2048.review.plots import PLOT, bar_plot, line_plot
 from py2048.server.play.games import GameService
 from py2048.server.site.scores import periods_of, player_page, plots_section
-from py2048.storage import GameEnd, Store, open_store
+from py2048.storage import Store, open_store
 from py2048.storage.schema import reviews
+from py2048.storage.values import GameEnd
 
 CLASSIC, RULES = (str(get_rules(name)) for name in ("classic", "5x5"))
 numbers = st.floats(0.01, 1e9) | st.just(0.0)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from py2048.storage import PuzzleAnswer, SavedMistake, Store, open_store, practice
+from py2048.storage import Store, open_store, practice
+from py2048.storage.values import PuzzleAnswer, SavedMistake
 
 LAST_BOX = 7
 MISTAKE = SavedMistake(

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from store_games import add_record
 
-from py2048.storage import ReviewClaim, Store
+from py2048.storage import Store
+from py2048.storage.values import ReviewClaim
 
 VERSION, NEVER, ALWAYS = "1", "", "9"
 """A version, and times before and after every claim."""

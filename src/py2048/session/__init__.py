@@ -24,7 +24,7 @@ from py2048.session.events import (
 )
 from py2048.session.session import Session, hint_player, is_by_computer, open_session
 from py2048.session.tracked_game import HUMAN_CATEGORIES, Replay, name_of
-from py2048.storage import RecordSummary, SavedGame, ScoreSummary
+from py2048.storage import RecordSummary
 
 __all__ = [
     "HUMAN_CATEGORIES",
@@ -39,9 +39,7 @@ __all__ = [
     "PositionSnapshot",
     "RecordSummary",
     "Replay",
-    "SavedGame",
     "SavingChanged",
-    "ScoreSummary",
     "Session",
     "StorageFailed",
     "Undone",

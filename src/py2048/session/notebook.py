@@ -17,8 +17,8 @@ from py2048.review.moves import Basis, move_review
 from py2048.review.puzzles import Puzzle, PuzzleRating, puzzles
 from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box, theme_of
 from py2048.rules import Rules
-from py2048.storage import PuzzleAnswer, SavedMistake, Store, ThemeSummary
-from py2048.storage.values import utc_text
+from py2048.storage import Store
+from py2048.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary, utc_text
 
 MAX_RATING = 9999
 MAX_OF_A_GAME = 20

@@ -2,7 +2,7 @@
 
 The store is SQLite in the player's data folder, or any database that
 ``PY2048_DATABASE_URL`` names; the same code serves both. Importing this package is cheap:
-SQLAlchemy is loaded by the first `open_store`, Alembic only when a database is out of date.
+SQLAlchemy is loaded by the first `open_store`. What its subjects return is in `values`.
 """
 
 from __future__ import annotations
@@ -16,23 +16,12 @@ from py2048.folders import data_folder
 from py2048.storage.values import (
     Account,
     AccountError,
-    Battle,
-    BattlePlayer,
-    DailyResult,
     GameChange,
-    GameEnd,
-    LoginSession,
     NewOnlineGame,
     OnlineGameInfo,
-    OpenGame,
-    PuzzleAnswer,
     RecordSummary,
-    ReviewClaim,
     SavedGame,
-    SavedMistake,
     ScoreSummary,
-    StoredReview,
-    ThemeSummary,
 )
 
 if TYPE_CHECKING:
@@ -42,26 +31,15 @@ __all__ = [
     "TIMEOUT_S",
     "Account",
     "AccountError",
-    "Battle",
-    "BattlePlayer",
-    "DailyResult",
     "GameChange",
-    "GameEnd",
-    "LoginSession",
     "NewOnlineGame",
     "OnlineGameInfo",
-    "OpenGame",
-    "PuzzleAnswer",
     "RecordSummary",
-    "ReviewClaim",
     "SavedGame",
-    "SavedMistake",
     "ScoreSummary",
     "StaleGameError",
     "StorageError",
     "Store",
-    "StoredReview",
-    "ThemeSummary",
     "data_folder",
     "load_store",
     "names_store",

@@ -26,15 +26,8 @@ from py2048.server.play.games import GameService, OnlineGame, checked_rules, dea
 from py2048.server.play.messages import rejection, rules_info
 from py2048.server.play.rooms import Client, Rooms
 from py2048.server.schema import BATTLE, ActionRejected, checked_game_id
-from py2048.storage import (
-    AccountError,
-    Battle,
-    BattlePlayer,
-    NewOnlineGame,
-    OnlineGameInfo,
-    SavedGame,
-)
-from py2048.storage.values import utc_now, utc_text
+from py2048.storage import AccountError, NewOnlineGame, OnlineGameInfo, SavedGame
+from py2048.storage.values import Battle, BattlePlayer, utc_now, utc_text
 
 if TYPE_CHECKING:
     from py2048.server.services import Services

@@ -43,8 +43,8 @@ from py2048.session.advice import Hint
 from py2048.session.events import Event
 from py2048.session.session import Session
 from py2048.session.tracked_game import TrackedGame
-from py2048.storage import Account, GameChange, NewOnlineGame, OnlineGameInfo, OpenGame, SavedGame
-from py2048.storage.values import utc_now, utc_text
+from py2048.storage import Account, GameChange, NewOnlineGame, OnlineGameInfo, SavedGame
+from py2048.storage.values import OpenGame, utc_now, utc_text
 
 if TYPE_CHECKING:
     from py2048.storage import Store

@@ -17,7 +17,8 @@ from py2048.server import schema
 from py2048.server.play.games import preset_of
 from py2048.server.schema import ActionRejected
 from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
-from py2048.storage import OpenGame, RecordSummary
+from py2048.storage import RecordSummary
+from py2048.storage.values import OpenGame
 from py2048.ui.shared.describe import describe, describe_hint, describe_outlook
 
 if TYPE_CHECKING:

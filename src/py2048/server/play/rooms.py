@@ -28,8 +28,8 @@ from py2048.server.play.changes import CommitResult, GroupCommit, Notices
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.session import Event
-from py2048.storage import GameChange, NewOnlineGame, OpenGame
-from py2048.storage.values import utc_text
+from py2048.storage import GameChange, NewOnlineGame
+from py2048.storage.values import OpenGame, utc_text
 
 if TYPE_CHECKING:
     from py2048.server.http.monitoring import Metrics

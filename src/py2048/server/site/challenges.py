@@ -40,7 +40,8 @@ from py2048.server.site.pages import (
     row_of,
     sentence,
 )
-from py2048.storage import AccountError, DailyResult
+from py2048.storage import AccountError
+from py2048.storage.values import DailyResult
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle

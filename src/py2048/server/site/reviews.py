@@ -36,8 +36,8 @@ from py2048.server.http.monitoring import Metrics
 from py2048.server.play import fairness
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
-from py2048.storage import RecordSummary, ReviewClaim, StoredReview
-from py2048.storage.values import utc_text
+from py2048.storage import RecordSummary
+from py2048.storage.values import ReviewClaim, StoredReview, utc_text
 
 if TYPE_CHECKING:
     from py2048.server.services import Services

@@ -25,7 +25,7 @@ from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.challenges import streak_of
 from py2048.server.site.pages import page, presets, render, text_of
-from py2048.storage import GameEnd
+from py2048.storage.values import GameEnd
 
 if TYPE_CHECKING:
     from py2048.server.services import Services
