@@ -123,8 +123,8 @@ class Client:
                 self._sender.cancel()
         self._awake.set()
 
-    async def run(self, send: Callable[[bytes], Awaitable[None]]) -> int:
-        """Send frames until the client is closed; return the code to close with.
+    async def run(self, send: Callable[[bytes], Awaitable[None]]) -> None:
+        """Send frames until the client is closed.
 
         The task that awaits this is cancelled when the client is closed as too slow, as sending
         the current frame may never end.
@@ -134,8 +134,6 @@ class Client:
             self._is_sending = True
             await send(frame)
             self._is_sending = False
-        assert self.closed is not None  # there would be another frame
-        return self.closed
 
     async def next(self) -> bytes | None:
         """Return the next frame, when there is one; None after the last of a closed client."""
