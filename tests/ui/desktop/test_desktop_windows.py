@@ -216,6 +216,7 @@ def test_the_game_is_exported_as_picture_and_film(
     desk.play(10)
     choose_file(tmp_path / "board")
     desk.key("Control-e")
+    desk.until(lambda: desk.said == f"Written to {tmp_path / 'board.png'}.")
     with Image.open(tmp_path / "board.png") as picture:
         assert picture.width > 500
     choose_file(tmp_path / "game.gif")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py2048 import __version__
+from py2048.errors import Py2048Error, os_errors_as
 from py2048.game import Record
 from py2048.rng import parse_seed
 from py2048.session import Session
@@ -293,36 +294,34 @@ class DesktopApp:
 
     def export_picture(self) -> None:
         """Write the board as a picture."""
-
-        def save(path: Path) -> None:
-            game, theme = self.session.game, self.window.theme
-            if self.controller.presenter.attempt(
-                lambda: save_board_image(path, game.board, game.score, theme)
-            ):
-                self.say(f"Written to {path}.")
-
-        self.ask_to_save("Export the board", PICTURES, self.controller.records.file_name, save)
+        game, theme = self.session.game, self.window.theme
+        write = partial(save_board_image, position=game.board, score=game.score, theme=theme)
+        self._export("Export the board", PICTURES, write)
 
     def export_gif(self) -> None:
-        """Write the game as an animated GIF, in the background."""
+        """Write the game as an animated GIF."""
+        write = partial(save_gif, record=self.session.record(), theme=self.window.theme)
+        self._export("Export the game", GIFS, write)
+
+    def _export(self, title: str, kind: FileKind, write: Callable[[Path], object]) -> None:
+        """Ask for a file, and write it in the background."""
 
         def save(path: Path) -> None:
-            record, theme = self.session.record(), self.window.theme
-
             def export() -> Iterator[str]:
                 yield f"Writing {path} …"
-                save_gif(path, record, theme)
+                with os_errors_as(Py2048Error, f"cannot write {path}"):
+                    write(path)
                 yield f"Written to {path}."
 
             def tell(answer: str | Failure) -> None:
                 if isinstance(answer, Failure):
-                    self.warn(f"cannot write {path}: {answer.reason}")
+                    self.warn(answer.reason)
                 else:
                     self.say(answer)
 
             self._exporting.ask(export, tell)
 
-        self.ask_to_save("Export the game", GIFS, self.controller.records.file_name, save)
+        self.ask_to_save(title, kind, self.controller.records.file_name, save)
 
 
 class TkTimer:

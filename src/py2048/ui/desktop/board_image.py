@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageDraw, ImageFont
 
 from py2048.board import Board, Cell
+from py2048.ui.shared.screen import spellings
 from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ IMAGE_SIDE = 720
 
 MIN_DIGITS = 7
 """Digits lower than this, in pixels, give way to a shorter spelling."""
-
-_UNITS = "kMGTPE"
 
 
 GAP = 0.13
@@ -126,12 +125,6 @@ def rounded(width: int, height: int, radius: int, colour: str) -> Image.Image:
     return image
 
 
-def short(value: int) -> str:
-    """Return a tile in thousands: ``131k`` for 131072."""
-    power = min((len(str(value)) - 1) // 3, len(_UNITS))
-    return f"{value // 1000**power}{_UNITS[power - 1]}" if power else str(value)
-
-
 def _text_width(text: str) -> float:
     """The width of a text at 100 pixels, its outline included."""
     return _font(100).getlength(text) + 6
@@ -139,7 +132,7 @@ def _text_width(text: str) -> float:
 
 def digits(value: int, side: int) -> tuple[str, int]:
     """Return what to write on a tile of `side` pixels, and the font's size in pixels."""
-    for text in (str(value), short(value)):
+    for text in spellings(value):
         size = int(min(0.46 * side, 100 * 0.86 * side / _text_width(text)))
         while size > MIN_DIGITS and _font(size).getlength(text) > 0.84 * side:
             size -= 1  # small letters are wider in proportion

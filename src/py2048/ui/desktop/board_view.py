@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import time
 import tkinter as tk
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -373,7 +372,7 @@ class Overlay:
 
 
 MAX_PIXELS = 12_000_000
-"""How many pixels are kept, 4 bytes each; the picture not used for longest goes first."""
+"""How many pixels are kept, 4 bytes each, before pictures are drawn anew."""
 
 
 def photo_of(image: Image.Image, master: tk.Misc) -> tk.PhotoImage:
@@ -388,24 +387,17 @@ class Photos:
 
     def __init__(self, master: tk.Misc) -> None:
         self._master = master
-        self._photos: OrderedDict[Hashable, tk.PhotoImage] = OrderedDict()
+        self._photos: dict[Hashable, tk.PhotoImage] = {}
         self._pixels = 0
-
-    def __len__(self) -> int:
-        """Return how many are kept."""
-        return len(self._photos)
 
     def get(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
         """Return the picture called `key`; `draw` makes it where it is new."""
-        if key in self._photos:
-            self._photos.move_to_end(key)
-            return self._photos[key]
-        photo = self._photos[key] = photo_of(draw(), self._master)
-        self._pixels += photo.width() * photo.height()
-        while self._pixels > MAX_PIXELS and len(self._photos) > 1:
-            _, oldest = self._photos.popitem(last=False)
-            self._pixels -= oldest.width() * oldest.height()
-        return photo
+        if key not in self._photos:
+            if self._pixels > MAX_PIXELS:
+                self.clear()
+            photo = self._photos[key] = photo_of(draw(), self._master)
+            self._pixels += photo.width() * photo.height()
+        return self._photos[key]
 
     def clear(self) -> None:
         """Forget all; what is on a canvas must be held by whoever put it there."""

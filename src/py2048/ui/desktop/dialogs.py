@@ -215,13 +215,8 @@ def _select(table: ttk.Treeview, line: str) -> None:
 
 def marks_of(rows: Sequence[DirectionRow]) -> Marks:
     """Return the marks for what the directions were worth."""
-    labels: dict[Direction, str] = {}
-    chosen: dict[str, Direction] = {}
-    for row in rows:
-        words = [("best", row.is_best), ("played", row.is_played)]
-        marks = [word for word, holds in words if holds]
-        labels[row.direction] = " ".join([*marks[:1], row.loss or row.value])
-        chosen |= dict.fromkeys(marks, row.direction)
+    labels = {row.direction: " ".join([*row.marks[:1], row.loss or row.value]) for row in rows}
+    chosen = {mark: row.direction for row in rows for mark in row.marks}
     return Marks(chosen["best"], labels, chosen["played"])
 
 

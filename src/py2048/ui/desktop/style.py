@@ -54,26 +54,8 @@ def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
     style = ttk.Style(root)
     if style.theme_use() != "clam":
         style.theme_use("clam")
-    _colour_all(style, theme, font(root, 13 * scale))
-    _colour_buttons(style, theme, scale)
-    _colour_fields(style, theme)
-    style.configure("Muted.TLabel", foreground=theme.muted)
-    style.configure("Fault.TLabel", foreground=theme.accent)
-    style.configure("Title.TLabel", font=font(root, 17 * scale, bold=True))
-    style.configure("Warning.TFrame", background=theme.panel)
-    letters = font(root, 13 * scale, bold=True)
-    warning = {"background": theme.panel, "foreground": theme.accent, "font": letters}
-    style.configure("Warning.TLabel", **warning)
-    style.configure("Treeview", background=theme.panel, rowheight=round(24 * scale))
-    style.map(
-        "Treeview", background=[("selected", theme.accent)], foreground=[("selected", theme.page)]
-    )
+    text, bold = font(root, 13 * scale), font(root, 13 * scale, bold=True)
     root.configure(background=theme.page)
-    _colour_lists(root, theme, font(root, 13 * scale))
-
-
-def _colour_all(style: ttk.Style, theme: Theme, text: tuple[str, int, str]) -> None:
-    """Set what holds for every widget."""
     style.configure(
         ".",
         background=theme.page,
@@ -90,19 +72,15 @@ def _colour_all(style: ttk.Style, theme: Theme, text: tuple[str, int, str]) -> N
         focuscolor=theme.accent,
         font=text,
     )
-
-
-def _colour_buttons(style: ttk.Style, theme: Theme, scale: float) -> None:
-    """Colour what can be pressed; the focus shows as a frame in the accent's colour."""
+    style.map(".", foreground=[("disabled", theme.muted)])
+    # What can be pressed or filled in; the focus shows as a frame in the accent's colour.
     raised, pressed = mixed(theme.panel, theme.ink, 0.08), mixed(theme.panel, theme.ink, 0.2)
     frame = [("focus", theme.accent)]
-    states = [("disabled", theme.page), ("pressed", pressed), ("active", pressed)]
-    for widget in ("TButton", "TMenubutton", "TCombobox", "TSpinbox", "Treeview.Heading"):
+    for widget in ("TButton", "TCombobox", "TEntry"):
         style.configure(widget, background=raised)
         style.map(
             widget,
-            background=states,
-            foreground=[("disabled", theme.muted)],
+            background=[("disabled", theme.page), ("pressed", pressed), ("active", pressed)],
             fieldbackground=[("readonly", theme.panel), ("disabled", theme.page)],
             selectbackground=[("!focus", theme.panel)],
             selectforeground=[("!focus", theme.ink)],
@@ -110,30 +88,28 @@ def _colour_buttons(style: ttk.Style, theme: Theme, scale: float) -> None:
             lightcolor=frame,
             darkcolor=frame,
         )
-    style.configure(
-        "TButton", padding=(round(5 * scale), round(3 * scale)), anchor="center", width=0
-    )
-    style.configure("Tool.TButton", padding=(round(3 * scale), round(3 * scale)))
+    wide, narrow = round(5 * scale), round(3 * scale)
+    style.configure("TButton", padding=(wide, narrow), anchor="center", width=0)
+    style.configure("Tool.TButton", padding=(narrow, narrow))
     style.configure("TScale", background=raised)
-    style.configure("TProgressbar", background=theme.accent)
     style.map("TScale", background=[("focus", theme.accent), ("active", pressed)])
-
-
-def _colour_fields(style: ttk.Style, theme: Theme) -> None:
-    """Colour what can be filled in."""
-    style.map("TEntry", bordercolor=[("focus", theme.accent)], lightcolor=[("focus", theme.accent)])
-    for widget in ("TCheckbutton", "TRadiobutton"):
-        style.map(
-            widget,
-            background=[("active", theme.page)],
-            foreground=[("disabled", theme.muted)],
-            indicatorbackground=[("selected", theme.accent), ("!selected", theme.panel)],
-            indicatorforeground=[("selected", theme.page)],
-        )
-
-
-def _colour_lists(root: tk.Tk, theme: Theme, text: tuple[str, int, str]) -> None:
-    """Colour the lists that drop down, which are widgets of the old kind."""
+    style.configure("TProgressbar", background=theme.accent)
+    style.map(
+        "TCheckbutton",
+        background=[("active", theme.page)],
+        indicatorbackground=[("selected", theme.accent), ("!selected", theme.panel)],
+        indicatorforeground=[("selected", theme.page)],
+    )
+    # What is read.
+    style.configure("Muted.TLabel", foreground=theme.muted)
+    style.configure("Fault.TLabel", foreground=theme.accent)
+    style.configure("Title.TLabel", font=font(root, 17 * scale, bold=True))
+    style.configure("Warning.TFrame", background=theme.panel)
+    style.configure("Warning.TLabel", background=theme.panel, foreground=theme.accent, font=bold)
+    style.configure("Treeview", background=theme.panel, rowheight=round(24 * scale))
+    chosen, on_it = [("selected", theme.accent)], [("selected", theme.page)]
+    style.map("Treeview", background=chosen, foreground=on_it)
+    # The lists that drop down are widgets of the old kind.
     for option, value in (
         ("background", theme.panel),
         ("foreground", theme.ink),

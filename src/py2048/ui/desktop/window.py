@@ -184,7 +184,7 @@ class WarningBar(ttk.Frame):
         self._warning = self._unsaved = ""
         pad = round(6 * scale)
         self._label = ttk.Label(self, anchor="w", justify="left", style="Warning.TLabel")
-        self._button = ttk.Button(self, text="OK", command=self.dismiss)
+        self._button = ttk.Button(self, text="OK", command=lambda: self.show(warning=""))
         self._label.pack(side="left", fill="both", expand=True, padx=pad, pady=pad)
         self._label.bind(
             "<Configure>", lambda event: self._label.configure(wraplength=max(100, event.width - 4))
@@ -206,10 +206,6 @@ class WarningBar(ttk.Frame):
             self._button.pack(before=self._label, side="right", padx=round(6 * self._scale))
         if self.text:
             self.pack(side="bottom", fill="x", padx=round(8 * self._scale))
-
-    def dismiss(self) -> None:
-        """Take the warning away."""
-        self.show(warning="")
 
 
 class ScoreHeader(tk.Canvas):

@@ -65,6 +65,11 @@ class DirectionRow(NamedTuple):
     value: str
     loss: str
 
+    @property
+    def marks(self) -> list[str]:
+        """What it is called, "best", "played" or both."""
+        return ["best"] * self.is_best + ["played"] * self.is_played
+
 
 def direction_rows(move: MoveReview, unit: Unit, *, is_exact: bool) -> list[DirectionRow]:
     """Return what each legal direction was worth, the best first."""

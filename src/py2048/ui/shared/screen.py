@@ -12,6 +12,18 @@ def counted(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if abs(count) == 1 else 's'}"
 
 
+def spellings(value: int) -> list[str]:
+    """Return the ways to write a tile, the most exact first: "131072", "131k", ".1M", "2^17"."""
+    spellings = [str(value)]
+    for power, unit in enumerate("kMGTPE", start=1):
+        thousands = value / 1000**power
+        if thousands >= 1:
+            spellings.append(f"{int(thousands)}{unit}")
+        elif thousands >= 0.1:
+            spellings.append(f".{int(thousands * 10)}{unit}")
+    return [*spellings, f"2^{value.bit_length() - 1}"]
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """The facts beside the board.

@@ -29,6 +29,7 @@ from textual.widget import Widget
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.shared.motion import BoardTransition, Sprite, direction_of_gesture, still
+from py2048.ui.shared.screen import spellings
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 
 FRAMES_PER_SECOND = 50
@@ -531,7 +532,6 @@ def _legibility(grid: TerminalGrid | None) -> tuple[int, int]:
 
 # Labels of tiles
 
-_UNITS = "kMGTPE"
 _BASE36 = string.digits + string.ascii_lowercase
 
 
@@ -549,16 +549,4 @@ def label(value: int, width: int) -> str:
         return _BASE36[rank] if rank < len(_BASE36) else "·"
     if width <= POWERS_WIDTH:
         return str(rank) if rank < 100 else "··"
-    return next((text for text in _spellings(value) if len(text) <= width), "·")
-
-
-def _spellings(value: int) -> list[str]:
-    """The ways to write `value`, the most exact first."""
-    spellings = [str(value)]
-    for power, unit in enumerate(_UNITS, start=1):
-        thousands = value / 1000**power
-        if thousands >= 1:
-            spellings.append(f"{int(thousands)}{unit}")
-        elif thousands >= 0.1:
-            spellings.append(f".{int(thousands * 10)}{unit}")
-    return [*spellings, f"2^{value.bit_length() - 1}"]
+    return next((text for text in spellings(value) if len(text) <= width), "·")

@@ -66,19 +66,6 @@ MAX_LINE = 1000
 """The characters of a line that are read at once: an input need not have lines at all."""
 
 
-class _Progress:
-    """Writes the compiler's progress, the first time after a while and then now and then."""
-
-    def __init__(self, write: Callable[[str], object]) -> None:
-        self._write = write
-        self._due = monotonic() + FIRST_PROGRESS_S
-
-    def tell(self, text: str) -> None:
-        if monotonic() >= self._due:
-            self._due = monotonic() + PROGRESS_PERIOD_S
-            self._write(text)
-
-
 class PlainTextGame:
     """Reads commands, does them in a session, and writes what happens.
 
@@ -98,7 +85,7 @@ class PlainTextGame:
         """What yes does, and what no is answered with."""
         self._waiting: Thread | None = None
         self._coach = Coach(session, self, Worker())
-        self._judging = _Progress(write)
+        self._due = 0.0  # when the compiler's progress is written next
         self._commands: dict[str, Callable[[str], object]] = {
             "undo": lambda _: self._step(session.undo, "There is nothing to take back."),
             "redo": lambda _: self._step(session.redo, "There is no move to play again."),
@@ -260,13 +247,19 @@ class PlainTextGame:
 
     def _hint_of(self, answers: Iterator[Hint | Compiling]) -> Hint:
         """Return the hint among the answers; write the compiler's progress until then."""
-        progress = _Progress(self._write)
+        self._due = monotonic() + FIRST_PROGRESS_S
         for answer in answers:
             if isinstance(answer, Hint):
                 return answer
-            progress.tell(f"{self._player}: {answer}.")
+            self._tell_progress(f"{self._player}: {answer}.")
             sleep(LOOK_PERIOD_S)
         raise AssertionError("advice ends with a hint")
+
+    def _tell_progress(self, text: str) -> None:
+        """Write the compiler's progress, the first time after a while and then now and then."""
+        if monotonic() >= self._due:
+            self._due = monotonic() + PROGRESS_PERIOD_S
+            self._write(text)
 
     def _let_play(self) -> bool:
         """Let the player make a move; return whether it did."""
@@ -290,7 +283,7 @@ class PlainTextGame:
     # The coach and reviews
 
     def _toggle_coach(self) -> None:
-        self._judging = _Progress(self._write)
+        self._due = monotonic() + FIRST_PROGRESS_S
         was_on = self._coach.is_on
         self._write(self._coach.toggle())
         if not was_on:
@@ -308,7 +301,7 @@ class PlainTextGame:
     def show_coach(self, status: CoachStatus | None) -> None:  # noqa: ARG002 - it is told in sentences
         """Write the compiler's progress, if that is what the coach waits for."""
         if self._coach.progress:
-            self._judging.tell(f"The judge is {self._coach.progress}.")
+            self._tell_progress(f"The judge is {self._coach.progress}.")
 
     def _review(self, text: str) -> None:
         """Review the game, one move of it, or a record in a file."""
@@ -334,7 +327,7 @@ class PlainTextGame:
             ply: the one move.
             keep: put the mistakes into the notebook.
         """
-        progress = _Progress(self._write)
+        self._due = monotonic() + FIRST_PROGRESS_S
         for answer, pause_s in answers(lambda: review_game(review.record)):
             review.take(answer)
             match answer:
@@ -346,7 +339,7 @@ class PlainTextGame:
                             review.seek(move.ply - 1)
                             self._write(review.sentences)
                 case _ if review.judge is None:
-                    progress.tell(f"{review.summary}.")
+                    self._tell_progress(f"{review.summary}.")
                     sleep(pause_s)
             if ply is not None and len(review.moves) >= ply:
                 break

@@ -85,6 +85,11 @@ class ConfirmDialog(ModalDialog[bool]):
 class Choices(OptionList):
     """A list that takes keys before it is drawn, and fits a terminal of any width."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,J", "cursor_down", "Down"),
+        Binding("k,K", "cursor_up", "Up"),
+    ]
+
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the height; Textual cannot break lines where their padding leaves no column."""
         padding = self.get_component_styles("option-list--option").padding.width
@@ -104,11 +109,7 @@ class Choices(OptionList):
 class ListScreen(ModalDialog[str]):
     """A list to choose from, with a line for a text that is not in it, or one of them alone."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,J", "down", "Down"),
-        Binding("k,K", "up", "Up"),
-        Binding("q,Q", "close", "Close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q", "close", "Close")]
 
     def __init__(self, request: ListRequest) -> None:
         super().__init__()
@@ -154,14 +155,6 @@ class ListScreen(ModalDialog[str]):
             self._fault.update(fault)
         else:
             self.action_close(text)
-
-    def action_down(self) -> None:
-        """Move down the list."""
-        self._list.action_cursor_down()
-
-    def action_up(self) -> None:
-        """Move up the list."""
-        self._list.action_cursor_up()
 
 
 MOUSE_HELP = """\
@@ -292,27 +285,15 @@ class BoardScreen(ModalDialog[Answer]):
             across, down = width - FACTS_COLUMNS - 4, rest
         self.board.set_grid(fit(across, down, rows, columns) if down > 0 else None)
         self._title.update(self.heading)
-        self._bar.update(_within(width, self.keys))
+        self._bar.update("  ".join(self.keys))
 
 
 def row_text(row: DirectionRow, *, is_marked: bool) -> str:
     """Return a direction with its value, or with what it loses; `is_marked` by words too."""
-    marks = [word for word, holds in (("best", row.is_best), ("played", row.is_played)) if holds]
     words = f"{ARROWS[row.direction]} {row.loss or row.value}"
     if is_marked:
-        words = f"{words:<11}{' '.join(marks):<6}"
-    return f"[bold]{words}[/]" if marks else words
-
-
-def _within(width: int, keys: Iterable[str]) -> str:
-    """Return the keys in a line of at most `width` columns."""
-    said = ""
-    for key in keys:
-        longer = f"{said}  {key}" if said else key
-        if len(longer) > width:
-            break
-        said = longer
-    return said
+        words = f"{words:<11}{' '.join(row.marks):<6}"
+    return f"[bold]{words}[/]" if row.marks else words
 
 
 # Reviews
@@ -382,17 +363,15 @@ class ReviewScreen(BoardScreen[bool]):
         self.graph.refresh()
 
     def _markup(self) -> str:
-        """Return the facts: line by line beside the board, close together below it."""
+        """Return the facts, the directions two to a line where there is little room."""
         review, room = self.review, self.app.size.width
-        place, verdict = f"[bold]{escape(review.place)}[/]", escape(review.verdict)
-        figures, summary = escape(", ".join(review.figures).capitalize()), escape(review.summary)
-        verdict, summary = f"[bold $accent]{verdict}[/]", f"[$text-muted]{summary}[/]"
         rows = [row_text(row, is_marked=room >= MIN_MARKED_COLUMNS) for row in review.rows]
-        if room >= WIDE_COLUMNS:
-            return "\n".join([place, verdict, *rows, "", figures, "", summary])
-        pairs = ["  ".join(rows[at : at + 2]) for at in range(0, len(rows), 2)]
-        lines = [verdict, *pairs, place, figures, summary]
-        return "\n".join(lines if room < MIN_MARKED_COLUMNS else [place, *lines[:-3], *lines[-2:]])
+        if room < WIDE_COLUMNS:
+            rows = ["  ".join(rows[at : at + 2]) for at in range(0, len(rows), 2)]
+        verdict = f"[bold $accent]{escape(review.verdict)}[/]"
+        figures = escape(", ".join(review.figures).capitalize())
+        summary = f"[$text-muted]{escape(review.summary)}[/]"
+        return "\n".join([verdict, *rows, f"[bold]{escape(review.place)}[/]", figures, summary])
 
 
 class ReviewGraph(Widget):
