@@ -186,16 +186,6 @@ def test_a_backup_takes_the_place_of_another_file_only_by_force(
         assert restore(again, path) == 0
 
 
-def test_a_backup_needs_the_name_of_a_file(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A folder is not one, whatever its name."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("", ".", "..", "/"):
-        with pytest.raises(StorageError, match="it is there and not an ordinary file"):
-            back_up(store, Path(name))
-
-
 def test_the_command_keeps_backups_in_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

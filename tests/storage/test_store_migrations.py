@@ -12,11 +12,32 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from store_before import ROWS, make_store_before
 
 from py2048.session import open_session
 from py2048.storage import AccountError, StorageError, Store, open_store, schema
 from py2048.storage.database import WRITES, make_engine
+
+BEFORE = Path(__file__).with_name("before")
+"""A store of schema 0009, which an earlier py2048 made: see `before/README.md`."""
+
+_, *ROWS, _ = map(json.loads, (BEFORE / "rows.jsonl").read_text().splitlines())
+
+
+def make_store_before(url: str) -> None:
+    """Make the store of schema 0009 at an empty place."""
+    engine, _ = make_engine(url)
+    with engine.execution_options(**{WRITES: True}).begin() as connection:
+        for statement in (BEFORE / f"{engine.dialect.name}.sql").read_text().split(";"):
+            if statement.strip():
+                connection.execute(sa.text(statement))
+        for name, row in ROWS:
+            table = sa.Table(name, sa.MetaData(), autoload_with=connection)
+            known = schema.metadata.tables.get(name, table)
+            columns = list(known.columns)[: len(row)]
+            values = {column.name: value for column, value in zip(columns, row, strict=True)}
+            connection.execute(sa.insert(known), values)
+        connection.execute(sa.insert(schema.version), {"version_num": "0009"})
+    engine.dispose()
 
 
 def _query(url: str, statement: str) -> list[tuple[Any, ...]]:
@@ -79,14 +100,13 @@ def test_a_store_of_before_keeps_all_that_a_player_has(url: str) -> None:
     """Every row of what stays is there, the game continues, and every name still logs in."""
     make_store_before(url)
     with open_store(url) as store:
-        _, *before, _ = map(json.loads, ROWS.read_text().splitlines())
         for table in schema.metadata.sorted_tables:
             if table.name not in ("names", "settings"):
-                expected = [row for name, row in before if name == table.name]
+                expected = [row for name, row in ROWS if name == table.name]
                 found = [row[: len(expected[0])] for row in _rows(store, table)] if expected else []
                 assert sorted(map(repr, found)) == sorted(map(repr, expected))
         assert _rows(store, schema.settings) == [["local", "theme", "dark"]]
-        people = [row for name, row in before if name == "accounts"]
+        people = [row for name, row in ROWS if name == "accounts"]
         for account, name, *_ in people:
             found = store.accounts.find_name(name.upper())
             assert found is not None
