@@ -43,8 +43,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 OURS, THEIRS = "now", "before"
 T = TypeVar("T")
 MANY = 500
-MOST_PLAYERS = 4000
-MOST_SECONDS = 120.0
+MAX_PLAYERS = 4000
+MAX_S = 120.0
 _VERSION = re.compile(rb'"version":(\d+)')
 _COOKIE = re.compile(rb"(?i)set-cookie: (py2048=[^;]*)")
 _LEGAL = re.compile(rb'"legal":\["(\w+)"')
@@ -414,8 +414,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--profile", action="store_true", help="show the parts, by py-spy")
     parser.add_argument("--no-kill", action="store_true", help="leave out the kill")
     chosen = parser.parse_args()
-    if max(chosen.players) > MOST_PLAYERS or chosen.seconds > MOST_SECONDS:
-        sys.exit(f"at most {MOST_PLAYERS} players for {MOST_SECONDS:.0f} seconds")
+    if max(chosen.players) > MAX_PLAYERS or chosen.seconds > MAX_S:
+        sys.exit(f"at most {MAX_PLAYERS} players for {MAX_S:.0f} seconds")
     if chosen.against and not (chosen.against / "src" / "py2048").is_dir():
         sys.exit(f"{chosen.against} is not a checkout of py2048")
     return chosen

@@ -16,14 +16,14 @@ from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, puzzles
 from py2048.review.themes import Theme
 from py2048.solving import build_table, find_ending, get_formation
 
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 
 
 def test_the_pack_is_complete_and_small() -> None:
     """A thousand puzzles, most of them classic, of every theme, the easiest first."""
     pack = puzzles()
     assert len(pack) == 1000
-    assert PACK.stat().st_size <= MOST_BYTES
+    assert PACK.stat().st_size <= MAX_BYTES
     assert sorted(puzzle.id for puzzle in pack) == list(range(1, 1001))
     assert [each.rating for each in pack] == sorted(each.rating for each in pack)
     presets = Counter(puzzle.rules.name for puzzle in pack)

@@ -23,7 +23,7 @@ every_theme = pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.n
 every_vision = pytest.mark.parametrize("vision", ["normal", "protan", "deutan", "tritan"])
 TO_131072 = [2**rank for rank in range(1, 18)]
 FAR_BEYOND = [2**rank for rank in range(1, 31)]
-LEAST_PAIR = 5.0
+MIN_DIFFERENCE = 5.0
 CONTRASTS = {"high-contrast": 7.0}
 STEPS = {"high-contrast": 13.0, "colour-blind": 13.0}
 """The least contrast of a number on its tile, and difference of neighbours, where it is not 9."""
@@ -70,7 +70,7 @@ def test_all_tiles_to_131072_are_distinct(theme: Theme, vision: str) -> None:
     """No two tiles up to 131072 look alike, and none looks like an empty cell or the frame."""
     for value, other in combinations(TO_131072, 2):
         one, two = theme.tile(value).background, theme.tile(other).background
-        assert difference(one, two, vision) >= LEAST_PAIR, (value, other)
+        assert difference(one, two, vision) >= MIN_DIFFERENCE, (value, other)
     for value in FAR_BEYOND:
         for ground in (theme.empty, theme.board):
             assert difference(theme.tile(value).background, ground, vision) >= 8, value

@@ -76,13 +76,13 @@ class OnlineGames(Subject):
         found = self._open(games.c.id == game_id, limit=1)
         return found[0] if found else None
 
-    def live(self, ids: Collection[str], *, limit: int = 20) -> list[OpenGame]:
-        """Return those of the games that may be watched and have moves, the last changed first.
+    def live(self, ids: Collection[str]) -> list[OpenGame]:
+        """Return 20 of the games that may be watched and have moves, the last changed first.
 
         Daily games are not among them: see `py2048.server.play.fairness`.
         """
         may_watch = games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None)
-        return self._open(games.c.id.in_(ids), *may_watch, limit=limit)
+        return self._open(games.c.id.in_(ids), *may_watch, limit=20)
 
     def _open(self, *conditions: sa.ColumnElement[bool], limit: int) -> list[OpenGame]:
         query = (

@@ -37,7 +37,6 @@ _SUMMARIES = (
     .order_by(bests.c.rules, bests.c.category)
 )
 _FACTS = ("category", "rules", "owner", "score", "finished")
-_ORDER = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 
 
 class Records(Subject):
@@ -127,8 +126,8 @@ class Records(Subject):
         """Return the summary of a finished game, None where there is none."""
         return self._database.one(RecordSummary, _SUMMARY.where(records.c.id == record_id))
 
-    def ends(self, owner: str, rules: str, *, limit: int = 5000) -> list[GameEnd]:
-        """Return when an account's latest games under some rules ended and how, oldest first.
+    def ends(self, owner: str, rules: str) -> list[GameEnd]:
+        """Return when an account's latest 5,000 games under rules ended and how, oldest first.
 
         Games in which a computer player made a move are not among them.
         """
@@ -140,7 +139,7 @@ class Records(Subject):
                 records.c.category != "computer",
             )
             .order_by(records.c.finished.desc(), records.c.id)
-            .limit(limit)
+            .limit(5000)
         )
         return self._database.all(GameEnd, query)[::-1]
 
@@ -193,10 +192,8 @@ class Leaderboards(Subject):
     days of challenges. Quarters are called seasons, and stay.
     """
 
-    def top(
-        self, category: str, rules: str, period: str = "ever", *, limit: int = 100
-    ) -> list[RecordSummary]:
-        """Return the best game of each account with a name, the highest score first.
+    def top(self, category: str, rules: str, period: str = "ever") -> list[RecordSummary]:
+        """Return the best game of each account with a name, the 100 highest scores first.
 
         Args:
             category: The board.
@@ -205,7 +202,6 @@ class Leaderboards(Subject):
                 week and the season are those of now, in UTC. Or a season, such as ``2048-Q1``, or
                 the date of a daily challenge, such as ``2048-01-31``: only accounts from before
                 that day stand on its board, as a new one may know the tiles from another.
-            limit: How many at most.
         """
         query = (
             sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
@@ -218,8 +214,8 @@ class Leaderboards(Subject):
                 leaders.c.rules == rules,
                 accounts.c.created < period if category == "daily" else sa.true(),
             )
-            .order_by(*_ORDER)
-            .limit(limit)
+            .order_by(leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
+            .limit(100)
         )
         return self._database.all(RecordSummary, query)
 

@@ -32,16 +32,13 @@ class Reviews(Subject):
         """Return what a finished review says of each move, None where there is none."""
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
-    def figures(
-        self, owner: str, rules: str, name: str, *, limit: int = 500
-    ) -> list[tuple[str, float]]:
-        """Return a number of the summaries of an account's latest reviewed games under some rules.
+    def figures(self, owner: str, rules: str, name: str) -> list[tuple[str, float]]:
+        """Return a number of the summaries of an account's latest 500 reviewed games under rules.
 
         Args:
             owner: The account.
             rules: The text of the rules.
             name: The number's name in a summary.
-            limit: How many games at most.
 
         Returns:
             When each game ended, ISO 8601 in UTC, and its number, the oldest first.
@@ -59,7 +56,7 @@ class Reviews(Subject):
                 reviews.c.fault.is_(None),
             )
             .order_by(records.c.finished.desc())
-            .limit(limit)
+            .limit(500)
         )
         return [(row.finished, row.figure) for row in self._database.rows(query)][::-1]
 
