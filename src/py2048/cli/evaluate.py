@@ -23,7 +23,7 @@ from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
 
 if TYPE_CHECKING:
-    from py2048.arena import GameResult, Pool, Results, Tournament
+    from py2048.arena import GameResult, Results, Tournament
     from py2048.arena.statistics import Regret
 
 
@@ -94,6 +94,8 @@ def evaluate(
 
     if plot:
         plots.check_plots(plot)
+    if cluster is not None and jobs is not None:
+        raise TournamentError("--jobs is for this machine: leave it out with --cluster")
     tells_regret = regret or solution is not None
     tournament = Tournament(
         tuple(players),
@@ -129,9 +131,10 @@ def _played(
     line: StatusLine,
 ) -> Results:
     """Play the tournament, to its end or until Ctrl-C; save each game as it ends."""
-    from py2048.arena import Results, run_tournament
+    from py2048.arena import Results, local_pool, run_tournament
     from py2048.arena.jobs import warm_up
     from py2048.arena.log import GameLog, RecordFolder
+    from py2048.arena.ray_cluster import RayPool
 
     results = Results(tournament)
     with ExitStack() as stack:
@@ -148,10 +151,11 @@ def _played(
                 log.add(played)
 
         with suppress(KeyboardInterrupt):  # the results are then marked as incomplete
-            if cluster is None:  # once, instead of in each process
-                for spec in tournament.players:
+            if cluster is None:
+                for spec in tournament.players:  # once, instead of in each process
                     warm_up(spec, tournament.rules, recorded=tournament.recorded)
-            pool = stack.enter_context(closing(_pool(jobs, cluster)))
+            workers = local_pool(jobs) if cluster is None else RayPool(cluster)
+            pool = stack.enter_context(closing(workers))
             line.news = f"{results.total - results.count:,} games {pool.place}"
             for _ in run_tournament(results, pool, save=save):
                 line.news = _news(results)
@@ -162,15 +166,3 @@ def _news(results: Results) -> str:
     found = {spec: results.so_far(spec) for spec in results.tournament.players}
     means = [f"{spec} mean {mean:,.0f}" for spec, (count, mean) in found.items() if count]
     return f"{results.count:,} of {results.total:,}: {'; '.join(means)}"
-
-
-def _pool(jobs: int | None, cluster: str | None) -> Pool:
-    from py2048.arena import local_pool
-
-    if cluster is None:
-        return local_pool(jobs)
-    if jobs is not None:
-        raise TournamentError("--jobs is for this machine: leave it out with --cluster")
-    from py2048.arena.ray_cluster import RayPool
-
-    return RayPool(cluster)

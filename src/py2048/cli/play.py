@@ -7,7 +7,6 @@ import re
 import sys
 import time
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,7 +109,14 @@ def watch(
     json: JsonOption = False,
 ) -> int:
     """Watch a computer game, printed as it goes. Nothing is saved."""
-    from py2048.session import Session  # costs more than a window's first picture
+    from py2048.session import Moved, Session  # costs more than a window's first picture
+    from py2048.ui.shared.describe import describe
+
+    def show(happened: Iterable[Event]) -> None:
+        for event in () if quiet or json else happened:
+            print(describe(event), flush=True)
+            if isinstance(event, Moved):
+                time.sleep(delay)
 
     wanted, first = chosen_rules(rules, size), chosen_seed(seed)
     chooser = make_player(player)
@@ -118,7 +124,6 @@ def watch(
     results = []
     for index in range(games):
         session = Session(player=chooser.name)
-        show = partial(_show_events, delay=None if quiet or json else delay)
         show(session.start(wanted, seed=base if index == 0 else derive_seed(base, index)))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
             with StatusLine(quiet=quiet or json):
@@ -164,17 +169,6 @@ def desktop_entry(
     if not there:
         print("nothing to remove")
     return 0
-
-
-def _show_events(happened: Iterable[Event], *, delay: float | None) -> None:
-    """Print events, with a delay after each move; `None` prints none."""
-    from py2048.session import Moved
-    from py2048.ui.shared.describe import describe
-
-    for event in happened if delay is not None else ():
-        print(describe(event), flush=True)
-        if isinstance(event, Moved) and delay:
-            time.sleep(delay)
 
 
 # The game in the menu of a desktop, as freedesktop.org has it

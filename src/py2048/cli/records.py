@@ -112,24 +112,15 @@ def _verified(file: Path, secret: str | None, commitment: str | None) -> list[di
         named = text.startswith((str(file), "cannot read", "standard input"))
         message = text if named else f"{file}: {text}"
         return [{"file": str(file), "ok": False, "message": message}]
-    return [
-        {"file": str(file), "ok": True, "message": f"{name}: {_summary(record, secret)}"}
-        | {
-            "rules": str(record.rules),
-            "score": record.score,
-            "plies": record.plies,
-            "seed": record.seed,
-            "seeded_start": record.has_seeded_start(),
-        }
-        for name, record in zip(_names(file, len(records)), records, strict=True)
-    ]
-
-
-def _names(file: Path, count: int) -> list[str]:
-    """Return what to call each of the games in a file."""
-    if count == 1:
-        return [str(file)]
-    return [f"{file} ({number} of {count})" for number in range(1, count + 1)]
+    results: list[dict[str, object]] = []
+    for number, record in enumerate(records, 1):
+        name = f"{file} ({number} of {len(records)})" if len(records) > 1 else str(file)
+        results.append(
+            {"file": str(file), "ok": True, "message": f"{name}: {_summary(record, secret)}"}
+            | {"rules": str(record.rules), "score": record.score, "plies": record.plies}
+            | {"seed": record.seed, "seeded_start": record.has_seeded_start()}
+        )
+    return results
 
 
 def _summary(record: Record, secret: str | None = None) -> str:
@@ -162,7 +153,11 @@ def import_replay(
         raise RecordError(
             f"{file} holds {len(records)} games: name a folder for their records, such as {target}/"
         )
-    targets = _targets(folder, file, len(records))
+    targets = [folder]
+    if folder.is_dir():
+        stem = "game" if file == STDIN else file.name.removesuffix(".json").partition(".")[0]
+        numbers = [""] if len(records) == 1 else [f"-{n}" for n in range(1, len(records) + 1)]
+        targets = [folder / f"{stem}{number}.2048.json" for number in numbers]
     for each in targets:
         if each.exists() and not force:
             raise RecordError(f"{each} exists: choose another name, or give --force to replace it")
@@ -170,15 +165,6 @@ def import_replay(
         record.save(each)
         print(f"{each}: {_summary(record)}")
     return 0
-
-
-def _targets(target: Path, file: Path, count: int) -> list[Path]:
-    """Return the files for `count` records: `target`, or files in it named after `file`."""
-    if not target.is_dir():
-        return [target]
-    stem = "game" if file == STDIN else file.name.removesuffix(".json").partition(".")[0]
-    numbers = [""] if count == 1 else [f"-{number}" for number in range(1, count + 1)]
-    return [target / f"{stem}{number}.2048.json" for number in numbers]
 
 
 def scores(

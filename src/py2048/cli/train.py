@@ -40,6 +40,13 @@ NOTHING_LEFT = (
 )
 CALIBRATION_GAMES = 200
 
+AtOnceOption = Annotated[
+    int | None,
+    typer.Option(
+        *("--threads", "-j"), min=1, max=1024, metavar="N", help="Games at the same time."
+    ),
+]
+
 SHIPPED = "shipped"
 """The name in ``--from`` of the weights that come with py2048; a file is ``./shipped``."""
 
@@ -55,12 +62,7 @@ def train(
     ] = None,
     rules: RulesOption = None,
     seed: SeedOption = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            *("--threads", "-j"), min=1, max=1024, metavar="N", help="Games at the same time."
-        ),
-    ] = None,
+    threads: AtOnceOption = None,
     games: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Stop after this many games.")
     ] = None,
@@ -228,6 +230,9 @@ def _say(text: str) -> None:
 
 
 def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool) -> TrainingRun:
+    from py2048.ntuple.weights import load
+    from py2048.players.searching import network_for
+    from py2048.rules import Rules
     from py2048.training.run import TrainingRun
     from py2048.training.trainer import config_from, data_of
 
@@ -237,23 +242,9 @@ def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool
         return TrainingRun.resume(folder, values)
     if not weights:
         return TrainingRun.begin(folder, config_from(values))
-    network = _first_network(weights, str(values.get("rules", "classic")))
+    rules = Rules.parse(str(values.get("rules", "classic")))
+    network = network_for(rules) if weights == SHIPPED else load(weights)
     return TrainingRun.begin(folder, config_from(data_of(network) | values), network)
-
-
-def _first_network(weights: str, rules: str) -> Network:
-    from py2048.ntuple.weights import load, shipped_network
-    from py2048.rules import Rules
-
-    if weights != SHIPPED:
-        return load(weights)
-    network = shipped_network(Rules.parse(rules))
-    if network is None:
-        raise WeightsError(
-            f"--from shipped: no weights come with py2048 for the rules {rules}; "
-            "name a file, or leave out --from"
-        )
-    return network
 
 
 def weights(
@@ -279,12 +270,7 @@ def weights(
         ),
     ] = False,
     seed: SeedOption = None,
-    threads: Annotated[
-        int,
-        typer.Option(
-            *("--threads", "-j"), min=1, max=1024, metavar="N", help="Games at the same time."
-        ),
-    ] = 1,
+    threads: AtOnceOption = 1,
     json: JsonOption = False,
 ) -> int:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
@@ -296,22 +282,22 @@ def weights(
     data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
     network = files.load(file) if pack or games or records else None
     small = files.save_packed(network, pack, step=step, prune=prune) if network and pack else None
-    first, kept = chosen_seed(seed) or 0, files.load_records(file)
+    first, kept, at_once = chosen_seed(seed) or 0, files.load_records(file), threads or 1
     with StatusLine(quiet=json):
         if network and records:
             player = partial(Searcher, network.rules, network, SearchLimits(1))
             count = games or CALIBRATION_GAMES
-            kept = calibrate(player, usual_stages(), count, seed=first, threads=threads)
+            kept = calibrate(player, usual_stages(), count, seed=first, threads=at_once)
             files.save_records(kept, file)
         if kept:
             stages = [each._asdict() for each in kept.stages]
             data["records"] = {"games": kept.games, "seed": kept.seed, "stages": stages}
         if network and games:
-            data["strength"] = _strength(network, games, first, threads)
+            data["strength"] = _strength(network, games, first, at_once)
         if small and pack:
             data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
             if games:
-                data["packed"]["strength"] = _strength(small, games, first, threads)
+                data["packed"]["strength"] = _strength(small, games, first, at_once)
     if json:
         print_json(data)
     else:
