@@ -203,8 +203,9 @@ def measure_training(minutes: float = 10.0) -> None:
 
     In the last fifth of the time weights learn at a tenth of the rate, to even out their noise.
     """
+    from py2048.training.boards import evaluate
     from py2048.training.run import TrainingRun
-    from py2048.training.trainer import TrainingConfig, evaluate
+    from py2048.training.trainer import TrainingConfig
 
     threads, folder = available_threads(), WORK / "training"
     shutil.rmtree(folder, ignore_errors=True)

@@ -18,7 +18,7 @@ from py2048.errors import BoardError, PlayerError, RecordError
 from py2048.players import Unit
 from py2048.review import Grade, Judge, judge_for, review, reviewing
 from py2048.review.judges import ExactJudge
-from py2048.review.moves import accuracy_of, grade_of
+from py2048.review.moves import grade_of
 from py2048.review.page import page
 from py2048.review.plots import graph
 from py2048.review.words import describe_review
@@ -214,13 +214,6 @@ def test_grades_have_the_limits_of_their_source() -> None:
     """The ratios 0.999, 0.99, 0.975 and 0.9 of the best value."""
     shares = (0.0, 0.001, 0.0011, 0.01, 0.0101, 0.025, 0.0251, 0.1, 0.1001, 1.0)
     assert [grade_of(share) for share in shares] == [each for each in Grade for _ in range(2)]
-
-
-def test_accuracy_falls_from_100_to_0() -> None:
-    """It is 100 for the best move, and 0 for one that gives all away."""
-    found = [accuracy_of(share / 100) for share in range(101)]
-    assert (found[0], found[-1]) == (100.0, 0.0)
-    assert found == sorted(found, reverse=True)
 
 
 def test_a_judge_is_a_text_a_player_or_a_judge() -> None:

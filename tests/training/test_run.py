@@ -95,13 +95,10 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("plan", 5, "plan: "),
         ("plan", {"threads": "two"}, "plan: threads = 'two' must be of type int"),
         ("plan", {"lambda": 10**400}, "plan: lambda = 1000"),
         ("history", [5], "history, changes or notes: "),
-        ("notes", 5, "history, changes or notes: "),
         ("notes", {"curve": []}, "notes: 'seconds'"),
-        ("curve", 5, "notes: 'int' object"),
         ("curve", [{"games": "many"}], "notes: games = 'many' must be of type int"),
         ("stop", {"minutes": -1}, "notes: minutes must not be -1"),
         ("before", {}, "notes: 'ranks'"),
@@ -117,7 +114,7 @@ def test_a_wrong_header_of_a_checkpoint_is_refused(
 
     def edit(header: dict[str, Any]) -> None:
         holder = header if name in header else header["notes"]
-        holder[name] = holder[name] | value if name == "plan" and value != 5 else value
+        holder[name] = holder[name] | value if name == "plan" else value
 
     edited(path, edit)
     with pytest.raises(WeightsError, match=f"checkpoint.npz is damaged: {reason}"):
@@ -143,9 +140,7 @@ def test_there_is_a_checkpoint_to_resume(tmp_path: Path) -> None:
     [
         (None, "plan.toml cannot be read: No such file or directory"),
         (b"lambda = ", "plan.toml is not TOML: Invalid value"),
-        (b"\xff", "plan.toml is not TOML: 'utf-8' codec"),
         (b"run = 5", "run = 5 must be a table"),
-        (b"rules = 5", "rules = 5 must be of type str"),
         (b"threads = [[1]]", r"threads = [[1]] must be of type int"),
     ],
 )
@@ -374,9 +369,7 @@ def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:
         ({"lambda": "half"}, "must be of type float"),
         ({"lambda": 2.0}, "lambda must be 0.0 to 1.0"),
         ({"stages": "16"}, "list of whole numbers"),
-        ({"threads": 0}, "threads must be 1 to"),
         ({"optimistic_init": math.nan}, "optimistic_init must be .* not nan"),
-        ({"optimistic_init": math.inf}, "optimistic_init must be .* not inf"),
         ({"carousel": True}, "a carousel needs stages"),
         ({"ranks": 17}, "distinguishes 2 to 16 ranks, not 17"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),

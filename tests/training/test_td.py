@@ -254,12 +254,6 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
         Trainer(SMALL, later.network())
 
 
-def test_optimism_is_the_value_of_every_board() -> None:
-    """Before training."""
-    network = Trainer(config_from(SMALL.data() | {"optimistic_init": 320.0})).network()
-    assert network.value(TRAJECTORY[0]) == pytest.approx(320.0)
-
-
 # --- plain and compiled --------------------------------------------------------------------------
 
 

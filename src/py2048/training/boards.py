@@ -25,7 +25,6 @@ from py2048.rules import Rules
 from py2048.search._expectimax_kernels import OVER, PLY, SCORE, STATE
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher, play_games, score_of
-from py2048.training import trainer
 from py2048.training.trainer import ScoreTally
 
 KIND = "py2048-boards"
@@ -360,10 +359,8 @@ def played_on(
 def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> ScoreTally:
     """Play games with a network, without search and without learning.
 
-    Game number N has the seed ``derive_seed(seed, N)``, with bands or without.
+    Game number N has the seed ``derive_seed(seed, N)``.
     """
-    if network.bands is None:
-        return trainer.evaluate(network, games, seed, threads=threads)
 
     def play(searcher: Searcher, number: int) -> tuple[int, int]:
         played = play_games(searcher, [derive_seed(seed, number)])
@@ -379,13 +376,15 @@ def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Sc
 
 
 def usual_stages() -> list[Stage]:
-    """Return the start of the game, and the stages of each tile from 32 to 65536."""
-    return [(START, 0), *(stage for rank in range(5, 17) for stage in quarters(1 << rank))]
+    """Return the start of the game, and the stages of each tile from 32 to 65536.
 
-
-def quarters(tile: int) -> list[Stage]:
-    """Return the stages of a tile: by quarters of the way to the next, and the last eighth."""
-    return [(tile, tile * part // 8) for part in (8, 10, 12, 14, 15)]
+    Those of a tile are by quarters of the way to the next, and the last eighth.
+    """
+    tiles = [1 << rank for rank in range(5, 17)]
+    return [
+        (START, 0),
+        *((tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)),
+    ]
 
 
 def calibrate(

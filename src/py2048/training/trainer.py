@@ -121,11 +121,6 @@ class TrainingConfig:
         tuples = parse_tuples(self.tuples or default_tuples(*shape), *shape)
         return NetworkLayout(*shape, tuples, self.stages, self.ranks)
 
-    @classmethod
-    def for_network(cls, network: Network) -> TrainingConfig:
-        """Return settings for a network's weights as they are."""
-        return config_from({**data_of(network), "temporal_coherence": False})
-
     def changed(self, values: Mapping[str, object]) -> TrainingConfig:
         """Return the settings with other values, of those that may change during a training.
 
@@ -420,13 +415,6 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 
 def _first_use(rules: str) -> None:
     Trainer(TrainingConfig(rules)).prepare()
-
-
-def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> ScoreTally:
-    """Play games with a network, as `Trainer.evaluate` does."""
-    return Trainer(TrainingConfig.for_network(network), network).evaluate(
-        games, seed, threads=threads
-    )
 
 
 def new_worker(layout: NetworkLayout, length: int, starts: int = 0) -> kernels.WorkerState:
