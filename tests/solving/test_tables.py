@@ -131,6 +131,7 @@ def test_chances_are_those_of_plain_recursion(
             moves = table.move_chances(board)
             assert set(moves) == set(board.legal_directions())
             assert max(moves.values(), default=0.0) == table.chance_of(board)
+            assert table.best(board) == (max(moves, key=moves.__getitem__) if moves else None)
         chances.add(round(wanted, 6))
     assert len(chances) > 5
 

@@ -150,6 +150,16 @@ class Table:
                 found[direction] = max(chance, found.get(direction, 0.0))
         return found
 
+    def best(self, board: Board) -> Direction | None:
+        """Return the best move, the first of several in the order of `Direction`; `None` at an end.
+
+        Raises:
+            BoardError: if the board is not in the formation, in any symmetric image.
+            SolvingError: if the file is damaged.
+        """
+        chances = self.move_chances(board)
+        return max(chances, key=chances.__getitem__) if chances else None
+
     def _afters(self, board: int, turn: int) -> dict[Direction, float]:
         """Return the chance after each legal move on a packed board, seen turned."""
         slid = np.empty(4, np.uint64)
