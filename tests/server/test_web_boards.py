@@ -63,21 +63,6 @@ async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> No
             await asyncio.sleep(0.05)  # a list may be a second old
 
 
-async def test_a_casual_game_with_undo_counts_apart(web_server: WebServer) -> None:
-    """A game with help stands on the assisted board, when its player has left it."""
-    browser = await named(web_server, "Casual player")
-    async with browser.socket() as socket:
-        game = (await socket.new(RULES, "casual"))["game"]
-        await socket.move()
-        number = socket.state["version"] + 1
-        await socket.ask("undo", "events", number=number)
-        await socket.play_out()
-        await socket.new()
-        await record_of(browser, game)
-    assert "Casual player" in scores(browser, "assisted")
-    assert "Casual player" not in scores(browser, "ranked")
-
-
 async def test_a_computers_game_counts_apart(web_server: WebServer) -> None:
     """A game in which a computer player made a move stands on the computers' board."""
     browser = await named(web_server, "Lazy player")
@@ -143,6 +128,7 @@ async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
         assert page.status == 200
         assert state["commitment"] in page.text
         assert browser.get(f"/game/{state['game']}/record").status == 404
+        assert "/record" not in page.text
         over = await socket.play_out()
         await record_of(browser, state["game"])
     page = browser.get(f"/game/{state['game']}").text
@@ -162,19 +148,6 @@ async def test_live_games_are_listed(web_server: WebServer) -> None:
         await socket.move()
         assert f"/game/{game}" in browser.get("/leaderboards").text
         assert f"/game/{game}" in browser.get("/player/Live%20player").text
-
-
-async def test_a_live_page_offers_no_record(browser: Browser) -> None:
-    """There is a record when the game is over, whatever its mode; no page links one before."""
-    async with browser.socket() as socket:
-        game = (await socket.new(RULES, "casual"))["game"]
-        await socket.move()
-        assert browser.get(f"/game/{game}/record").status == 404
-        assert "/record" not in browser.get(f"/game/{game}").text
-        await socket.play_out()
-        await socket.send("leave")
-        await record_of(browser, game)
-    assert f"/game/{game}/record" in browser.get(f"/game/{game}").text
 
 
 def test_the_form_offers_what_the_server_plays(browser: Browser) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -18,7 +17,7 @@ import sqlalchemy as sa
 import stand_in_review
 from inside import Visitor, add_game, running
 from store_games import add_record
-from web_server import GENEROUS, Browser, Json, WebServer, serving
+from web_server import Browser, Json, WebServer
 
 from py2048 import Record
 from py2048.server import schema
@@ -337,22 +336,3 @@ def test_a_game_is_reviewed(browser: Browser, store: Store) -> None:
     review = store.reviews.find(game)
     assert review
     assert review.attempts == 1
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_a_killed_server_finishes_its_reviews_at_the_next_start(tmp_path: Path) -> None:
-    """Of three that were asked for, one of them being computed, none is lost."""
-    home = tmp_path / "home"
-    with serving(home, *GENEROUS) as server:
-        browser = Browser(server)
-        browser.get("/account")
-        with open_store(home / "py2048.sqlite3") as store:
-            games = [add_game(store, seed) for seed in (1, 2, 3)]
-        for game in games:
-            assert browser.form(f"/game/{game}/review").status == 303
-        time.sleep(0.5)
-        server.stop(signal.SIGKILL)
-    with serving(home, *GENEROUS) as server:
-        for game in games:
-            assert reviewed(Browser(server), game)["state"] == "done"

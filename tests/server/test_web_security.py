@@ -56,6 +56,8 @@ def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
         assert "max-age" in answer.headers["Strict-Transport-Security"]
         own = Browser(server, headers={"Origin": "https://2048.example"})
         assert own.form("/account/logout").status == 303
+        battle = own.form("/battle").headers["location"]
+        assert f"https://2048.example{battle}" in own.get(battle).text
         plain = Browser(server, headers={"Origin": server.url})
         assert plain.form("/account/logout").status == 403
 

@@ -7,19 +7,15 @@ import io
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
 from PIL import Image, ImageDraw
-from starlette.requests import Request
 from store_games import add_record, new_online_game
 from web_server import Browser, WebServer
 
 from py2048.server.play.games import GameService
-from py2048.server.settings import Settings
 from py2048.server.site.games import HEIGHT, WIDTH, Card, card_of, picture
-from py2048.server.site.pages import origin_of
 from py2048.storage import Store, open_store
 
 TODAY = datetime.now(UTC).date()
@@ -126,24 +122,3 @@ async def test_a_page_to_share(web_server: WebServer) -> None:
     assert over["commitment"] not in answer.text
     assert f"/game/{game}/share" in browser.get("/daily").text
     assert 429 in {crawler.get(f"/game/{game}/card.png").status for _ in range(60)}
-
-
-@pytest.mark.parametrize(
-    ("public", "origin"),
-    [(None, "http://2048.local:8000"), ("https://2048.example/", "https://2048.example")],
-)
-def test_addresses_are_the_public_ones(public: str | None, origin: str) -> None:
-    """Behind a proxy the page names the server as browsers find it."""
-    headers = [(b"host", b"2048.local:8000")]
-    services = SimpleNamespace(settings=Settings(key="k" * 16, public_url=public))
-    request = Request(
-        {
-            "type": "http",
-            "scheme": "http",
-            "path": "/",
-            "query_string": b"",
-            "headers": headers,
-            "app": SimpleNamespace(state=SimpleNamespace(services=services)),
-        }
-    )
-    assert origin_of(request) == origin
