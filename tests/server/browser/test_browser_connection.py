@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from typing import Any
 
 import pytest
@@ -292,23 +291,6 @@ async def test_a_server_that_restarts(browser: Browser, own_server: Server) -> N
         await player.settle()
         assert player.moves()[count:] == ["down", "up"]
         assert await player.board() == (await player.state())["board"]
-
-
-async def test_a_server_that_is_killed(browser: Browser, own_server: Server) -> None:
-    """Killed in the middle of a burst, the server knows every move that it answered."""
-    async with arriving(browser) as arrive:
-        player = await arrive(own_server.url)
-        await player.visit()
-        keys = ("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowDown") * 3
-        await player.press(*keys)
-        own_server.stop(signal.SIGKILL)
-        answered = len(player.events("moved"))
-        own_server.start()
-        await player.page.wait_for_function("() => !document.body.classList.contains('away')")
-        await player.settle()
-        state = await player.state()
-        assert await player.board() == state["board"]
-        assert answered <= state["ply"] <= len(keys)
 
 
 async def test_far_from_the_server(browser: Browser, server: Server) -> None:

@@ -6,18 +6,15 @@ import asyncio
 import json
 import os
 import secrets
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 from tests.free_ports import free_port
+from web_server import GENEROUS, WebServer
+from web_server import Browser as Visitor
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, WebSocketRoute
@@ -48,38 +45,23 @@ class Server:
     def __init__(self, home: Path) -> None:
         self._home = home
         self.store = home / "py2048.sqlite3"
-        self._process: subprocess.Popen[str] | None = None
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
         """Start it, and wait until it is ready."""
-        command = [sys.executable, "-m", "py2048", "serve", "--port", str(self.port)]
-        limits = ["--requests-rate", "10000", "--moves-rate", "1000"]
-        self._process = subprocess.Popen(
-            [*command, *limits, "--log-level", "error"],
-            env={**os.environ, "PY2048_HOME": str(self._home), "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert self.url in line, line
-        for _ in range(300):
-            try:
-                with urlopen(f"{self.url}/readyz", timeout=10):
-                    return
-            except HTTPError:  # it listens before the store is open
-                time.sleep(0.05)
+        options = ("--port", str(self.port), *GENEROUS, "--log-level", "error")
+        self._running = WebServer(self._home, *options)
+        ready = Visitor(self._running)
+        for _ in range(300):  # it listens before the store is open
+            if ready.get("/readyz").status == 200:
+                return
+            time.sleep(0.05)
         raise AssertionError("the server does not get ready")
 
-    def stop(self, how: int = signal.SIGTERM) -> None:
-        """End it, politely or with SIGKILL."""
-        if self._process is None:
-            return
-        self._process.send_signal(how)
-        self._process.communicate(timeout=30)
-        self._process = None
+    def stop(self) -> None:
+        """End it."""
+        self._running.stop()
 
 
 class Player:
