@@ -53,7 +53,6 @@ def _task(report: Report, number: str) -> TaskResult:
 DICTIONARY = "ist/right/dictionary.py"
 NO_RETURN = ("    b[key(c)] = v\n    return b\n", "    b[key(c)] = v\n")
 LONG_HAND = "comp1127/right/long_hand.py"
-LOOPS_PY = "cmput175/right/loops.py"
 
 
 def test_what_is_shown_is_the_cause_of_the_loss():

@@ -24,8 +24,6 @@ from py2048.storage import open_store
 A_MOVE = 1.0
 """Seconds that no move may take on the busiest machine: the promise is 0.2, a lock lasts longer."""
 
-Locked = Callable[[Path], "contextmanager[None]"]
-
 
 @pytest.fixture(autouse=True)
 def honest_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
