@@ -209,12 +209,9 @@ class Database:
     def read(self) -> Iterator[Connection]:
         """Give a connection whose reads all see the same moment."""
         self._check_open()
-        if (shared := getattr(self._shared, "connection", None)) is not None:
-            with explained(self.name):
-                yield shared
-            return
-        with explained(self.name), self._reader.begin() as connection:
-            yield connection
+        shared: Connection | None = getattr(self._shared, "connection", None)
+        with explained(self.name), nullcontext(shared) if shared else self._reader.begin() as found:
+            yield found
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
