@@ -15,6 +15,7 @@ import typer
 from py2048.cli.options import (
     DelayOption,
     JsonOption,
+    OptionalPlayer,
     PlayerOption,
     RulesOption,
     SeedOption,
@@ -26,7 +27,7 @@ from py2048.cli.options import (
 from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
 from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error
-from py2048.players import list_players, make_player
+from py2048.players import make_player
 from py2048.rng import derive_seed, random_seed
 from py2048.ui.shared.themes import DEFAULT_THEME, THEMES, get_theme
 
@@ -44,16 +45,7 @@ def play(
     rules: RulesOption = None,
     size: SizeOption = None,
     seed: SeedOption = None,
-    player: Annotated[
-        str | None,
-        typer.Option(
-            "--player",
-            "-p",
-            metavar="PLAYER",
-            help="Let this player play.",
-            autocompletion=list_players,
-        ),
-    ] = None,
+    player: OptionalPlayer = None,
     ui: Annotated[
         UserInterface,
         typer.Option(
