@@ -284,7 +284,7 @@ async def test_a_server_may_do_without(tmp_path: Path) -> None:
     for plies in (3, reviews.MAX_MOVES + 1):
         shown = text_of(
             "_review.html", review=answer, game={"id": game, "plies": plies},
-            reviews_games=False, most_moves=reviews.MAX_MOVES,
+            reviews_games=False, max_moves=reviews.MAX_MOVES,
         )  # fmt: skip
         assert "Games are not reviewed on this server." in shown
         assert "moves are not reviewed" not in shown

@@ -160,7 +160,7 @@ class OpenRequest(PageMessage, tag="open"):
 
 
 class WatchRequest(PageMessage, tag="watch"):
-    """Watch a game, whoever plays it."""
+    """Watch a game, of any player."""
 
     game: Text
 
@@ -240,7 +240,7 @@ def parse_message(frame: str | None) -> PageMessage:
     """Return the message in a frame.
 
     Raises:
-        ActionRejected: if it is none.
+        ActionRejected: if it is not one.
     """
     if frame is None or len(frame) > MAX_CHARACTERS:
         raise malformed(f"a message is text of at most {MAX_CHARACTERS} characters")
@@ -279,7 +279,7 @@ def convert(value: object, kind: type[T], *, strict: bool = True) -> T:
 
 
 def explain(error: ValidationError, kind: type, value: object) -> str:
-    """Return what is wrong with a value that is no `kind`: the field and what it must be."""
+    """Return what is wrong with a value that is not a `kind`: the field and what it must be."""
     found = re.search(r"required field `(\w+)`|at `\$\.(\w+)", str(error))
     if found is None or not isinstance(value, dict):
         return "the body must be a JSON object"
@@ -303,7 +303,7 @@ def checked_game_id(text: str) -> str:
     """Return the id of a game, which need not exist.
 
     Raises:
-        ActionRejected: if it can be none.
+        ActionRejected: if it cannot be one.
     """
     if not (0 < len(text) <= _MAX_ID and text.isascii() and text.isalnum()):
         raise ActionRejected("unknown_game", "there is no such game")

@@ -86,11 +86,6 @@ class Reviews(Subject):
             query = query.where(reviews.c.asked < before)
         return int(self._database.value(query))
 
-    def count(self, owner: str) -> int:
-        """Return how many games of an account are reviewed."""
-        query = sa.select(sa.func.count()).where(reviews.c.owner == owner, ~_PENDING)
-        return int(self._database.value(query))
-
     def waiting(self, games: Collection[str]) -> set[str]:
         """Return those of the games whose reviews wait or are being computed."""
         query = sa.select(reviews.c.game_id).where(reviews.c.game_id.in_(games), _PENDING)

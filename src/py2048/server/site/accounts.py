@@ -105,7 +105,7 @@ async def act(request: Request, user: User) -> Response:
 async def _page(request: Request, user: User, *, status: int = 200, **values: object) -> Response:
     """Return the page with a line of `error` or `notice`, or a `secret` shown only once."""
     lists = await services_of(request).do(_lists_of, user)
-    values |= {**lists, "session": user.session, "most_bots": MAX_BOTS}
+    values |= {**lists, "session": user.session, "max_bots": MAX_BOTS}
     response = render(request, user, "account.html", status, **values)
     response.headers["cache-control"] = "private, no-store"
     return response

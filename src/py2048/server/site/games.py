@@ -80,7 +80,7 @@ async def show(request: Request, user: User) -> Response:
         "game.html",
         game=value,
         review=review,
-        most_moves=MAX_MOVES,
+        max_moves=MAX_MOVES,
         graph=GRAPH,
         reviews_games=services.settings.reviews > 0,
     )
