@@ -14,15 +14,7 @@ from py2048.game import Game
 from py2048.ntuple.heuristic import DEFAULT, Heuristic, board_value
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import has_shipped, load, records_path, shipped_network
-from py2048.players.player import (
-    Chance,
-    FinishedGame,
-    Meaning,
-    Recent,
-    Unit,
-    best,
-    checked_game,
-)
+from py2048.players.player import Chance, FinishedGame, Meaning, Recent, Unit, best, checked_game
 from py2048.rules import Rules
 from py2048.search.context import is_searchable
 from py2048.search.expectimax import Evaluation, most_spawns, rate_within, value_of_win
@@ -185,12 +177,7 @@ class ExpectimaxPlayer(SearchPlayer):
         if depth is None and ms is None and nodes is None:
             depth = DEPTH
         given = options_text(
-            depth=depth,
-            ms=ms,
-            nodes=nodes,
-            cutoff=cutoff,
-            evaluation=evaluation,
-            weights=weights,
+            depth=depth, ms=ms, nodes=nodes, cutoff=cutoff, evaluation=evaluation, weights=weights
         )
         workers = f",threads={threads}" if threads != 1 else ""
         limits = SearchLimits(depth, nodes, ms, cutoff)
