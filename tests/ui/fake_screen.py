@@ -19,16 +19,6 @@ TIMEOUT_S = 60.0
 """Seconds after which something that should happen counts as not happening."""
 
 
-class Due:
-    """A call that waits until the screen's time passes."""
-
-    def __init__(self, action: Callable[[], None]) -> None:
-        self.action: Callable[[], None] | None = action
-
-    def stop(self) -> None:
-        self.action = None
-
-
 class FakeScreen:
     """Remembers the last of everything, and passes time when it is told to."""
 
@@ -49,7 +39,7 @@ class FakeScreen:
         self.file: Path | None = None
         self.is_closed = False
         self._yes: Callable[[], object] = lambda: None
-        self._due: list[Due] = []
+        self._due: list[Callable[[], None]] = []
 
     def show_board(self, transition: BoardTransition, pace: float) -> None:
         self.board, self.hint = transition.board, None
@@ -108,9 +98,8 @@ class FakeScreen:
         assert self.file is not None
         take(self.file)
 
-    def later(self, seconds: float, action: Callable[[], None]) -> Due:
-        self._due.append(Due(action))
-        return self._due[-1]
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        self._due.append(action)
 
     def quit(self) -> None:
         self.is_closed = True
@@ -118,9 +107,8 @@ class FakeScreen:
     def wait(self) -> None:
         """Let time pass: make all calls that are due."""
         due, self._due = self._due, []
-        for each in due:
-            if each.action is not None:
-                each.action()
+        for action in due:
+            action()
         time.sleep(0.001)
 
     def until(self, condition: Callable[[], object]) -> None:

@@ -20,8 +20,8 @@ from tests.ui.reviewing import MOVES, ended_record, known_record, workers
 from py2048.direction import Direction
 from py2048.errors import StorageError
 from py2048.game import Game, Record
-from py2048.rules import Rules, get_rules, list_rules
-from py2048.session import Session, StorageFailed, autosave, open_session
+from py2048.rules import get_rules, list_rules
+from py2048.session import Session, autosave, open_session
 from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.shared.coach import SETTING
 from py2048.ui.shared.controller import SPEEDS
@@ -307,14 +307,6 @@ def test_finished_games_can_be_chosen(kept: Session) -> None:
 # Saving
 
 
-def test_trouble_with_the_store_is_a_warning() -> None:
-    """And the game continues."""
-    controller, screen = controlled()
-    controller.presenter.show([StorageFailed("the disk is full")])
-    assert screen.warnings == ["the disk is full"]
-    play(controller)
-
-
 def test_what_is_not_saved_is_shown_until_it_is(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -570,11 +562,3 @@ def test_the_coach_pauses_while_a_player_plays() -> None:
     screen.until(lambda: "expected" in screen.coach.text)
     assert "accuracy" not in screen.coach.text
     controller.close()
-
-
-def test_rules_as_a_text_are_parsed() -> None:
-    """The list takes what the command line takes."""
-    controller, screen = controlled()
-    controller.do("rules")
-    screen.list.take("classic:size=3x5")
-    assert controller.session.rules == Rules.parse("classic:size=3x5")

@@ -126,7 +126,7 @@ def test_undo_redo_win_and_end() -> None:
     ("rules", "end"),
     [("classic", []), ("comp1127", ["Game over: the target is made. Score 2048."])],
 )
-def test_nobody_wins_what_a_computer_played(rules: str, end: list[str]) -> None:
+def test_a_computer_wins_without_praise(rules: str, end: list[str]) -> None:
     """The tile and the end are told without praise."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
     _, *said = heard(lambda s: s.autoplay_step("greedy"), rules, board)

@@ -12,7 +12,7 @@ SEED = 1  # a gate needs the same answer twice; other seeds are for longer runs
 
 @pytest.mark.parametrize(("front_end", "sent"), [("terminal", 400), ("lines", 1000)])
 def test_no_keys_and_clicks_break_it(front_end: str, sent: int) -> None:
-    """Whatever is pressed, typed, clicked, dragged and resized: it goes on."""
+    """Whatever is pressed, typed, clicked, dragged and resized, it continues."""
     assert let_loose(front_end, sent, SEED) >= sent
 
 

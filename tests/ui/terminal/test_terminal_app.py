@@ -96,7 +96,7 @@ async def test_the_rules_menu_lists_every_preset() -> None:
 
 
 async def test_rules_of_ones_own_are_checked() -> None:
-    """A text of one's own makes rules; a mistake is explained and nothing is lost."""
+    """A text that is typed makes rules; a mistake is explained and nothing is lost."""
     session = table()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:

@@ -8,7 +8,7 @@ from textual import events
 
 from py2048.board import Board
 from py2048.session import open_session
-from py2048.ui.shared.themes import THEMES, ThemeError, in_sixteen_colours
+from py2048.ui.shared.themes import THEMES, in_sixteen_colours
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.board import Arrangement
 
@@ -43,12 +43,6 @@ async def test_sixteen_colours_where_there_are_no_more(monkeypatch: pytest.Monke
             seen = {plain.tile(2**rank).background for rank in range(1, 12)}
             await until(pilot, lambda wanted=seen | {plain.empty}: wanted <= colours(app))
             assert colours(app) <= seen | {plain.page, plain.board, plain.empty}
-
-
-def test_an_unknown_theme_is_refused() -> None:
-    """A theme that does not exist is refused before the screen opens."""
-    with pytest.raises(ThemeError, match="did you mean 'light'"):
-        GameApp(table(), theme="ligth")
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_a_player_plays_to_the_end() -> None:
 
 
 def test_the_end_of_the_input_keeps_the_game() -> None:
-    """When the input ends the program ends; the next one goes on with the game."""
+    """When the input ends the program ends; the next one continues the game."""
     session, out = open_session(), io.StringIO()
     plain_text.run(session, io.StringIO("left\nup\nright"), out)
     board, ply = session.game.board, session.game.ply

@@ -129,7 +129,7 @@ def own_finished(url: str) -> Session:
 
 @pytest.mark.usefixtures("known_judge")
 async def test_mistakes_of_a_review_are_practised(tmp_path: Path) -> None:
-    """They enter the notebook when the review ends; f brings them, a key answers, Enter goes on."""
+    """They enter the notebook when the review ends; f brings them, a key answers."""
     session = own_finished(f"sqlite:///{tmp_path / 'store.sqlite3'}")
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:

@@ -181,9 +181,9 @@ class DesktopApp:
             lines += [(action.shown, action.help) for action in actions if action.shown]
         self.open(dialogs.read, "Keys and mouse", [*lines, *MOUSE_HELP])
 
-    def later(self, seconds: float, action: Callable[[], None]) -> TkTimer:
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Call `action` after some seconds."""
-        return TkTimer(self.root, seconds, action)
+        self.root.after(round(1000 * seconds), action)
 
     def quit(self) -> None:
         """Close the window, after what is going on in it."""
@@ -322,18 +322,6 @@ class DesktopApp:
             self._exporting.ask(export, tell)
 
         self.ask_to_save(title, kind, self.controller.records.file_name, save)
-
-
-class TkTimer:
-    """Calls a function after some seconds, unless it is stopped."""
-
-    def __init__(self, root: tk.Tk, seconds: float, action: Callable[[], None]) -> None:
-        self._root = root
-        self._id = root.after(round(1000 * seconds), action)
-
-    def stop(self) -> None:
-        """Do not call the function."""
-        self._root.after_cancel(self._id)
 
 
 # Menus

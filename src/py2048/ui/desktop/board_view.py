@@ -400,6 +400,6 @@ class Photos:
         return self._photos[key]
 
     def clear(self) -> None:
-        """Forget all; what is on a canvas must be held by whoever put it there."""
+        """Forget all; what is on a canvas must be held by what put it there."""
         self._photos.clear()
         self._pixels = 0

@@ -21,9 +21,6 @@ from py2048.ui.shared.practice import PracticeRun
 from py2048.ui.shared.review import PAGE, GameReview, record_title
 from py2048.ui.shared.themes import Theme
 
-REFRESH_MS = 100
-"""The least time between two pictures of moves that are being judged."""
-
 REVIEW_SIDE, GRAPH_HEIGHT, REVIEW_LINES = 360, 80, 5
 """The size of the board and of the graph in pixels of an ordinary screen; the lines of words."""
 
@@ -57,7 +54,6 @@ class ReviewWindow(Dialog):
     ) -> None:
         super().__init__(window, "Review")
         self.review = review
-        self._timer = ""
         self.add_text(record_title(review.record), "Muted.TLabel")
         self._play_on = partial(self.close_and, play_on)
         self.add_buttons(("Play on from here", self._play_on), ("Close", self.close))
@@ -69,7 +65,7 @@ class ReviewWindow(Dialog):
         self.view = self.add_board(REVIEW_SIDE)
         self.bind_actions(REVIEW_ACTIONS, self.go, self.view)
         self.bind("<Configure>", lambda _: self.wrap(self.line, self.summary))
-        review.changed = self.refresh
+        review.changed = self._show_move
         self._show_move()
         self.open(self.view)
 
@@ -87,15 +83,6 @@ class ReviewWindow(Dialog):
         self.review.seek(index)
         self._show_move()
 
-    def refresh(self) -> None:
-        """Show what was judged since, soon: once for many moves."""
-        if not self._timer:
-            self._timer = self.after(REFRESH_MS, self._refresh)
-
-    def _refresh(self) -> None:
-        self._timer = ""
-        self._show_move()
-
     def _show_move(self) -> None:
         review = self.review
         self.view.show(BoardTransition((), review.board), 0)
@@ -108,9 +95,6 @@ class ReviewWindow(Dialog):
     def close(self) -> None:
         """Close the window, and stop judging."""
         self.review.close()
-        if self._timer:
-            self.after_cancel(self._timer)
-            self._timer = ""
         super().close()
 
 
@@ -303,7 +287,7 @@ class ReplayWindow(Dialog):
             self._show(event, motion.of_undo(event))
 
     def seek(self, index: int) -> None:
-        """Go to the place after so many turns."""
+        """Go to the place after `index` turns."""
         self.pause()
         self._jump(index)
 

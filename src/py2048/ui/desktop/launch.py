@@ -83,22 +83,18 @@ class GameWindow:
 
     def finish_opening(self) -> None:
         """Open the session, if it is not open yet, and do what may come after the first frame."""
-        if self.app is None:
-            self._open_store()
+        if callable(self._session) and self.app is None:
+            fault = ""
+            try:
+                self._opened = self._session()
+            except StorageError as error:
+                from py2048.session import Session
+
+                self._opened, fault = Session(), str(error)
+            self._open(self._opened)
+            if fault:
+                self.window.warn(f"{fault}; this game is not kept")
         _set_icon(self.root)
-
-    def _open_store(self) -> None:
-        assert callable(self._session)
-        fault = ""
-        try:
-            self._opened = self._session()
-        except StorageError as error:
-            from py2048.session import Session
-
-            self._opened, fault = Session(), str(error)
-        self._open(self._opened)
-        if fault:
-            self.window.warn(f"{fault}; this game is not kept")
 
     def _open(self, session: Session) -> None:
         from py2048.ui.desktop.app import DesktopApp  # the first frame does not wait for it

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from time import sleep
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 PERIOD_S = 0.5
 """Seconds between two looks at the compiler's progress."""
@@ -33,14 +33,7 @@ Take = Callable[[T | Failure], object]
 """What uses the answers of a job, in the screen's thread."""
 
 
-class Timer(Protocol):
-    """A call that is due some time later."""
-
-    def stop(self) -> None:
-        """Do not make it."""
-
-
-Later = Callable[[float, Callable[[], None]], Timer]
+Later = Callable[[float, Callable[[], None]], object]
 """Calls a function after some seconds, in the screen's thread."""
 
 

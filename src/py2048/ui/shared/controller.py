@@ -22,7 +22,7 @@ from py2048.players import list_players
 from py2048.review import Review
 from py2048.rules import RandomStart, Rules, list_rules
 from py2048.session import Event, Hint, Session, hint_player
-from py2048.ui.shared.background import BackgroundWorker, Failure, Timer
+from py2048.ui.shared.background import BackgroundWorker, Failure
 from py2048.ui.shared.coach import SETTING as COACH_SETTING
 from py2048.ui.shared.coach import Coach
 from py2048.ui.shared.describe import describe, describe_rules
@@ -191,7 +191,6 @@ class PlayerCommands:
         self._session, self._screen = presenter.session, presenter.screen
         self._wanted = player
         self._progress = ""  # of the compiler
-        self._timer: Timer | None = None
         self._asked = 0.0
         self.playing = ""
         speed = self._session.get_setting("autoplay_speed", START_SPEED)
@@ -299,8 +298,6 @@ class PlayerCommands:
         if self.playing:
             self.playing = ""
             self._worker.drop()
-            if self._timer is not None:
-                self._timer.stop()
             self._autoplay_changed()
 
     def _start(self, player: str) -> None:
@@ -333,16 +330,17 @@ class PlayerCommands:
             self._progress = progress
             self._autoplay_changed()
         if isinstance(answer, Hint):
-            due = self._asked + (self._presenter.interval_s or 0.0)
-            self._timer = self._screen.later(
-                max(0.0, due - monotonic()), partial(self._play, answer)
-            )
+            wait_s = self._asked + (self._presenter.interval_s or 0.0) - monotonic()
+            self._screen.later(max(0.0, wait_s), partial(self._play, self.playing, answer))
 
-    def _play(self, hint: Hint) -> None:
+    def _play(self, player: str, hint: Hint) -> None:
+        """Play a move, unless another player, or none, plays by now."""
+        if player != self.playing:
+            return
         is_played = self._presenter.show(self._session.play_hint(hint))
         if self._session.game.is_over:
             self.stop()
-        elif is_played and self.playing:
+        elif is_played:
             self._ask_for_move()
 
 

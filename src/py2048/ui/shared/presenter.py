@@ -14,7 +14,6 @@ from py2048.ui.shared.screen import Banner, CoachStatus, FileKind, ListRequest, 
 
 if TYPE_CHECKING:
     from py2048.session import Hint
-    from py2048.ui.shared.background import Timer
     from py2048.ui.shared.practice import PracticeRun
     from py2048.ui.shared.review import GameReview
     from py2048.ui.shared.themes import Theme
@@ -106,7 +105,7 @@ class GameScreen(Protocol):
     def show_help(self) -> None:
         """Show all keys."""
 
-    def later(self, seconds: float, action: Callable[[], None]) -> Timer:
+    def later(self, seconds: float, action: Callable[[], None]) -> object:
         """Call `action` after some seconds."""
 
     def quit(self) -> None:

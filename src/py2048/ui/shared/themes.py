@@ -117,14 +117,12 @@ def _theme(
     inks: tuple[str, str],
     tiles: str,
     beyond: str,
-    *,
-    dark: bool,
 ) -> Theme:
     """Return a theme from the colours of `TOKENS`, its two inks, and the faces of its tiles."""
     return Theme(
         name=name,
         title=title,
-        dark=dark,
+        dark=_luminance(colours.split()[0]) < 0.5,
         **_tokens(colours.split()),
         tiles=_styles(tiles, *inks),
         beyond=_styles(beyond, *inks),
@@ -140,7 +138,6 @@ LIGHT = _theme(
     " #8a6a1c #b18316 #cfa11e #f2c737 #ffeb8e"
     " #0f5c50 #178467 #61cbc5 #4190d2 #3453a0 #351f6b",
     "#8240b4 #c98bdd #5c1f57 #e9b8d8",
-    dark=False,
 )
 
 DARK = _theme(
@@ -152,7 +149,6 @@ DARK = _theme(
     " #7d5f14 #a67f11 #c99d1c #eec12f #ffe885"
     " #0c5a4e #12826a #56c3a1 #3d8fd6 #4a5bca #54369b",
     "#ab5eea #d3a3ea #7d2f77 #efc3e2",
-    dark=True,
 )
 
 HIGH_CONTRAST = _theme(
@@ -164,7 +160,6 @@ HIGH_CONTRAST = _theme(
     " #a12664 #cd9d00 #ffd524 #10e5ff #ffff00"
     " #1e6537 #00b060 #78f6a2 #5bb6e6 #1751c1 #a284e9",
     "#e5bdfc #800fd8 #ffd0f0 #a20890",
-    dark=True,
 )
 
 COLOUR_BLIND = _theme(
@@ -176,7 +171,6 @@ COLOUR_BLIND = _theme(
     " #674804 #9f6b00 #c69603 #f5ce12 #fff5a5"
     " #5b1a0a #9e5119 #d57a43 #fab98f #444b55 #000000",
     "#6b57a1 #d5c5f0 #2f2a63 #b5fdff",
-    dark=False,
 )
 
 # The sixteen colours that every terminal has, as the text console shows them. Others show them

@@ -25,7 +25,7 @@ def run(
         theme: the name of a theme; by default the one used last.
         reduced_motion: show moves without animation; by default as chosen last.
         player: the spec of a player that plays from the start and gives hints; by default
-            nobody plays, and hints come from the player chosen last.
+            a person plays, and hints come from the player chosen last.
         begin: starts a game if none was started; by default the last unfinished game is resumed,
             or a new one starts.
 

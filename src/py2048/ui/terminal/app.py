@@ -18,7 +18,6 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
-from textual.timer import Timer
 
 from py2048.folders import expanded
 from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
@@ -68,7 +67,7 @@ class GameApp(App[None]):
         theme: the name of a theme; by default the one used last.
         reduced_motion: show moves without animation; by default as chosen last.
         player: the spec of a player that plays from the start and gives hints; by default
-            nobody plays, and hints come from the player chosen last.
+            a person plays, and hints come from the player chosen last.
         begin: starts a game where there is none.
 
     Raises:
@@ -225,9 +224,9 @@ class GameApp(App[None]):
         """Show all keys."""
         self.push_screen(HelpScreen())
 
-    def later(self, seconds: float, action: Callable[[], None]) -> Timer:
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Call `action` after some seconds."""
-        return self.set_timer(max(seconds, MIN_TIMER_S), action)
+        self.set_timer(max(seconds, MIN_TIMER_S), action)
 
     def quit(self) -> None:
         """Close the screen."""

@@ -108,11 +108,6 @@ class TerminalBoard(Widget):
             self._timer.resume()
         self._redraw()
 
-    def finish(self) -> None:
-        """Jump to the end of whatever is moving."""
-        if self.is_moving:
-            self._end()
-
     def _end(self) -> None:
         self._transition = None
         if self._timer is not None:

@@ -405,24 +405,18 @@ class ReviewGraph(Widget):
         """Draw the columns, two in a character, under a row for the letters."""
         review, theme = self._review, self._theme
         canvas, across, high = Canvas(width, height, theme.panel), 2 * width, 2 * (height - 1)
-        columns = review.graph(across, high)
-        for x, column in enumerate(columns):
+        for x, column in enumerate(review.graph(across, high)):
             canvas.rectangle(x, 2 + high - column.height, 1, column.height, theme.muted)
         here = review.column(across)
         canvas.rectangle(here - here % 2, 2, 2, high, theme.accent)
-        for at in range(width):
-            worst = max((columns[2 * at].grade, columns[2 * at + 1].grade), key=_severity)
-            if worst is not None:
-                canvas.write(at, 0, MARKS[worst], theme.accent)
+        for at, column in enumerate(review.graph(width, 1)):
+            if column.grade is not None:
+                canvas.write(at, 0, MARKS[column.grade], theme.accent)
         return canvas
 
     def on_click(self, event: events.Click) -> None:
         """Go to the move that is clicked."""
         self.post_message(self.Pointed(self._review.place_at(event.x, max(1, self.size.width))))
-
-
-def _severity(grade: Grade | None) -> int:
-    return -1 if grade is None else list(Grade).index(grade)
 
 
 # Practice
