@@ -154,7 +154,7 @@ def test_the_index_says_how_the_class_did():
 
 def test_the_pages_can_be_read_in_the_light_and_in_the_dark():
     """All text stands at 4.5:1 or more on the page and on the cards, in both colour schemes."""
-    colours = re.findall(r"--(\w+): (#\w+)", pages.PAGE_STYLE)
+    colours = re.findall(r"--(\w+): (#\w+)", pages.PAGE.template)
     light, dark = dict(colours[: len(colours) // 2]), dict(colours[len(colours) // 2 :])
     assert light.keys() == dark.keys() >= {"page", "card", "ink", "muted", "link", "good", "bad"}
     for scheme in (light, dark):

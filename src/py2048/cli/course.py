@@ -206,7 +206,7 @@ def _graded(
     from py2048.courses.grading.report import harmless, one_line
 
     console = Console(stderr=quiet, highlight=False)
-    look = "bold red" if run.weak else "dim"
+    look = "bold red" if run.protection.lacks else "dim"
     console.print(run.protected, markup=False, soft_wrap=True, style=look)
     found: dict[str, Report] = {}
     running: list[str] = []

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import msgspec
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from py2048 import __version__
@@ -192,13 +193,8 @@ class RunInfo:
     @property
     def protected(self) -> str:
         """One line on what stands between the submissions and this machine."""
-        begin = "WEAK PROTECTION" if self.weak else "Protection"
+        begin = "WEAK PROTECTION" if self.protection.lacks else "Protection"
         return f"{begin}: {self.protection}; limits: {LIMITS_IN_WORDS}"
-
-    @property
-    def weak(self) -> bool:
-        """Whether submissions are not kept from something."""
-        return bool(self.protection.lacks)
 
 
 @functools.cache
@@ -374,10 +370,12 @@ def _marks(result: Report | TaskResult) -> Text:
 def _details(report: Report) -> RenderableType:
     """One submission with every task."""
     title = harmless(report.name).replace("[", "\\[")  # rich sees nothing to obey either
-    table = Table(title=f"[bold]{title}", title_justify="left", show_lines=True)
-    table.add_column("Task", no_wrap=True)
-    table.add_column("What was asked, and how it went", ratio=1)
-    table.add_column("Marks", justify="right", no_wrap=True)
+    columns = (
+        Column("Task", no_wrap=True),
+        Column("What was asked, and how it went", ratio=1),
+        Column("Marks", justify="right", no_wrap=True),
+    )
+    table = Table(*columns, title=f"[bold]{title}", title_justify="left", show_lines=True)
     for task in report.tasks:
         cell = Group(Text(task.title, style="bold"), Text(harmless(task.text)))
         table.add_row(task.id, cell, _marks(task))
@@ -400,9 +398,7 @@ def _gradebook(reports: Sequence[Report]) -> Table:
 
 # --- web pages: an index of the class and a page for each submission, complete in themselves ---
 
-PAGE_STYLE = Path(__file__).with_suffix(".css").read_text("utf-8")
-# No script can run in these pages, whatever a submission printed.
-PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+PAGE = Template(Path(__file__).with_suffix(".html").read_text("utf-8"))
 
 
 def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
@@ -435,15 +431,8 @@ def _file_names(reports: Sequence[Report]) -> list[str]:
 
 
 def _page(title: str, body: str, run: RunInfo) -> str:
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{PAGE_POLICY}">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{PAGE_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{body}\n"
-        f"<footer>Graded by py2048 {escape(run.grader)}. "
-        f"{escape(run.protected)}.</footer>\n</body>\n</html>\n"
-    )
+    words = {"title": title, "grader": run.grader, "protected": run.protected}
+    return PAGE.substitute({name: escape(text) for name, text in words.items()}, body=body)
 
 
 def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) -> str:
@@ -455,9 +444,9 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
     )
     head = '<tr><th>Submission</th><th class="number">Marks</th><th>Lost in</th></tr>'
     table = f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
-    weak = f'<p class="bad">{escape(run.protected)}</p>\n' if run.weak else ""
-    stopped = f'<p class="bad">{escape(run.stopped)}</p>\n' if run.stopped else ""
-    return _page(run.title, f"{weak}{stopped}<p>{_averages(reports)}</p>\n{table}", run)
+    warnings = [run.protected if run.protection.lacks else "", run.stopped]
+    bad = "".join(f'<p class="bad">{escape(words)}</p>\n' for words in warnings if words)
+    return _page(run.title, f"{bad}<p>{_averages(reports)}</p>\n{table}", run)
 
 
 def _averages(reports: Sequence[Report]) -> str:
