@@ -50,7 +50,7 @@ from py2048.courses.grading.tasks import (
 from py2048.errors import CourseError
 
 SLACK = 3  # how much longer a call may wait than work
-GRACE_S = 2.0  # for what the agent does by itself: answer, begin a copy, end it and clear up
+GRACE_S = 1.0  # after its own alarm, in which a process may still answer
 LOADING = 6  # how many times as long as one call loading a program may take, with all statements
 HURRY = 0.125  # of the usual time, for a call that is likely to hang
 MAX_SLOWNESS = 8.0
@@ -164,7 +164,7 @@ class Runner:
         assert self._current is not None
         return self._ask(self._current, request, seconds)
 
-    def _ask(self, process: Process, request: Request, seconds: float = 0) -> ProcessReport:
+    def _ask(self, process: Process, request: Request, seconds: float = 1.0) -> ProcessReport:
         """Ask a process or its copy; the wait counts towards the time of the submission."""
         began = time.monotonic()
         busy = slowness()
@@ -172,7 +172,7 @@ class Runner:
         try:
             report = process.ask(
                 {**request, "slack": SLACK * busy},
-                min((SLACK * seconds + GRACE_S) * busy, left),
+                min(SLACK * busy * seconds + GRACE_S, left),
             )
         except ProcessDied:
             self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
