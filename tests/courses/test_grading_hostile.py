@@ -28,10 +28,13 @@ def test_a_right_submission_has_full_marks():
     assert not report.problem
 
 
-def test_the_smallest_failing_example_is_reported():
-    """Of two examples that fail, a student sees the shorter, with expected and actual."""
-    (check, _) = grade_source(RIGHT.replace("a + b", "a - b")).tasks[0].checks
+def test_an_error_costs_the_marks_of_its_own_task_only():
+    """The shorter example that fails is shown; grow, which calls add, is tried with a right one."""
+    report = grade_source(RIGHT.replace("a + b", "a - b"))
+    assert report.lost == ("1",)
+    check = report.tasks[0].checks[0]
     assert (check.example, check.expected, check.actual) == ("add(1, 2)", "3", "-1")
+    assert report.tasks[2].checks[0].carried
 
 
 def test_checks_share_the_marks_of_a_task_by_weight():
@@ -39,13 +42,6 @@ def test_checks_share_the_marks_of_a_task_by_weight():
     task = grade_source(RIGHT.replace("no number", "nonsense")).tasks[0]
     assert task.earned == 3
     assert [check.passed for check in task.checks] == [True, False]
-
-
-def test_an_error_costs_the_marks_of_its_own_task_only():
-    """The function grow is right, but for the add that it calls: it is tried with a right add."""
-    report = grade_source(RIGHT.replace("a + b", "a - b"))
-    assert report.lost == ("1",)
-    assert report.tasks[2].checks[0].carried
 
 
 HOSTILE = tomllib.loads(Path(__file__).with_name("hostile.toml").read_text())
@@ -61,46 +57,13 @@ def test_a_function_that_misbehaves_costs_its_own_marks(name):
     assert told in failures(report)
 
 
-# Each stands at the end of a right file and must cost nothing.
-AT_IMPORT = {
-    "prints": "print('hello')",
-    "floods": "print('x' * 900000)",
-    "asks": "name = input('Your name? ')",
-    "plays": "def main():\n    while True: input('move? ')\nmain()",
-    "plays on at the end of input": (
-        "def main():\n    while True:\n        try: input('move? ')\n        except: pass\nmain()"
-    ),
-    "loops": "while True: pass",
-    "exits": "import sys\nsys.exit(1)",
-    "ends the process": "import os\nos._exit(0)",
-    "raises": "print(undefined)",
-    "deletes its files": "import os\nfor n in os.listdir('.'):\n    os.remove(n)",
-    "starts a thread": (
-        "import threading, time\ndef run():\n    while True: time.sleep(0.01)\n"
-        "threading.Thread(target=run, daemon=True).start()\n"
-        "threading.Thread(target=run).start()"
-    ),
-    "main guard": "if __name__ == '__main__':\n    greet()\n    while True: pass",
-    "replaces the standard streams": "import sys\nsys.stdout = sys.stderr = sys.stdin = None\n"
-    "sys.stdout = sys.__stdout__",
-    "catches signals": (
-        "import signal\nfor n in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT):\n"
-        "    signal.signal(n, signal.SIG_IGN)"
-    ),
-}
-
-
-@pytest.mark.parametrize("name", AT_IMPORT)
+@pytest.mark.parametrize("name", HOSTILE["imports"])
 def test_what_happens_at_import_costs_nothing(name):
-    """Functions are graded although the file does something when it is imported."""
-    report = grade_source(f"{RIGHT}\n{AT_IMPORT[name]}\n")
+    """Functions are graded although the file does something else, and the student reads what."""
+    code, told = HOSTILE["imports"][name].values()
+    report = grade_source(f"{RIGHT}\n{code}\n")
     assert report.lost == (), failures(report)
-
-
-def test_what_was_left_out_when_loading_is_said():
-    """The student reads which line was left out, and why."""
-    report = grade_source(f"{RIGHT}\nname = input('Your name? ')\n")
-    assert any("line 17 was left out when loading: EOFError" in note for note in report.notes)
+    assert told in failures(report)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +84,6 @@ def test_a_syntax_error_costs_everything_and_names_the_line(source, line):
     assert "Error" in report.problem
 
 
-BOMB = "\n    import os\n    while True:\n        try: os.fork()\n        except OSError: pass\n"
 COMMENT = "# caf\u00e9 \u2013 gro\u00df\n"
 ENCODINGS = {
     "Windows line ends": RIGHT.replace("\n", "\r\n").encode(),
@@ -151,24 +113,6 @@ def test_every_encoding_of_a_right_file_has_full_marks(name):
 def test_a_guessed_encoding_is_said():
     """Python itself would refuse the file; the student should know."""
     assert "read as Latin-1" in failures(grade_source(ENCODINGS["Latin-1 without cookie"]))
-
-
-def test_a_class_that_looks_like_a_list_is_a_list():
-    """A subclass of a built-in is read through the built-in's own methods, not its own."""
-    liar = "class L(list):\n    def __iter__(self): return iter([1, 2, 3])\n"
-    source = f"{ADD}{GREET}\n{liar}def grow(numbers): numbers.extend(L([3]))\n"
-    report = grade_source(source.replace("numbers.extend(L([3]))", "numbers.append(L([3]))"))
-    assert report.lost == ("3",)
-    assert "[1, 2, [3]]" in failures(report)
-
-
-def test_a_fork_bomb_ends():
-    """Processes are counted, and all are gone when the check is over."""
-    bomb = f"\ndef greet():{BOMB}"
-    began = time.monotonic()
-    report = grade_source(ADD + bomb + GROW)
-    assert report.lost == ("2",), failures(report)
-    assert time.monotonic() - began < 60
 
 
 def test_what_a_check_changes_is_gone_in_the_next():
@@ -353,13 +297,6 @@ def test_what_is_asked_is_not_lent():
     assert not lent & {"collapseRow", "slide_line", "slide", "drawGrid", "play"}
 
 
-def test_py2048_cannot_be_imported():
-    """The reference solutions are out of reach of what is graded."""
-    report = grade_source(f"{GREET}{GROW}\nfrom py2048.courses.toy import add\n")
-    assert "1" in report.lost
-    assert "py2048 cannot be imported by a submission" in failures(report)
-
-
 # Files that lie about in a student's folder and are called as modules of the standard library are.
 WORDS = """
     abc ast bisect collections contextlib copy enum functools heapq io json keyword linecache math
@@ -389,27 +326,6 @@ def test_a_program_imports_its_own_files_first(tmp_path):
     assert report.lost == (), failures(report)
 
 
-@pytest.mark.slow
-def test_the_time_of_a_submission_is_limited(tmp_path):
-    """What was graded until then counts; the rest is not tried, and the report says so."""
-    deaf = """
-def greet():
-    import signal, time
-    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    while True: pass
-"""
-    long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
-    grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
-    sandbox = replace(SandboxConfig(), seconds=4)
-    began = time.monotonic()
-    report = grade_source(ADD + deaf + GROW, grading, sandbox)
-    assert time.monotonic() - began < 60
-    assert (report.lost, report.earned) == (("2", "3"), 4)
-    assert "the time of 4 s for one submission was over in task 2" in failures(report)
-    assert "not tried: the time for one submission was over" in failures(report)
-
-
 DEAF = """
 def deaf(*words):
     import signal
@@ -417,6 +333,20 @@ def deaf(*words):
         signal.signal(number, signal.SIG_IGN)
     while True: pass
 """
+
+
+@pytest.mark.slow
+def test_the_time_of_a_submission_is_limited(tmp_path):
+    """What was graded until then counts; the rest is not tried, and the report says so."""
+    long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
+    grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
+    sandbox = replace(SandboxConfig(), seconds=4)
+    began = time.monotonic()
+    report = grade_source(ADD + f"{DEAF}greet = deaf\n" + GROW, grading, sandbox)
+    assert time.monotonic() - began < 60
+    assert (report.lost, report.earned) == (("2", "3"), 4)
+    assert "the time of 4 s for one submission was over in task 2" in failures(report)
+    assert "not tried: the time for one submission was over" in failures(report)
 
 
 @pytest.mark.slow
@@ -434,17 +364,12 @@ def test_a_deaf_function_takes_the_time_of_one_call_and_no_more():
     assert (report.lost, report.notes) == (("1",), ()), failures(report)
 
 
-def _waiting(source, seconds):
-    """A program whose function add waits as if another had the processor."""
-    wait = f"    import threading\n    threading.Event().wait({seconds})\n    return a + b"
-    return source.replace("    return a + b", wait)
-
-
 @pytest.mark.parametrize("programs", [1, 8])
 def test_waiting_for_a_busy_processor_costs_no_marks(monkeypatch, programs):
     """A call that waits for five times its limit overruns, unless eight programs share a core."""
     monkeypatch.setattr("py2048.courses.grading.session.slowness", lambda: programs)
-    report = grade_source(_waiting(RIGHT, 1.0), replace(TOY, seconds=0.2))
+    waits = "    import threading\n    threading.Event().wait(0.5)\n    return a + b"
+    report = grade_source(RIGHT.replace("    return a + b", waits), replace(TOY, seconds=0.1))
     assert report.lost == (("1",) if programs == 1 else ()), failures(report)
 
 
