@@ -229,6 +229,7 @@ def test_only_a_file_is_replaced(
     [
         ["review", "in", "--judge", "greedy", "--html", "in"],
         ["report", "in", "--judge", "greedy", "--html", "link"],
+        ["report", ".", "--judge", "greedy", "--html", "kept.txt"],
         ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--log", "./new", "--csv", "new"],
         ["weights", "in", "--pack", "in"],
         ["course", "check", "ist", "in", "--csv", "in"],
@@ -244,7 +245,8 @@ def test_no_file_that_is_read_or_written_is_replaced(
     """By whatever name: the command refuses before it does anything, and names the file."""
     monkeypatch.chdir(tmp_path)
     before = record.rename("in").read_bytes()
-    Path("link").hardlink_to("in")
+    for name in ("link", "kept.txt"):
+        Path(name).hardlink_to("in")
     assert main(words) == 2
     assert f"{words[-1]} would replace a file that is read or written" in capsys.readouterr().err
     assert Path("in").read_bytes() == before

@@ -144,10 +144,18 @@ class Command(typer.core.TyperCommand):
         return super().invoke(ctx)
 
 
+RECORD_ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
+"""The names of records and replays in a folder."""
+
+
 def _is_same_file(one: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, by links too; it need not be there yet."""
+    """Return whether two paths lead to one file, by links too; it need not be there yet.
+
+    A folder that is given is read for its records.
+    """
     if one.exists() and other.exists():
-        return one.samefile(other)
+        is_inside = other.resolve() in one.resolve().parents
+        return one.samefile(other) or (is_inside and one.name.endswith(RECORD_ENDINGS))
     return one.resolve() == other.resolve()
 
 

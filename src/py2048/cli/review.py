@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli import streams
-from py2048.cli.options import JsonOption, QuietOption, print_json
+from py2048.cli.options import RECORD_ENDINGS, JsonOption, QuietOption, print_json
 from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.folders import data_folder
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from py2048.review import MoveReview, Review
     from py2048.review.report import GameSummary, SummaryFile
 
-ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
-"""How the names of the files end that are looked for in folders."""
 MAX_GAMES = 100_000
 
 JudgeOption = Annotated[
@@ -249,7 +247,7 @@ def _sources(paths: list[Path] | None) -> Iterator[Source]:
 def _files(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return [path]
-    files = (file for file in path.rglob("*") if file.name.endswith(ENDINGS) and file.is_file())
+    files = (file for file in path.rglob("*") if file.name.endswith(RECORD_ENDINGS) and file.is_file())
     return sorted(files)
 
 
