@@ -247,7 +247,9 @@ def _sources(paths: list[Path] | None) -> Iterator[Source]:
 def _files(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return [path]
-    files = (file for file in path.rglob("*") if file.name.endswith(RECORD_ENDINGS) and file.is_file())
+    files = (
+        file for file in path.rglob("*") if file.name.endswith(RECORD_ENDINGS) and file.is_file()
+    )
     return sorted(files)
 
 
