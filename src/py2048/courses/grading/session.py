@@ -51,6 +51,7 @@ from py2048.errors import CourseError
 
 SLACK = 3  # how much longer a call may wait than work
 GRACE_S = 1.0  # after its own alarm, in which a process may still answer
+COPY_TIMEOUT_S = 4.0  # for a copy to begin, or to end and be cleared up
 LOADING = 6  # how many times as long as one call loading a program may take, with all statements
 HURRY = 0.125  # of the usual time, for a call that is likely to hang
 MAX_SLOWNESS = 8.0
@@ -164,15 +165,19 @@ class Runner:
         assert self._current is not None
         return self._ask(self._current, request, seconds)
 
-    def _ask(self, process: Process, request: Request, seconds: float = 1.0) -> ProcessReport:
-        """Ask a process or its copy; the wait counts towards the time of the submission."""
+    def _ask(self, process: Process, request: Request, seconds: float = 0) -> ProcessReport:
+        """Ask for what takes `seconds` of a submission's work, or else for a copy to begin or end.
+
+        The wait counts towards the time of the submission.
+        """
         began = time.monotonic()
         busy = slowness()
         left = self.sandbox.seconds * busy - self._waited_s
+        timeout_s = SLACK * busy * seconds + GRACE_S if seconds else COPY_TIMEOUT_S
         try:
             report = process.ask(
                 {**request, "slack": SLACK * busy},
-                min(SLACK * busy * seconds + GRACE_S, left),
+                min(timeout_s, left),
             )
         except ProcessDied:
             self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
