@@ -16,24 +16,24 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "arena": (8, 880),
-    "cli": (17, 3220),
-    "compiled": (14, 2700),
-    "courses": (66, 9680),
-    "envs": (8, 1370),
-    "game": (6, 950),
+    "arena": (8, 790),
+    "cli": (17, 2800),
+    "compiled": (12, 2510),
+    "courses": (53, 8540),
+    "envs": (8, 1330),
+    "game": (6, 930),
     "ntuple": (8, 1580),
-    "players": (9, 740),
-    "review": (12, 1430),
+    "players": (9, 730),
+    "review": (11, 1370),
     "rules": (3, 440),
-    "search": (8, 1840),
-    "server": (39, 6210),
-    "session": (7, 1230),
-    "solving": (13, 2450),
-    "storage": (16, 2160),
-    "testing": (3, 210),
-    "training": (7, 1930),
-    "ui": (31, 6230),
+    "search": (8, 1780),
+    "server": (33, 5670),
+    "session": (7, 1210),
+    "solving": (13, 2210),
+    "storage": (16, 2070),
+    "testing": (3, 190),
+    "training": (7, 1880),
+    "ui": (29, 5340),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
 lines in all; a commit that raises one says why."""
@@ -102,10 +102,10 @@ def test_each_package_keeps_to_its_budget() -> None:
 def test_the_whole_keeps_to_its_budget() -> None:
     """The package, its tests and its pages together stay what one person can hold in mind."""
     files, lines = count_lines.counted(PACKAGE)
-    assert files <= 283
-    assert lines <= 45_900
-    assert count_lines.counted(ROOT / "tests")[1] <= 33_900
-    assert count_lines.word_count() <= 45_000
+    assert files <= 259
+    assert lines <= 42_000
+    assert count_lines.counted(ROOT / "tests")[1] <= 30_900
+    assert count_lines.word_count() <= 44_600
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from py2048.board import Board
 from py2048.rules import Rules
@@ -26,10 +27,14 @@ def table(board: str = "", rules: str = "classic") -> Session:
     return session
 
 
+def strips(app: GameApp) -> list[Strip]:
+    """The lines on the screen, which Textual shows in no public way."""
+    return app.screen._compositor.render_strips()  # noqa: SLF001
+
+
 def shown(app: GameApp) -> str:
     """All text on the screen."""
-    lines = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in line) for line in lines)
+    return "\n".join("".join(segment.text for segment in line) for line in strips(app))
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
@@ -43,5 +48,5 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
 
 def colours(app: GameApp) -> set[str]:
     """All colours behind the text on the screen."""
-    strips = app.screen._compositor.render_strips()
-    return {s.style.bgcolor.name for line in strips for s in line if s.style and s.style.bgcolor}
+    pieces = [segment for line in strips(app) for segment in line]
+    return {s.style.bgcolor.name for s in pieces if s.style and s.style.bgcolor}
