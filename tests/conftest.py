@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from py2048.language import set_language
+
 # Most of a first run is compiling, which takes two thirds of the time with fewer optimisations.
 # A slow test of conformance asks for all of them.
 os.environ.setdefault("NUMBA_OPT", "1")
@@ -35,6 +37,15 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PY2048_HOME", str(folder))
     monkeypatch.delenv("PY2048_DATABASE_URL", raising=False)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def in_english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have every screen speak English, whatever the tester speaks and another test has chosen."""
+    monkeypatch.setenv("LANGUAGE", "en")
+    set_language("en")
+    yield
+    set_language("en")
 
 
 @pytest.fixture(autouse=True)

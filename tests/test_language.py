@@ -1,0 +1,71 @@
+"""The language a person reads: how it is chosen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from threading import Thread
+
+import pytest
+
+from py2048 import language
+from py2048.language import number, set_language, use_language
+
+
+def test_english_is_read_without_a_file() -> None:
+    """English is the source: its texts need neither a catalogue nor gettext itself."""
+    program = (
+        "import sys; from py2048.language import _, ngettext; _('Undo'); ngettext('{n} a', 'b', 2);"
+        "sys.exit('gettext' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
+
+
+def test_a_process_reads_its_language_in_every_thread() -> None:
+    """The language of a process holds in threads; one in use holds in its own context."""
+    seen: list[str] = []
+    set_language("pt")
+    with use_language("en"):
+        thread = Thread(target=lambda: seen.append(language.language()))
+        thread.start()
+        thread.join()
+        seen.append(language.language())
+    assert [*seen, language.language()] == ["pt", "en", "pt"]
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("", "en"),
+        ("pt", "pt"),
+        ("pt-BR,pt;q=0.9,en;q=0.8", "pt"),
+        ("en-GB,en;q=0.9,pt;q=0.8", "en"),
+        ("fr,de;q=0.9", "en"),
+        ("fr,en;q=0.2,pt;q=0.4", "pt"),
+        ("pt;q=many,en;q=0.1", "en"),
+    ],
+)
+def test_a_browser_is_answered_in_its_favourite(header: str, code: str) -> None:
+    """`Accept-Language` names languages with their weights; an unknown one counts for nothing."""
+    assert language.language_of_header(header) == code
+
+
+def test_the_environment_is_read_as_gettext_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`LANGUAGE` is asked before `LC_ALL`, `LC_MESSAGES` and `LANG`; an empty one says nothing."""
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    assert language.language_of_environment() == "en"
+    monkeypatch.setenv("LANG", "pt_PT.UTF-8")
+    assert language.language_of_environment() == "pt"
+    monkeypatch.setenv("LC_ALL", "en_GB.UTF-8")
+    monkeypatch.setenv("LANGUAGE", "")
+    assert language.language_of_environment() == "en"
+    monkeypatch.setenv("LANGUAGE", "fr:pt_BR:en")
+    assert language.language_of_environment() == "pt"
+
+
+def test_a_number_is_written_as_its_reader_writes_it() -> None:
+    """Thousands and decimals are parted by the language's own signs."""
+    assert (number(7412), number(-98.66, 1)) == ("7,412", "-98.7")
+    with use_language("pt"):
+        assert (number(7412), number(-98.66, 1)) == ("7.412", "-98,7")
