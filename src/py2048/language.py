@@ -93,7 +93,7 @@ _COMMA_FOR_POINT: Final = str.maketrans(",.", ".,")
 
 
 def first_known(wanted: Iterable[str]) -> str:
-    """Return the first language that we have of those wanted ("pt-BR", "pt_PT.UTF-8"), or English."""
+    """Return the first of ours among those wanted ("pt-BR", "pt_PT.UTF-8"), or English."""
     codes = (tag.strip()[:2].lower() for tag in wanted)
     return next((code for code in codes if code in LANGUAGES), ENGLISH)
 
