@@ -29,14 +29,14 @@ def moved(board: Board, direction: Direction) -> tuple[Moved, Undone] | None:
     return turn, undone
 
 
-def test_the_timings_are_those_of_the_original() -> None:
-    """A slide takes 100 ms, then pops and growth 200 ms."""
+def test_the_timings_are_those_of_the_table_of_looks() -> None:
+    """A slide takes 90 ms, then a pop 160 ms; the end of a game waits 700 ms."""
     event, undone = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT) or (0, 0)
     assert isinstance(event, Moved)
     assert isinstance(undone, Undone)
-    assert motion.of_move(event).seconds == pytest.approx(0.3)
-    assert motion.of_undo(undone).seconds == pytest.approx(0.1)
-    assert pytest.approx(1.2) == motion.OVERLAY_DELAY
+    assert motion.of_move(event).seconds == pytest.approx(0.25)
+    assert motion.of_undo(undone).seconds == pytest.approx(0.09)
+    assert pytest.approx(0.7) == motion.OVERLAY_DELAY
 
 
 @given(boards, directions)
@@ -66,10 +66,10 @@ def test_sprites_stay_on_the_board(board: Board, direction: Direction, seconds: 
     for sprite in motion.of_move(events[0]).at(seconds):
         assert 0 <= sprite.row <= 3
         assert 0 <= sprite.column <= 3
-        assert 0 <= sprite.scale <= motion.POP + 1e-9
+        assert motion.SPROUT <= sprite.scale <= motion.POP + 1e-9
 
 
-@pytest.mark.parametrize("timing", [motion.ease, motion.ease_in_out])
+@pytest.mark.parametrize("timing", [motion.ease, motion.glide])
 def test_timing_functions_rise_from_0_to_1(timing: object) -> None:
     """A timing function never runs backwards."""
     assert callable(timing)
@@ -77,7 +77,6 @@ def test_timing_functions_rise_from_0_to_1(timing: object) -> None:
     assert values[0] == 0
     assert values[-1] == 1
     assert values == sorted(values)
-    assert motion.ease_in_out(0.5) == pytest.approx(0.5, abs=1e-3)
 
 
 @given(boards, directions, st.floats(0, 1))
@@ -88,17 +87,22 @@ def test_a_slide_carries_every_tile_from_its_source_to_its_target(
     events = moved(board, direction)
     assume(events is not None)
     assert events is not None
-    during = motion.of_move(events[0]).at(0.0999 * share)
+    during = motion.of_move(events[0]).at(0.0899 * share)
     assert sorted(s.value for s in during) == sorted(s.value for s in motion.still(board))
 
 
 def test_new_tiles_grow_and_merged_tiles_pop() -> None:
-    """After the slide the merged tile swells and the new tile grows, then both rest."""
+    """After the slide the merged tile swells and the new tile grows, then both rest.
+
+    No number vanishes on the way: a merged tile is never smaller than a tile at rest.
+    """
     events = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT)
     assert events is not None
     transition = motion.of_move(events[0])
-    scales = {(s.row, s.column): s.scale for s in transition.at(0.2)}
+    scales = {(s.row, s.column): s.scale for s in transition.at(0.17)}
     assert scales[0, 0] > 1
+    sizes = [sprite.scale for ms in range(90, 260) for sprite in transition.at(ms / 1000)[-1:]]
+    assert min(sizes) >= 1
     assert [0 < scale < 1 for cell, scale in scales.items() if cell != (0, 0)] == [True]
     assert {s.scale for s in transition.at(1.0)} == {1.0}
 

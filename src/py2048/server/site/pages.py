@@ -26,8 +26,8 @@ from py2048.server.http.assets import Assets
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
 from py2048.server.site.auth import User, remember, services_of, user_of
+from py2048.ui.shared import themes
 from py2048.ui.shared.actions import BY_NAME
-from py2048.ui.shared.themes import THEMES
 
 View = Callable[[Request, User], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -53,10 +53,9 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         lstrip_blocks=True,
     )
     environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
-    environment.filters["rank"] = THEMES[0].rank
-    assets = Assets(
-        {"css/themes.css": environment.get_template("themes.css").render(themes=THEMES)}
-    )
+    environment.filters["rank"] = themes.DEFAULT_THEME.rank
+    looks = environment.get_template("themes.css").render(vars(themes))
+    assets = Assets({"css/themes.css": looks})
     environment.globals["asset"] = assets.address
     return environment, assets
 

@@ -1,7 +1,7 @@
-"""What a turn looks like at each moment, with the timings of the original game.
+"""What a turn looks like at each moment, with the timings of the table of looks.
 
-Pure functions of time in seconds: a tile slides for 100 ms and eases in and out; then, for
-200 ms, a merged tile pops over the tiles that it came from and a new tile grows.
+Pure functions of time in seconds: the tiles slide, then a merged tile pops and a new tile grows.
+A number never vanishes: a merged tile pops from its full size.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.direction import Direction
+from py2048.ui.shared.themes import MOTION_MS
 
 if TYPE_CHECKING:
     from py2048.board import Board, Cell, Motion
     from py2048.session import Moved, Undone
 
-SLIDE = 0.1
-SETTLE = 0.2
-POP = 1.2
+SLIDE, SETTLE, GROW = (MOTION_MS[name] / 1000 for name in ("slide", "pop", "spawn"))
+POP = 1.12
 """How large a merged tile is half way through its pop."""
 
-OVERLAY_DELAY = 1.2
+SPROUT = 0.3
+"""How large a new tile is when it appears."""
+
+OVERLAY_DELAY = MOTION_MS["wait"] / 1000
 """When the end of a game covers the board."""
 
 
@@ -60,22 +63,18 @@ class BoardTransition:
         """Return the tiles to draw `seconds` after the beginning, the lowest first."""
         slide = SLIDE * bool(self.moving)
         if seconds < slide:
-            progress = ease_in_out(max(0.0, seconds) / slide)
+            progress = glide(max(0.0, seconds) / slide)
             return [_between(tile, progress) for tile in self.moving]
         if seconds >= self.seconds:
             return still(self.board)
-        return self._settling((seconds - slide) / SETTLE)
+        return self._settling(seconds - slide)
 
-    def _settling(self, progress: float) -> list[Sprite]:
+    def _settling(self, seconds: float) -> list[Sprite]:
         sprites = still(self.board)
-        below = [
-            Sprite(value, *target)
-            for value, source, target in self.moving
-            if target in self.popping
-        ]
         resting = [s for s in sprites if (s.row, s.column) not in self.popping | self.growing]
-        growing = _scaled(sprites, self.growing, ease(progress))
-        return below + resting + growing + _scaled(sprites, self.popping, pop(progress))
+        size = SPROUT + (1 - SPROUT) * ease(seconds / GROW)
+        growing = _scaled(sprites, self.growing, size)
+        return resting + growing + _scaled(sprites, self.popping, pop(seconds / SETTLE))
 
 
 def still(board: Board) -> list[Sprite]:
@@ -114,10 +113,8 @@ def appearing(board: Board) -> BoardTransition:
 
 
 def pop(progress: float) -> float:
-    """Return the size of a merged tile: from nothing to `POP` at half time, then back to 1."""
-    if progress < 0.5:
-        return POP * ease(2 * progress)
-    return POP + (1 - POP) * ease(2 * progress - 1)
+    """Return the size of a merged tile: from 1 to `POP` at half time, then back."""
+    return 1 + (POP - 1) * ease(1 - abs(2 * progress - 1))
 
 
 def _scaled(sprites: list[Sprite], cells: frozenset[Cell], scale: float) -> list[Sprite]:
@@ -147,7 +144,7 @@ def bezier(x1: float, y1: float, x2: float, y2: float) -> Callable[[float], floa
 
 
 ease = bezier(0.25, 0.1, 0.25, 1.0)
-ease_in_out = bezier(0.42, 0.0, 0.58, 1.0)
+glide = bezier(0.3, 0.0, 0.2, 1.0)
 
 
 STEPS = {

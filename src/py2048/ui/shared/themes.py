@@ -5,10 +5,12 @@ The tests hold every theme to these laws:
 
 - text stands at a contrast of at least 4.5:1 on its tile, the level AA of the Web Content
   Accessibility Guidelines 2.2 (7:1 in high contrast);
-- tiles that follow each other, 2 and 4, 4 and 8 and so on past 131072, differ by at least 9
-  (CIEDE2000; 13 in the themes for high contrast and colour blindness), to normal eyes and to
-  simulated protan, deutan and tritan eyes (Machado, Oliveira & Fernandes 2009); all tiles up to
-  131072 differ from each other and from the empty cell.
+- tiles that follow each other, 2 and 4, 4 and 8 and so on past 131072, differ by at least 10
+  (CIEDE2000), and by at least 7 to simulated protan, deutan and tritan eyes (Machado, Oliveira &
+  Fernandes 2009; 10 in the theme for them); any two tiles up to 131072 differ by 5, and each from
+  the empty cell and the frame by 8;
+- a tile gets darker by day and brighter by night with its value, from 2 to 2048 and, in another
+  hue, from 4096 to 131072.
 """
 
 from __future__ import annotations
@@ -42,10 +44,16 @@ class Theme:
         title: the name a menu shows.
         dark: whether light text stands on a dark page.
         page: the background of everything.
-        ink: text on the page.
-        muted: less important text on the page and on panels.
-        panel: the background of score boxes, menus and dialogs.
-        accent: what should catch the eye, as text on the page and on panels.
+        panel: cards, buttons and scores.
+        raised: dialogs, and buttons on a card.
+        line: rules between things.
+        ink: text on the page, panels and dialogs.
+        muted: less important text there.
+        accent: the next thing to do, and where one is.
+        on_accent: text on `accent`.
+        focus: the ring around what the keyboard acts on.
+        danger: errors, blunders and what deletes.
+        good: the best move and points won.
         board: the frame between the cells.
         empty: a cell without a tile.
         tiles: the styles of 2, 4, 8, … 131072.
@@ -56,10 +64,16 @@ class Theme:
     title: str
     dark: bool
     page: str
+    panel: str
+    raised: str
+    line: str
     ink: str
     muted: str
-    panel: str
     accent: str
+    on_accent: str
+    focus: str
+    danger: str
+    good: str
     board: str
     empty: str
     tiles: tuple[TileStyle, ...]
@@ -92,18 +106,53 @@ def _luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _styles(backgrounds: str, dark: str, light: str) -> tuple[TileStyle, ...]:
-    """Put on each background whichever of the two text colours stands out more."""
-    # Contrast is a ratio, so the boundary between the two texts is their geometric mean.
+def _styles(faces: str, dark: str, light: str) -> tuple[TileStyle, ...]:
+    """Put on each face the ink that stands out more of the two, or that after its slash."""
+    # Contrast is a ratio, so the boundary between the two inks is their geometric mean.
     shades = (_luminance(dark) + 0.05) * (_luminance(light) + 0.05)
-    return tuple(
-        TileStyle(colour, dark if (_luminance(colour) + 0.05) ** 2 >= shades else light)
-        for colour in backgrounds.split()
-    )
+
+    def style(face: str, ink: str = "") -> TileStyle:
+        return TileStyle(face, ink or (dark if (_luminance(face) + 0.05) ** 2 >= shades else light))
+
+    return tuple(style(*each.split("/")) for each in faces.split())
 
 
-TOKENS = ("page", "ink", "muted", "panel", "accent", "board", "empty")
+TOKENS = (
+    *("page", "panel", "raised", "line", "ink", "muted", "accent"),
+    *("on_accent", "focus", "danger", "good", "board", "empty"),
+)
 """The names of a theme's colours besides those of its tiles; style sheets use the same."""
+
+SPACE = (4, 8, 12, 16, 24, 32, 48, 64)
+"""Distances, in pixels at the usual size of text."""
+
+RADIUS = {"board": 16, "card": 16, "button": 12, "chip": 8}
+"""Radii of corners, in pixels; that of a tile is a tenth of a cell."""
+
+TYPE = {
+    "caption": (12, 16, 500),
+    "small": (13, 18, 400),
+    "button": (15, 20, 600),
+    "body": (16, 24, 400),
+    "title": (20, 28, 700),
+    "score": (24, 28, 700),
+    "page": (32, 40, 800),
+    "figure": (40, 44, 800),
+}
+"""Sizes of text: pixels, height of a line in pixels, weight."""
+
+MOTION_MS = {
+    "slide": 90,
+    "pop": 160,
+    "spawn": 120,
+    "rise": 900,
+    "lean": 120,
+    "ring": 400,
+    "sweep": 900,
+    "wait": 700,
+    "fade": 240,
+}
+"""How long what moves takes, in milliseconds; nothing does under reduced motion."""
 
 
 def _tokens(colours: Iterable[str]) -> dict[str, Any]:
@@ -132,45 +181,49 @@ def _theme(
 LIGHT = _theme(
     "light",
     "Light",
-    "#faf8ef #4a4038 #6e6155 #ece4d8 #a63a12 #b8a898 #cabdae",
-    ("#2b211a", "#ffffff"),
-    "#f3ebe0 #efd5a6 #f2a65a #d97d44 #cf4020 #951a1f"
-    " #8a6a1c #b18316 #cfa11e #f2c737 #ffeb8e"
-    " #0f5c50 #178467 #61cbc5 #4190d2 #3453a0 #351f6b",
-    "#8240b4 #c98bdd #5c1f57 #e9b8d8",
+    "#fbf8f2 #f1eae0 #fffdf9 #ddd2c4 #2e241c #6a5c50 #a8431a"
+    " #ffffff #1f5fbf #b3261e #2c6e3f #bfb1a2 #d2c7ba",
+    ("#2b1d12", "#ffffff"),
+    "#fcf6eb #f5dead #fabc6f #f49319 #e46731 #cd4130"
+    " #a91d28 #89223b #63223f #3f1340 #21121e/#ffd35c"
+    " #c8f1ec #82d6dc #43aed5 #2879c2 #3952b8 #3b2988",
+    "#f5c6e8 #c167b5 #79297e #de9dd6",
 )
 
 DARK = _theme(
     "dark",
     "Dark",
-    "#171512 #ece4d8 #a3988b #2a2622 #f5b04c #2a2622 #38332e",
-    ("#201812", "#ffffff"),
-    "#e6ded3 #d3b88a #f1a050 #d27442 #b7462e #7f1117"
-    " #7d5f14 #a67f11 #c99d1c #eec12f #ffe885"
-    " #0c5a4e #12826a #56c3a1 #3d8fd6 #4a5bca #54369b",
-    "#ab5eea #d3a3ea #7d2f77 #efc3e2",
+    "#161310 #221e1a #2c2722 #3a332c #f2eae0 #a89b8d #f6b44b"
+    " #20160a #7fb4ff #ff8a75 #86cf95 #1e1a17 #2a2521",
+    ("#1b120a", "#ffffff"),
+    "#463c32 #674e2c #8c4608 #b54f30 #e64402 #f16351"
+    " #ed872a #faad53 #ffca01 #f7e174 #fef2bc"
+    " #35286f #4a48b2 #3f73d2 #41a3da #6fd2d6 #d6f8f2",
+    "#5c1f56 #a53c9d #e078cf #f9c9ed",
 )
 
 HIGH_CONTRAST = _theme(
     "high-contrast",
     "High contrast",
-    "#000000 #ffffff #d0d0d0 #1c1c1c #ffe600 #000000 #262626",
+    "#000000 #141414 #1f1f1f #8a8a8a #ffffff #d0d0d0 #ffe14d"
+    " #000000 #5cd6ff #ff9d8f #7dffa0 #000000 #1c1c1c",
     ("#000000", "#ffffff"),
-    "#f9fcff #fdedbe #ffb225 #f56b52 #a32f15 #ff9dc0"
-    " #a12664 #cd9d00 #ffd524 #10e5ff #ffff00"
-    " #1e6537 #00b060 #78f6a2 #5bb6e6 #1751c1 #a284e9",
-    "#e5bdfc #800fd8 #ffd0f0 #a20890",
+    "#3c3a3a #5c462b #912d0c #fd6567 #fc8a4f #faa908"
+    " #f7bf7d #fad95e #fff610 #edffb9 #fffdfe"
+    " #2a2390 #0f54b4 #4daafc #4accfb #8df1fe #ddfde7",
+    "#5a0f6b #992586 #ff99e5 #ffd0f4",
 )
 
 COLOUR_BLIND = _theme(
     "colour-blind",
     "Colour-blind safe",
-    "#f5f6f8 #1d2631 #56616e #e3e7ec #1f4f8f #b4b8be #cdd1d6",
-    ("#10151c", "#ffffff"),
-    "#fdfefe #b9bdff #a4e1c4 #5a9bd0 #2f6fb0 #123f7d"
-    " #674804 #9f6b00 #c69603 #f5ce12 #fff5a5"
-    " #5b1a0a #9e5119 #d57a43 #fab98f #444b55 #000000",
-    "#6b57a1 #d5c5f0 #2f2a63 #b5fdff",
+    "#f7f8fa #e9ecf0 #ffffff #cfd5dc #1b232d #55606d #1f5496"
+    " #ffffff #c25e00 #9c3a00 #1f5496 #aab2bc #c6ccd4",
+    ("#14100c", "#ffffff"),
+    "#f8fef9 #f3f1c5 #fddf87 #fdbd05 #df9015 #bc710a"
+    " #9e560f #793a04 #563a27 #34190f #110c0f/#ffd35c"
+    " #e1f3fd #aad3f5 #6aa9e8 #3b7fca #28559b #152c60",
+    "#e6c9f4 #a96cb7 #5b2a72 #c79cd5",
 )
 
 # The sixteen colours that every terminal has, as the text console shows them. Others show them
@@ -190,7 +243,8 @@ def in_sixteen_colours(theme: Theme) -> Theme:
     Numbers stand at 4.5:1 on their tiles, and neighbours differ; tiles above 1024 repeat colours.
     """
     page, ink, accent = (_BLACK, _WHITE, "#ffff55") if theme.dark else (_WHITE, _BLACK, "#aa0000")
-    colours = page, ink, ink, page, accent, _BLACK, _GREY
+    surfaces = page, page, page, _GREY
+    colours = *surfaces, ink, ink, accent, page, accent, accent, ink, _BLACK, _GREY
     plain = replace(theme, tiles=_SIXTEEN, beyond=_SIXTEEN)
     return replace(plain, **_tokens(colours))
 
