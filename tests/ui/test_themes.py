@@ -9,12 +9,15 @@ import pytest
 from coloraide import Color
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.color import Color as RichColor
+from rich.color import ColorSystem
 
 from py2048.ui.shared.themes import (
     THEMES,
     Theme,
     ThemeError,
     get_theme,
+    in_256_colours,
     in_sixteen_colours,
     next_theme,
 )
@@ -151,13 +154,13 @@ CONSOLES = {
 def test_sixteen_colours_are_enough(theme: Theme, terminal: str) -> None:
     """Where a terminal has no more, digits can be read, and tiles and cells can be seen.
 
-    The measure is 4.5:1 on the text console, and 3:1, that of large and bold text, where a
-    terminal has colours of its own.
+    The measure is 4.5:1 on the text console and in xterm, where nothing is bold, and 3:1, that of
+    large text, where a terminal has colours of its own.
     """
     names = CONSOLES["console"].split()
     own = CONSOLES[terminal].split()
     plain = in_sixteen_colours(theme)
-    least = 4.5 if terminal == "console" else 3.0
+    least = 4.5 if terminal in ("console", "xterm") else 3.0
 
     def seen(colour: str) -> str:
         return f"#{own[names.index(colour.removeprefix('#'))]}"
@@ -169,4 +172,36 @@ def test_sixteen_colours_are_enough(theme: Theme, terminal: str) -> None:
     assert contrast(seen(plain.empty), seen(plain.board)) > 1.5
     for text in (plain.ink, plain.muted, plain.accent):
         assert contrast(seen(text), seen(plain.page)) >= 4.5
+    for sign in (plain.danger, plain.good):  # beside a word or an arrow
+        assert contrast(seen(sign), seen(plain.page)) >= least
     assert len({plain.tile(value).background for value in TO_131072[:10]}) == 10
+
+
+def in_xterm(colour: str) -> str:
+    """Return what xterm shows of a colour that Rich paints with 256; bold changes none of them."""
+    index = RichColor.parse(colour).downgrade(ColorSystem.EIGHT_BIT).number
+    assert index is not None
+    assert index >= 16
+    if index >= 232:
+        return "#" + f"{8 + 10 * (index - 232):02x}" * 3
+    levels = ((index - 16) // 36, (index - 16) // 6 % 6, (index - 16) % 6)
+    return "#" + "".join(f"{(0, 95, 135, 175, 215, 255)[level]:02x}" for level in levels)
+
+
+@every_theme
+def test_256_colours_are_enough(theme: Theme) -> None:
+    """As xterm shows them, all text can be read, and neighbours differ for every vision."""
+    plain = in_256_colours(theme)
+    for value, double in pairwise(FAR_BEYOND):
+        tile, next_tile = plain.tile(value), plain.tile(double)
+        face = in_xterm(tile.background)
+        assert contrast(in_xterm(tile.text), face) >= CONTRASTS.get(theme.name, 4.5), value
+        for vision in ("normal", "protan", "deutan", "tritan"):
+            least = 7 if vision == "normal" else 4
+            assert difference(face, in_xterm(next_tile.background), vision) >= least, value
+            for ground in (plain.empty, plain.board):
+                assert difference(face, in_xterm(ground), vision) >= 5, value
+    for ground in (plain.page, plain.panel, plain.raised):
+        for text in (plain.ink, plain.muted, plain.accent, plain.danger, plain.good):
+            assert contrast(in_xterm(text), in_xterm(ground)) >= 4.5, (text, ground)
+    assert in_xterm(plain.empty) != in_xterm(plain.board)

@@ -15,6 +15,7 @@ The tests hold every theme to these laws:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -226,15 +227,66 @@ COLOUR_BLIND = _theme(
     "#e6c9f4 #a96cb7 #5b2a72 #c79cd5",
 )
 
+_BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
+
+# Terminals of 256 colours: the indexes of the colours of `TOKENS`, of the tiles and those beyond,
+# nearest to the themes' own among those that keep the laws of contrast and of difference.
+_INKS_256 = (_BLACK, _WHITE)
+_IN_256 = {
+    "light": (
+        "231 255 231 252 235 241 94 231 26 124 22 249 251",
+        "231 229 222 215 202 131 160 125 89 54 233/221 123 45 38 33 26 19",
+        "182 169 91 176",
+    ),
+    "dark": (
+        "233 235 236 238 255 247 214 16 111 209 114 234 235",
+        "238 241 94 160 166 174 208 215 220 227 230 18 61 68 74 80 195",
+        "53 126 169 225",
+    ),
+    "high-contrast": (
+        "16 233 234 245 231 252 220 16 81 210 121 16 234",
+        "237 88 124 203 209 178 215 221 190 193 231 19 24 75 81 87 158",
+        "54 89 212 218",
+    ),
+    "colour-blind": (
+        "231 255 231 252 235 241 25 231 166 124 25 249 251",
+        "231 194 222 214 172 137 130 88 237 52 232/221 153 110 69 67 25 17",
+        "183 134 53 140",
+    ),
+}
+
+
+def _of_256(indexes: str) -> str:
+    """Return colours that Rich, which paints, brings to a terminal as these indexes."""
+
+    def colour(index: int) -> str:
+        if index >= 232:  # a grey: Rich counts them in steps of 1/25
+            return "#" + f"{round(10.2 * (index - 231)):02x}" * 3
+        levels = ((index - 16) // 36, (index - 16) // 6 % 6, (index - 16) % 6)
+        return "#" + "".join(f"{40 * level + 55 * (level > 0):02x}" for level in levels)
+
+    return re.sub(r"\d+", lambda found: colour(int(found[0])), indexes)
+
+
+def in_256_colours(theme: Theme) -> Theme:
+    """Return `theme` for a terminal of 256 colours."""
+    surfaces, *tiles = map(_of_256, _IN_256[theme.name])
+    known, beyond = (_styles(each, *_INKS_256) for each in tiles)
+    return replace(theme, tiles=known, beyond=beyond, **_tokens(surfaces.split()))
+
+
 # The sixteen colours that every terminal has, as the text console shows them. Others show them
 # somewhat differently, so a number stands only on colours that are light or dark everywhere:
-# not on green, brown, cyan and dark grey.
-_BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
+# not on green, brown, cyan and dark grey. Nothing here may be bold: xterm paints the dark ones
+# among them bright where they are, and a black number grey.
 _SIXTEEN = _styles(
     "#aaaaaa #ffff55 #ff5555 #ff55ff #55ffff #55ff55 #aa0000 #0000aa #aa00aa #ffffff",
     dark=_BLACK,
     light=_WHITE,
 )
+_BY_NIGHT = ("#ffff55", _BLACK, "#55ffff", "#ff5555", "#55ff55")
+_BY_DAY = ("#aa0000", _WHITE, "#0000aa", "#aa00aa", "#0000aa")
+"""The colours from `accent` to `good`."""
 
 
 def in_sixteen_colours(theme: Theme) -> Theme:
@@ -242,9 +294,8 @@ def in_sixteen_colours(theme: Theme) -> Theme:
 
     Numbers stand at 4.5:1 on their tiles, and neighbours differ; tiles above 1024 repeat colours.
     """
-    page, ink, accent = (_BLACK, _WHITE, "#ffff55") if theme.dark else (_WHITE, _BLACK, "#aa0000")
-    surfaces = page, page, page, _GREY
-    colours = *surfaces, ink, ink, accent, page, accent, accent, ink, _BLACK, _GREY
+    page, ink, signs = (_BLACK, _WHITE, _BY_NIGHT) if theme.dark else (_WHITE, _BLACK, _BY_DAY)
+    colours = page, page, page, _GREY, ink, ink, *signs, _BLACK, _GREY
     plain = replace(theme, tiles=_SIXTEEN, beyond=_SIXTEEN)
     return replace(plain, **_tokens(colours))
 
