@@ -7,6 +7,7 @@ its cookies.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -18,6 +19,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from py2048 import __version__
+from py2048.language import _, ngettext
 from py2048.players import Unit
 from py2048.review.words import number
 from py2048.rules import list_rules
@@ -54,10 +56,20 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     )
     environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
     environment.filters["rank"] = themes.DEFAULT_THEME.rank
+    environment.filters["initials"] = _initials
+    # One of the warm tiles, the same for a name everywhere.
+    environment.filters["face"] = lambda name: 3 + sum(name.encode()) % 6
+    environment.add_extension("jinja2.ext.i18n")
+    environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
     looks = environment.get_template("themes.css").render(vars(themes))
     assets = Assets({"css/themes.css": looks})
     environment.globals["asset"] = assets.address
     return environment, assets
+
+
+def _initials(name: str) -> str:
+    """Return the first letters of a name's first two words."""
+    return "".join(word[0] for word in re.split(r"[\W_]+", name) if word)[:2].upper()
 
 
 def text_of(template: str, **values: object) -> str:

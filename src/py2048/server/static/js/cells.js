@@ -27,7 +27,7 @@ export class Cells {
   }
 
   #row(row, columns) {
-    const line = element("div", { role: "row", class: "row", "aria-rowindex": row + 1 });
+    const line = element("div", { role: "row", class: "cell-row", "aria-rowindex": row + 1 });
     this.#cells[row] = Array.from({ length: columns }, (_, column) => {
       const text = element("span", { class: "hidden" }, "empty");
       const label = { role: "gridcell", class: "cell", tabindex: -1, "aria-colindex": column + 1 };
