@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow check lint types architecture docs examples wheel bench strength format clean
+.PHONY: help play test test-slow check lint types architecture docs examples wheel messages bench strength format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -56,6 +56,9 @@ examples: docs ## run every example of README and documentation, which link to w
 
 wheel: $(VENV)/.ready-dev ## build the wheel and play a game from it, without extras
 	$(BIN)/python scripts/check_wheel.py
+
+messages: $(VENV)/.ready-dev ## find the texts of the sources, and update and compile translations
+	$(BIN)/python scripts/messages.py
 
 bench: $(VENV)/.ready-dev ## measure
 	@$(BIN)/python scripts/run_benchmarks.py $(ARGS)

@@ -52,7 +52,7 @@ def test_answers_are_compressed_for_those_who_take_it(browser: Browser) -> None:
         assert packed.headers["content-encoding"] == "gzip"
         assert gzip.decompress(packed.body) == plain.body
         assert len(packed.body) < len(plain.body) / 2
-        assert packed.headers["vary"].lower() == "accept-encoding"
+        assert "accept-encoding" in packed.headers["vary"].lower()
 
 
 def test_pages_with_secrets_are_not_compressed(browser: Browser) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
@@ -243,7 +244,7 @@ class ClientConnection(Client):
         )
         message = messages.rejection(error, kind, state, chain)
         if room:
-            room.send(message, self)
+            room.send(lambda: message, self)
         else:
             self._reply(message)
 
@@ -320,7 +321,7 @@ class ClientConnection(Client):
         room = await self._my_room()
         room.game.show_hint(number, hint)
         self._note_done(message, room.game)
-        room.send(messages.hint_message(room.game, hint), self)
+        room.send(partial(messages.hint_message, room.game, hint), self)
         if self._later_hint:
             self._later_hint.cancel()
         if hint.instead_of:
@@ -337,9 +338,9 @@ class ClientConnection(Client):
                 if room.game.version != version or self.room is not room:
                     return
                 if isinstance(answer, Hint):
-                    room.send(messages.hint_message(room.game, answer), self)
+                    room.send(partial(messages.hint_message, room.game, answer), self)
                 else:
-                    room.send(messages.compiling_message(room.game, spec, answer), self)
+                    room.send(partial(messages.compiling_message, room.game, spec, answer), self)
         except (ActionRejected, PlayerError) as error:
             _log.info("no hint after the quick one", extra={"fault": str(error)})
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
@@ -147,7 +148,7 @@ class HintService:
                         await room.ready()
                         room.broadcast(room.game.play_hint(answer))
                     else:
-                        room.send(messages.compiling_message(room.game, spec, answer))
+                        room.send(partial(messages.compiling_message, room.game, spec, answer))
                 await asyncio.sleep(delay)
         except Py2048Error as error:
             _log.warning("autoplay stopped", extra={"fault": str(error)})

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import ipaddress
 import logging
+import re
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from py2048.language import first_known, language_of_header, use_language
 from py2048.server.http.assets import WORKER
 from py2048.server.http.monitoring import begin_request, shown_path
 from py2048.server.schema import error_answer
@@ -54,6 +56,8 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 
+LANGUAGE_COOKIE = "py2048_language"
+_LANGUAGE = re.compile(rf"\b{LANGUAGE_COOKIE}=(\w+)")
 _FILE_HEADERS = (
     "x-content-type-options",
     "cross-origin-resource-policy",
@@ -82,12 +86,12 @@ class SecurityMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may pass."""
-        if scope["type"] == "http":
-            await self._request(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await self._socket(scope, receive, send)
-        else:
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
+            return
+        answer = self._request if scope["type"] == "http" else self._socket
+        with use_language(_language_of(Headers(scope=scope))):
+            await answer(scope, receive, send)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a handshake of another site: its cookies would speak for the player."""
@@ -215,6 +219,16 @@ def network_of(host: str) -> str:
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(address) >> 64 << 64, 64)).network_address)
+
+
+def _language_of(headers: Headers) -> str:
+    """Return the language of an answer: the one chosen here before, else the browser's."""
+    chosen = _LANGUAGE.search(headers.get("cookie", ""))
+    return (
+        first_known([chosen[1]])
+        if chosen
+        else language_of_header(headers.get("accept-language", ""))
+    )
 
 
 def _refusal(status: int, message: str, wait: float = 0.0, reason: str = "") -> Response:

@@ -12,6 +12,7 @@ from py2048.board import Board, Motion
 from py2048.direction import Direction
 from py2048.errors import StorageError
 from py2048.game import Outcome, Spawn, Turn
+from py2048.language import language
 from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.play.games import preset_of
@@ -216,9 +217,13 @@ def _tile(spawn: Spawn | None) -> schema.NewTile | None:
 # Rules and rows of lists
 
 
-@functools.lru_cache(maxsize=256)
 def rules_info(text: str) -> schema.RulesInfo:
     """Return rules as a page shows them."""
+    return _rules_info(text, language())
+
+
+@functools.lru_cache(maxsize=256)
+def _rules_info(text: str, _language: str) -> schema.RulesInfo:
     rules = Rules.parse(text)
     preset = preset_of(rules)
     is_resized = preset is not None and preset.name == rules.name and preset.shape != rules.shape

@@ -14,20 +14,23 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from datetime import UTC, datetime
 from enum import Enum
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from starlette.websockets import WebSocketDisconnect
 
 from py2048.errors import Py2048Error, StorageError
+from py2048.language import language, use_language
 from py2048.server import schema
 from py2048.server.play import messages
 from py2048.server.play.changes import CommitResult, GroupCommit, Notices
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
 from py2048.server.schema import CASUAL, ActionRejected
-from py2048.session import Event
+from py2048.session import Event, IllegalMove
 from py2048.storage import GameChange, NewOnlineGame
 from py2048.storage.values import OpenGame, utc_text
 
@@ -71,6 +74,7 @@ class Client:
     Attributes:
         room: the room, None outside of rooms.
         closed: the code to close the connection with, once there is one.
+        language: what it reads.
         hears_from: the number of the room's first frame for everybody that is sent here too;
             none is until the client has been told something itself, such as the state.
     """
@@ -87,6 +91,7 @@ class Client:
         self.generation = generation
         self.room: Room | None = None
         self.closed: int | None = None
+        self.language = language()
         self.hears_from = inf
         self._write_now = write_now
         self._frames: deque[bytes] = deque()
@@ -184,13 +189,13 @@ class _Frame(NamedTuple):
 
     Attributes:
         number: its place among the frames of the room.
-        data: the frame.
+        data: the frame, in each language in which somebody reads it.
         client: its receiver, None for everybody in the room.
         since: when it was queued.
     """
 
     number: int
-    data: bytes
+    data: Mapping[str, bytes]
     client: Client | None
     since: float
 
@@ -242,10 +247,14 @@ class Room:
 
     # Sending
 
-    def send(self, message: schema.Answer, client: Client | None = None) -> None:
-        """Send a message, to all if no client is given, when all before it is written."""
+    def send(self, told: Callable[[], schema.Answer], client: Client | None = None) -> None:
+        """Tell something, to all if no client is given, when all before it is written."""
         self._let_hear(client)
-        frame = _Frame(self._frames, schema.encode(message), client, time.perf_counter())
+        data = {}
+        for code in {each.language for each in (self.clients if client is None else (client,))}:
+            with use_language(code):
+                data[code] = schema.encode(told())
+        frame = _Frame(self._frames, data, client, time.perf_counter())
         self._frames += 1
         is_new = self.state is RoomState.OPEN and self.game.is_dirty
         if is_new or self.state is RoomState.WRITING:
@@ -261,17 +270,17 @@ class Room:
         """
         if events:
             self._let_hear(client)
-            message = messages.events_of(self.game, events, self.autoplayer)
-            is_news = self.game.is_dirty or any(
-                not isinstance(event, schema.NothingMovedEvent) for event in message.events
+            told = partial(messages.events_of, self.game, events, self.autoplayer)
+            is_news = self.game.is_dirty or not all(
+                isinstance(each, IllegalMove) for each in events
             )
-            self.send(message, None if is_news else client)
+            self.send(told, None if is_news else client)
         elif client is not None:
             self.send_state(client)
 
     def send_state(self, client: Client) -> None:
         """Send a client the state of the game."""
-        self.send(self.state_for(client.account), client)
+        self.send(partial(self.state_for, client.account), client)
 
     def state_for(self, account: str) -> schema.StateMessage:
         """Return the state of the game for an account."""
@@ -287,7 +296,7 @@ class Room:
         for frame in frames:
             for each in self.clients if frame.client is None else (frame.client,):
                 if frame.number >= each.hears_from:
-                    each.send(frame.data)
+                    each.send(frame.data[each.language])
 
     # Writing
 
@@ -347,7 +356,7 @@ class Room:
         if self.autoplay is not None:
             self.autoplay.task.cancel()
         self.autoplay = autoplay
-        self.send(schema.AutoplayMessage(self.game.id, self.autoplayer))
+        self.send(partial(schema.AutoplayMessage, self.game.id, self.autoplayer))
 
     def end_autoplay(self) -> None:
         """Stop the computer player that makes the moves, if any."""
@@ -381,7 +390,7 @@ class Room:
                 game = await self._rooms.in_thread(self._rooms.games.load, self.game.id)
             except ActionRejected:  # its player has deleted it, or it gave way to a new one
                 self._become(RoomState.GONE)
-                self._tell_all(_gone(), has_state=False)
+                self._tell_all(_gone, has_state=False)
                 self._rooms.abandon(self)
                 return
             except Py2048Error as failure:
@@ -390,7 +399,7 @@ class Room:
                 if self.fault is None:
                     self.fault = error or fault
                     self._become(RoomState.LOADING)  # those who wait need to know
-                    self._tell_all(messages.unsaved(fault), has_state=False)
+                    self._tell_all(partial(messages.unsaved, fault), has_state=False)
                 if not (self.clients and fault.kind):
                     self._rooms.abandon(self)
                     return
@@ -411,22 +420,29 @@ class Room:
             error = None
         is_told, self.fault, self.game = self.fault is not None, None, game
         if error is not None and not is_told:
-            self._tell_all(messages.unsaved(error))
+            self._tell_all(partial(messages.unsaved, error))
         else:
             for client in self.clients:
                 if is_undone and client.account == game.info.owner:
-                    state = self.state_for(client.account)
-                    self.send(messages.rejection(game.over(), "", state), client)
+                    self._reject(client, game.over)
                 else:
                     self.send_state(client)
         self._become(RoomState.OPEN)
         self._rooms.release(self)
 
-    def _tell_all(self, rejected: ActionRejected, *, has_state: bool = True) -> None:
+    def _tell_all(self, why: Callable[[], ActionRejected], *, has_state: bool = True) -> None:
         """Tell everybody that what they did is not done."""
         for client in self.clients:
+            self._reject(client, why, has_state=has_state)
+
+    def _reject(
+        self, client: Client, why: Callable[[], ActionRejected], *, has_state: bool = True
+    ) -> None:
+        def told() -> schema.Answer:
             state = self.state_for(client.account) if has_state else None
-            self.send(messages.rejection(rejected, "", state), client)
+            return messages.rejection(why(), "", state)
+
+        self.send(told, client)
 
 
 def _gone() -> ActionRejected:
@@ -469,7 +485,8 @@ class Rooms:
 
     async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Do something that blocks."""
-        return await self._loop.run_in_executor(self._pool, lambda: call(*args, **kwargs))
+        here = copy_context()  # the language, among it
+        return await self._loop.run_in_executor(self._pool, lambda: here.run(call, *args, **kwargs))
 
     def start(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """Do something in the background, and end it with the server."""

@@ -18,7 +18,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from py2048.errors import StorageError
-from py2048.server.http.middleware import token_in
+from py2048.server.http.middleware import LANGUAGE_COOKIE, token_in
 from py2048.server.play.games import GameService, guest_name, new_account_id
 from py2048.server.play.rooms import SIGN_IN
 from py2048.storage import Account
@@ -316,6 +316,10 @@ class Cookies:
         owners[account] = owners.pop(account, secrets.token_hex(8))
         latest = dict(list(owners.items())[-_MAX_OWNERS:])
         return self._header(DEVICE, self._devices.dumps(latest), "/account")
+
+    def write_language(self, code: str) -> str:
+        """Return the ``Set-Cookie`` header of a browser whose pages are in a language."""
+        return self._header(LANGUAGE_COOKIE, code, "/")
 
     def _owners(self, header: str | None) -> dict[str, str]:
         match _loaded(self._devices, header, DEVICE):

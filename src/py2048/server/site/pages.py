@@ -10,16 +10,16 @@ import functools
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 import jinja2
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048 import __version__
-from py2048.language import _, ngettext
+from py2048.language import LANGUAGES, _, language, ngettext
 from py2048.players import Unit
 from py2048.review.words import number
 from py2048.rules import list_rules
@@ -51,16 +51,17 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        extensions=["jinja2.ext.i18n"],
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
+    environment.globals |= {"language": language, "languages": LANGUAGES}
     environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
     environment.filters["rank"] = themes.DEFAULT_THEME.rank
     environment.filters["initials"] = _initials
     # One of the warm tiles, the same for a name everywhere.
     environment.filters["face"] = lambda name: 3 + sum(name.encode()) % 6
-    environment.add_extension("jinja2.ext.i18n")
-    environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
     looks = environment.get_template("themes.css").render(vars(themes))
     assets = Assets({"css/themes.css": looks})
     environment.globals["asset"] = assets.address
@@ -85,7 +86,8 @@ def render(
     text = text_of(
         template, me=me, path=request.url.path, version=__version__, status=status, **values
     )
-    return HTMLResponse(text, status, headers={"cache-control": "private, no-cache"})
+    headers = {"cache-control": "private, no-cache", "content-language": language()}
+    return HTMLResponse(text, status, headers | {"vary": "accept-language, cookie"})
 
 
 def origin_of(request: Request) -> str:
@@ -163,6 +165,17 @@ async def about(request: Request, user: User) -> Response:
     return render(request, user, "about.html")
 
 
+async def choose_language(request: Request) -> Response:
+    """Have this browser's pages in a language, and go back to the page that asked."""
+    chosen = (await read_form(request)).get("language", "")
+    if chosen not in LANGUAGES:
+        raise FormError("There is no such language.")
+    came_from = urlsplit(request.headers.get("referer", ""))
+    back = f"/{came_from.path.lstrip('/')}?{came_from.query}".rstrip("?")
+    cookie = services_of(request).cookies.write_language(chosen)
+    return RedirectResponse(back, 303, {"set-cookie": cookie})
+
+
 async def show_file(request: Request) -> Response:
     """A file of the pages."""
     return await _environment()[1].file(request)
@@ -171,5 +184,6 @@ async def show_file(request: Request) -> Response:
 ROUTES = (
     page("/", play, needs_store=False),
     page("/about", about, needs_store=False),
+    Route("/language", choose_language, methods=["POST"]),
     Route("/static/{path:path}", show_file),
 )

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from py2048.language import language
 from py2048.review.plots import bar_plot, line_plot
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
@@ -254,7 +255,7 @@ def plots_of(periods: Sequence[Period], ends: Sequence[GameEnd]) -> dict[str, st
 
 
 class RecentAnswers(Generic[_T]):
-    """The latest answers by question, each worked out once for all who ask meanwhile.
+    """The latest answers by question and language, each worked out once for all who ask meanwhile.
 
     Args:
         seconds: how long an answer is used.
@@ -268,7 +269,7 @@ class RecentAnswers(Generic[_T]):
 
     async def get(self, question: object, answer: Callable[[], Awaitable[_T]]) -> _T:
         """Return the recent answer, or work it out; a failure is told to all who wait, once."""
-        now = self._clock()
+        now, question = self._clock(), (question, language())
         since, found = self._answers.get(question, (0.0, None))
         is_over = found is not None and found.done()
         if found is None or (is_over and (now - since > self._seconds or found.exception())):

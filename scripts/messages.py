@@ -1,0 +1,103 @@
+"""Bring the translations up to date with the sources (`make messages`).
+
+Finds the marked texts in Python, in templates and in JavaScript; adds what is new to the
+`locale/<code>/LC_MESSAGES/py2048.po` of each language, for a translator to fill in; compiles it,
+and writes what the pages' scripts say to `static/js/messages-<code>.js`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from py2048.language import CATALOGUES, ENGLISH, LANGUAGES
+
+PACKAGE = CATALOGUES.parent
+SCRIPTS = PACKAGE / "server" / "static" / "js"
+_NO_DATE = datetime(2026, 11, 27, tzinfo=UTC)
+_METHODS = [
+    ("courses/**", "ignore"),
+    ("**/messages-*.js", "ignore"),
+    ("**.py", "python"),
+    ("**/templates/**.html", "jinja2"),
+    ("**.js", "javascript"),
+]
+_OPTIONS = {"**/templates/**.html": {"newstyle_gettext": "true", "trimmed": "true"}}
+
+
+def extracted() -> Catalog:
+    """Return the texts of the sources, each with the files that say it."""
+    found = Catalog(creation_date=_NO_DATE)  # so that files change with their texts alone
+    for name, _line, text, comments, context in extract_from_dir(
+        PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
+    ):
+        found.add(text, None, [(name, 0)], auto_comments=comments, context=context)
+    return found
+
+
+def po_file(code: str) -> Path:
+    """Return where the translations into a language are."""
+    return CATALOGUES / code / "LC_MESSAGES" / "py2048.po"
+
+
+def read(code: str) -> Catalog:
+    """Return the translations into a language."""
+    with po_file(code).open("rb") as file:
+        return read_po(file, locale=code, domain="py2048")
+
+
+def is_translated(message: Message) -> bool:
+    """Say whether a message has all its texts, by a person."""
+    texts = message.string if isinstance(message.string, tuple) else (message.string,)
+    return all(texts) and not message.fuzzy
+
+
+def script_of(catalogue: Catalog) -> str:
+    """Return what the pages' scripts say in a language, as a script of its own."""
+    texts = {
+        message.id[0] if message.pluralizable else message.id: message.string
+        for message in catalogue
+        if message.id
+        and is_translated(message)
+        and any(name.endswith(".js") for name, _line in message.locations)
+    }
+    lines = [f"{json.dumps(text)}: {_as_json(told)}," for text, told in sorted(texts.items())]
+    plural = f'"": (n) => Number({catalogue.plural_expr}),'
+    return "\n".join(["globalThis.messages = {", plural, *lines, "};", ""])
+
+
+def _as_json(told: object) -> str:
+    return json.dumps(told, ensure_ascii=False)
+
+
+def update(code: str, template: Catalog) -> int:
+    """Write a language's files; return how many texts it lacks."""
+    catalogue = read(code)
+    catalogue.update(template, no_fuzzy_matching=True)
+    catalogue.obsolete.clear()
+    path = po_file(code)
+    with path.open("wb") as file:
+        write_po(file, catalogue, width=100, sort_output=True, include_lineno=False)
+    with path.with_suffix(".mo").open("wb") as file:
+        write_mo(file, catalogue)
+    (SCRIPTS / f"messages-{code}.js").write_text(script_of(catalogue), encoding="utf-8")
+    return sum(bool(message.id) and not is_translated(message) for message in catalogue)
+
+
+def main() -> int:
+    """Update every language, and say what is left to translate."""
+    template = extracted()
+    for code in LANGUAGES.keys() - {ENGLISH}:
+        print(f"{code}: {update(code, template)} of {len(template)} texts are to be translated")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
