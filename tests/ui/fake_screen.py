@@ -12,7 +12,8 @@ from py2048.rules import Rules
 from py2048.session import Hint, Session
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.motion import BoardTransition
-from py2048.ui.shared.screen import Banner, CoachStatus, ListRequest, Status
+from py2048.ui.shared.result import Result
+from py2048.ui.shared.screen import CoachStatus, ListRequest, Status
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 
 TIMEOUT_S = 60.0
@@ -29,7 +30,7 @@ class FakeScreen:
         self.status = Status()
         self.gains: list[int] = []
         self.hint: Hint | None = None
-        self.banner: Banner | None = None
+        self.banner: Result | None = None
         self.coach: CoachStatus | None = None
         self.theme = DEFAULT_THEME
         self.review: Any = None
@@ -55,7 +56,7 @@ class FakeScreen:
     def show_hint(self, hint: Hint) -> None:
         self.hint = hint
 
-    def cover(self, banner: Banner | None) -> None:
+    def cover(self, banner: Result | None) -> None:
         self.banner = banner
 
     def say(self, text: str) -> None:

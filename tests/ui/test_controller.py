@@ -167,7 +167,7 @@ def test_a_screen_opens_on_the_game_that_there_is(data_folder: Path) -> None:
     assert screen.board == board
     session.close()
     _, screen = controlled(board="2 4 2\n4 2 4", rules="classic:size=2x3")
-    assert (screen.banner.title, screen.banner.is_final) == ("Game over!", True)
+    assert (screen.banner.title, screen.banner.is_final) == ("Game over", True)
 
 
 def test_a_store_that_cannot_be_read_starts_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,7 @@ def test_play_continues_after_the_target() -> None:
     """Reaching 2048 is celebrated until the next move, unless a computer did it."""
     controller, screen = controlled(board=NEARLY_WON)
     controller.do("left")
-    assert (screen.banner.title, screen.banner.is_final) == ("You made 2048!", False)
+    assert (screen.banner.title, screen.banner.is_final) == ("You made 2048", False)
     assert screen.gains == [2048]
     controller.do("down")
     assert (screen.banner, controller.session.game.ply) == (None, 2)
@@ -202,8 +202,8 @@ def test_the_end_covers_the_board_and_undo_uncovers_it() -> None:
     controller, screen = controlled(board=NEARLY_OVER)
     while not controller.session.game.is_over:
         play(controller)
-    assert screen.banner.title == "Game over!"
-    assert f"Score {controller.session.game.score:,}" in screen.banner.lines
+    assert screen.banner.title == "Game over"
+    assert screen.banner.score == controller.session.game.score
     for name in ("left", "hint", "autoplay"):
         controller.do(name)
         assert screen.said.startswith("The game is over: ")
@@ -215,10 +215,10 @@ def test_rules_that_end_at_the_target_end_in_triumph() -> None:
     """Of a person; a computer's game is just over."""
     controller, screen = controlled(board=NEARLY_WON, rules="comp1127")
     controller.do("left")
-    assert screen.banner.title == "You win!"
+    assert screen.banner.title == "You win"
     controller.do("undo")
     controller.presenter.show(controller.session.autoplay_step("greedy"))
-    assert screen.banner.title == "Game over!"
+    assert screen.banner.title == "Game over"
 
 
 def test_a_penalty_is_shown() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
     from py2048.session.notebook import Notebook, PuzzleBook
     from py2048.storage import RecordSummary, SavedGame, ScoreSummary, Store
+    from py2048.storage.values import GameEnd
 
 HINT_PLAYER = "expectimax"
 """The player that gives hints where none is perfect, unless another is asked for."""
@@ -438,6 +439,14 @@ class Session:
         return self._autosave.read(
             lambda store, owner: store.records.select(rules=text, owner=owner, limit=limit), []
         )
+
+    def ends(self) -> list[GameEnd]:
+        """Return how a person's latest games under these rules ended; none if that is not known."""
+        text = self._rules_text
+        try:
+            return self._autosave.read(lambda store, owner: store.records.ends(owner, text), [])
+        except StorageError:
+            return []
 
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.

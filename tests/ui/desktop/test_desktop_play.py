@@ -135,7 +135,7 @@ def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
     while not desk.session.game.is_over:
         desk.play(1)
     overlay = desk.board.overlay
-    assert overlay.current.title == "Game over!"
+    assert overlay.current.title == "Game over"
     desk.until(lambda: overlay.buttons)
     desk.key("Left")
     assert "The game is over" in desk.said

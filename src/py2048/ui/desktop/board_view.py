@@ -19,7 +19,7 @@ from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid
 from py2048.ui.desktop.style import font, measured
 from py2048.ui.shared import motion
-from py2048.ui.shared.screen import Banner
+from py2048.ui.shared.result import Result
 from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class CanvasBoard(tk.Canvas):
         """The board that is shown, or will be when the motion has ended."""
         return self._transition.board
 
-    def cover(self, banner: Banner | None) -> None:
-        """Cover the board with words, or uncover it."""
+    def cover(self, banner: Result | None) -> None:
+        """Cover the board with the end of the game, or uncover it."""
         self.overlay.show(banner, is_animated=self.is_animated)
 
     @property
@@ -309,14 +309,14 @@ class Overlay:
     """Words and buttons over the board of a game that is won or over.
 
     Attributes:
-        current: the banner that is shown or on its way.
+        current: the result that is shown or on its way.
         buttons: those on the banner.
         act: called with the action of the button that is pressed.
     """
 
     def __init__(self, canvas: tk.Canvas) -> None:
         self._canvas = canvas
-        self.current: Banner | None = None
+        self.current: Result | None = None
         self._grid: BoardGrid | None = None
         self._is_shown = False
         self._timer = ""
@@ -329,8 +329,12 @@ class Overlay:
         self._grid = grid
         self._draw()
 
-    def show(self, banner: Banner | None, *, is_animated: bool) -> None:
-        """Show a banner, or none; if animated, when the last move has been seen."""
+    def show(self, banner: Result | None, *, is_animated: bool) -> None:
+        """Show a result, or none; if animated, when the last move has been seen."""
+        if banner is not None and banner.is_update_of(self.current):
+            self.current = banner
+            self._draw()
+            return
         if self._timer:
             self._canvas.after_cancel(self._timer)
             self._timer = ""
@@ -360,13 +364,19 @@ class Overlay:
         unit = min(grid.height / 10, grid.width / 10, 46)
         self._card = card = ttk.Frame(canvas, padding=round(unit / 3))
         large = unit * min(1.15, 13 / len(banner.title))
-        for text, size in ((banner.title, large), (" · ".join(banner.lines), unit / 2)):
+        for text, size in ((banner.title, large), *((line, unit / 2) for line in banner.lines)):
             letters = font(canvas, max(size, 9), bold=text is banner.title)
             ttk.Label(card, text=text, font=letters).grid(columnspan=2, pady=2)
         for index, (text, action) in enumerate(FINAL_BUTTONS if banner.is_final else WON_BUTTONS):
             act = partial(self.act, action)
             button = ttk.Button(card, text=text, style="Tool.TButton", command=act)
-            button.grid(row=2 + index // 2, column=index % 2, sticky="ew", padx=2, pady=2)
+            button.grid(
+                row=1 + len(banner.lines) + index // 2,
+                column=index % 2,
+                sticky="ew",
+                padx=2,
+                pady=2,
+            )
             self.buttons.append(button)
         canvas.create_window(*grid.centre, window=card, tags=("banner", "over"))
 

@@ -21,7 +21,16 @@ from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
 from py2048.review import Review
 from py2048.rules import RandomStart, Rules, list_rules
-from py2048.session import Event, Hint, Session, hint_player
+from py2048.session import (
+    Event,
+    GameOver,
+    GameStarted,
+    Hint,
+    Moved,
+    Session,
+    Undone,
+    hint_player,
+)
 from py2048.ui.shared.background import BackgroundWorker, Failure
 from py2048.ui.shared.coach import SETTING as COACH_SETTING
 from py2048.ui.shared.coach import Coach
@@ -92,13 +101,14 @@ class Controller:
         self.presenter = presenter = Presenter(session, screen, text_of)
         animated = session.get_setting("animation", True) is not False
         presenter.is_animated = animated and not reduced_motion
-        judge, adviser, other = self._workers = [BackgroundWorker(screen.later) for _ in range(3)]
+        workers = [BackgroundWorker(screen.later) for _ in range(4)]
+        judge, adviser, other, quiet = self._workers = workers
         self.coach = Coach(session, screen, judge, presenter.show_status)
-        presenter.follow = self.coach.follow
+        presenter.follow = self._follow
         self.players = PlayerCommands(presenter, adviser, self.coach, player)
         self.game = GameCommands(presenter, self.players.stop)
         self.records = RecordCommands(presenter, self.game)
-        self.reviews = ReviewCommands(presenter, other, self.game, self.records)
+        self.reviews = ReviewCommands(presenter, other, quiet, self.game, self.records)
         self.commands: dict[str, Callable[[], object]] = {
             **self.game.commands,
             **self.players.commands,
@@ -122,6 +132,10 @@ class Controller:
             self.screen.show_unsaved(self.session.unsaved)
         if self._plays_at_once and not self.session.game.is_over:
             self.players.toggle_autoplay()
+
+    def _follow(self, event: Event) -> None:
+        self.coach.follow(event)
+        self.reviews.follow(event)
 
     def close(self) -> None:
         """Leave the session to others."""
@@ -548,6 +562,7 @@ class ReviewCommands:
     Args:
         presenter: shows what happens.
         worker: judges the moves.
+        quiet: judges those of a game that has ended, unasked.
         game: plays on from a position.
         records: the games to choose from.
     """
@@ -556,13 +571,29 @@ class ReviewCommands:
         self,
         presenter: Presenter,
         worker: BackgroundWorker,
+        quiet: BackgroundWorker,
         game: GameCommands,
         records: RecordCommands,
     ) -> None:
-        self._presenter, self._worker = presenter, worker
+        self._presenter, self._worker, self._quiet = presenter, worker, quiet
         self._game, self._records = game, records
         self._session, self._screen = presenter.session, presenter.screen
+        self._of_end: GameReview | None = None  # begun by itself when the game was over
         self.commands: Commands = {"review": self._choose}
+
+    def follow(self, event: Event) -> None:
+        """Review a person's game that is over, for its result; no longer when it is not."""
+        if isinstance(event, GameStarted | Moved | Undone) and self._of_end:
+            self._of_end.close()
+            self._of_end = None
+        elif isinstance(event, GameOver) and self._session.game.ply and not event.by_computer:
+            self._of_end = GameReview(self._session.record())
+            self._of_end.start(self._quiet, self._tell)
+
+    def _tell(self, whole: Review | None) -> None:
+        """Complete the result by its review, if there can be one."""
+        if result := self._presenter.result:
+            self._presenter.cover(result.with_review(whole))
 
     def _choose(self) -> None:
         """Review the game if it is over; else choose one."""
@@ -584,6 +615,8 @@ class ReviewCommands:
             RecordError: if the record breaks its own rules, or has no move.
         """
         session, review = self._session, GameReview(record)
+        if is_own and self._of_end and record == self._of_end.record and self._of_end.is_usable:
+            review = self._of_end
         is_in_progress = not session.game.is_over and record == session.record()
         if is_in_progress:
             session.count_help()
@@ -592,9 +625,11 @@ class ReviewCommands:
         def keep(whole: Review) -> None:
             review.note = keep_mistakes(session, whole)
 
-        def finish(whole: Review) -> None:
+        def finish(whole: Review | None) -> None:
             if is_own and not is_in_progress:
-                self._presenter.attempt(lambda: keep(whole))
+                self._tell(whole)
+                if whole is not None:
+                    self._presenter.attempt(lambda: keep(whole))
 
         self._screen.show_review(review, lambda: self._game.play_from(review.board, record.rules))
         review.start(self._worker, finish)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, assert_never
 
@@ -10,7 +11,8 @@ from py2048.errors import Py2048Error, StorageError
 from py2048.session import Event, Session, events
 from py2048.ui.shared import motion
 from py2048.ui.shared.describe import describe
-from py2048.ui.shared.screen import Banner, CoachStatus, FileKind, ListRequest, Status
+from py2048.ui.shared.result import Result, kind_of, result_of
+from py2048.ui.shared.screen import CoachStatus, FileKind, ListRequest, Status
 
 if TYPE_CHECKING:
     from py2048.session import Hint
@@ -47,8 +49,8 @@ class GameScreen(Protocol):
     def show_hint(self, hint: Hint) -> None:
         """Show a hint on the board."""
 
-    def cover(self, banner: Banner | None) -> None:
-        """Cover the board with words, or uncover it."""
+    def cover(self, result: Result | None) -> None:
+        """Show that the game is won or over, what its review has found, or the board again."""
 
     def say(self, text: str) -> None:
         """Show a message until the next one."""
@@ -124,6 +126,7 @@ class Presenter:
         is_animated: whether tiles slide or jump.
         note: who thinks or plays, or an empty text.
         interval_s: the seconds from one move of autoplay to the next; `None` if it is off.
+        result: what covers the board; `None` if nothing does.
         follow: called with each event after it is shown.
     """
 
@@ -135,6 +138,7 @@ class Presenter:
         self.is_animated = True
         self.note = ""
         self.interval_s: float | None = None
+        self.result: Result | None = None
         self.follow: Callable[[Event], object] = lambda _: None
 
     # Doing
@@ -193,10 +197,10 @@ class Presenter:
             case events.Won():
                 screen.say(self._text_of(event))
                 if event.plays_on and not event.by_computer:
-                    screen.cover(Banner(f"You made {event.tile}!", ("Any move continues.",), False))
+                    self.cover(self._result())
             case events.GameOver():
                 screen.say(self._text_of(event))
-                screen.cover(self._last_banner(event))
+                self.cover(self._result(is_by_computer=event.by_computer))
             case events.Hinted():
                 screen.show_hint(event.hint)
                 screen.say(self._text_of(event))
@@ -209,7 +213,7 @@ class Presenter:
 
     def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
         """Show a new position without what belonged to the one before."""
-        self.screen.cover(None)
+        self.cover(None)
         self.screen.say(self._text_of(event))
         self.screen.show_board(transition, self._pace(transition))
         self.show_status()
@@ -222,11 +226,21 @@ class Presenter:
         self.show_status()
         self.screen.show_gain(event.penalty)
 
-    def _last_banner(self, event: events.GameOver) -> Banner:
-        has_won = self.session.game.has_won and not event.by_computer
-        best = "A new best!" if event.is_best else f"Best {event.best:,}" if event.best else ""
-        lines = tuple(filter(None, (f"Score {event.score:,}", best)))
-        return Banner("You win!" if has_won else "Game over!", lines, True)
+    def cover(self, result: Result | None) -> None:
+        """Cover the board with the end of the game, or uncover it."""
+        self.result = result
+        self.screen.cover(result)
+
+    def _result(self, *, is_by_computer: bool = False) -> Result:
+        game, ends = self.session.game, self.session.ends()
+        today = datetime.now().astimezone().date()
+        return result_of(
+            game,
+            kind=kind_of(game.rules),
+            earlier=[end.score for end in ends],
+            today=[end.score for end in ends if _day(end.finished) == today],
+            is_by_computer=is_by_computer,
+        )
 
     def show_status(self) -> None:
         """Show the scores and who thinks or plays."""
@@ -251,6 +265,10 @@ class Presenter:
             return 1.0
         share = self.interval_s / transition.seconds
         return min(1.0, share) if share >= MIN_PACE else 0.0
+
+
+def _day(moment: str) -> date:
+    return datetime.fromisoformat(moment).astimezone().date()
 
 
 def fault_of(action: Callable[[], object]) -> str:

@@ -127,6 +127,7 @@ class GameReview:
         self.progress, self.error, self.note = "Preparing the review …", "", ""
         self.changed: Callable[[], object] = lambda: None
         self._stop: Callable[[], object] = lambda: None
+        self._keep: Callable[[Review | None], object] | None = None
 
     def __len__(self) -> int:
         """Return the number of moves, judged or not."""
@@ -134,13 +135,21 @@ class GameReview:
 
     # Judging, in the background
 
-    def start(self, worker: Worker, keep: Callable[[Review], object]) -> None:
-        """Let a worker judge the moves; `keep` gets the whole review."""
+    def start(self, worker: Worker, keep: Callable[[Review | None], object]) -> None:
+        """Let a worker judge the moves; `keep` gets the whole review, or `None` if it failed.
+
+        Where the review has been started, it goes on, and tells this `keep`.
+        """
+        was_started, self._keep = self._keep is not None, keep
+        if was_started:
+            if not self.is_running:
+                keep(self.review)
+            return
 
         def take(answer: Finding | Compiling | Failure) -> None:
             self.take(answer)
-            if self.review is not None:  # it comes last
-                keep(self.review)
+            if not self.is_running and self._keep:
+                self._keep(self.review)
             self.changed()
 
         self._stop = worker.drop
@@ -150,6 +159,11 @@ class GameReview:
     def is_running(self) -> bool:
         """Whether more moves are being judged."""
         return bool(self.progress)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the whole review is there, or comes."""
+        return self.is_running or self.review is not None
 
     def close(self) -> None:
         """Stop judging."""

@@ -70,21 +70,6 @@ class CoachStatus:
     short: str
 
 
-@dataclass(frozen=True, slots=True)
-class Banner:
-    """Words over the board of a game that is won or over.
-
-    Attributes:
-        title: the large words.
-        lines: the small ones below.
-        is_final: whether the game is over; otherwise it can continue.
-    """
-
-    title: str
-    lines: tuple[str, ...]
-    is_final: bool
-
-
 class Choice(NamedTuple):
     """A line of a list to choose from."""
 

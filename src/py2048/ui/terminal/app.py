@@ -26,8 +26,9 @@ from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe, games_text, loss_text, points_text
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.presenter import Start
+from py2048.ui.shared.result import Result
 from py2048.ui.shared.review import GameReview
-from py2048.ui.shared.screen import Banner, FileKind, ListRequest
+from py2048.ui.shared.screen import FileKind, ListRequest
 from py2048.ui.shared.themes import (
     BY_NAME,
     DEFAULT_THEME,
@@ -169,10 +170,10 @@ class GameApp(App[None]):
         """Light up the side of the board that a hint points to."""
         self.view.board.point(hint.direction)
 
-    def cover(self, banner: Banner | None) -> None:
-        """Cover the board with words, or uncover it."""
+    def cover(self, result: Result | None) -> None:
+        """Cover the board with the end of the game, or uncover it."""
         self.view.board.point(None)
-        self.view.cover(banner)
+        self.view.cover(result)
 
     def warn(self, text: str) -> None:
         """Show a warning for some seconds."""

@@ -16,7 +16,8 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from py2048.ui.shared.actions import BY_NAME, UserAction
-from py2048.ui.shared.screen import Banner, CoachStatus, Status
+from py2048.ui.shared.result import Result
+from py2048.ui.shared.screen import CoachStatus, Status
 from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal.board import (
     Arrangement,
@@ -70,7 +71,7 @@ class GameView(Container):
         self.status, self.note = Status(), ""
         self.arrangement = Arrangement.NONE
         self.grid: TerminalGrid | None = None
-        self._banner: Banner | None = None
+        self._banner: Result | None = None
         self._unsaved = ""
 
     def compose(self) -> ComposeResult:
@@ -161,8 +162,8 @@ class GameView(Container):
     def _write_coach(self, width: int) -> None:
         self._coach.show(coach_line(self._coach_status, width - 2) if self._coach_status else "")
 
-    def cover(self, banner: Banner | None) -> None:
-        """Cover the middle of the board with words, where they fit, or uncover it."""
+    def cover(self, banner: Result | None) -> None:
+        """Cover the middle of the board with a result, where it fits, or uncover it."""
         if banner != self._banner:
             self._banner = banner
             self._place_banner()
@@ -287,8 +288,9 @@ def _entry(name: str) -> str:
     return f"[bold $accent]{_short_key(name)}[/] [@click=app.do('{name}')]{BY_NAME[name].label}[/]"
 
 
-def _banner_markup(banner: Banner) -> str:
-    """Return a banner as Textual markup; the links of a game that is over can be clicked."""
-    lines = "\n".join(map(escape, banner.lines))
+def _banner_markup(banner: Result) -> str:
+    """Return a result as Textual markup; the links of a game that is over can be clicked."""
+    room = BANNER_COLUMNS - 4
+    lines = "\n".join(escape(each) for line in banner.lines for each in textwrap.wrap(line, room))
     links = "  ".join(_entry(name) for name in FINAL_ACTIONS) if banner.is_final else ""
     return f"[bold $accent]{escape(banner.title)}[/]\n\n{lines}" + (links and f"\n\n{links}")
