@@ -144,6 +144,7 @@ class GameReview:
         if was_started:
             if not self.is_running:
                 keep(self.review)
+                self.changed()
             return
 
         def take(answer: Finding | Compiling | Failure) -> None:
