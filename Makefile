@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow check lint types architecture docs examples wheel messages bench strength format clean
+.PHONY: help play test test-slow check lint types architecture docs examples wheel messages bench strength looks format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -65,6 +65,10 @@ bench: $(VENV)/.ready-dev ## measure
 
 strength: $(VENV)/.ready-dev ## measure how well the players play; writes docs/strength.md
 	$(BIN)/python benchmarks/strength.py $(ARGS)
+
+looks: $(VENV)/.ready-dev ## take pictures of every screen into build/looks (ARGS="--match web" chooses)
+	@scripts/system-packages test
+	@$(BIN)/python scripts/looks.py $(ARGS)
 
 format: $(VENV)/.ready-dev ## format the sources, mend what lint can
 	$(BIN)/ruff format .

@@ -24,6 +24,11 @@ CHROMIUMS = (
 """Any of them will do. The first, Debian's Chromium without windows, opens pages soonest."""
 
 
+def find_chromium() -> str | None:
+    """Return where Chromium is, None where there is none."""
+    return next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run these tests in the loop in which the browser lives."""
     here = Path(__file__).parent
@@ -54,7 +59,7 @@ def own_server(tmp_path: Path) -> Iterator[Server]:
 async def browser() -> AsyncIterator[Browser]:
     """Offer a browser that all tests share."""
     playwright_api = pytest.importorskip("playwright.async_api", reason="make test installs it")
-    found = next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
+    found = find_chromium()
     if found is None:
         pytest.skip("no Chromium: sudo apt install chromium")
     playwright_api.expect.set_options(timeout=TIMEOUT_MS)
