@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,14 +11,12 @@ from tests.strategies import boards, directions, mergings
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Turn
-from py2048.players import Chance, Meaning, Unit
 from py2048.rules import Merging, Rules, get_rules, list_rules
-from py2048.session import Event, Hint, Hinted, Moved, Session, StorageFailed
+from py2048.session import Event, Moved, Session, StorageFailed
 from py2048.ui.shared.describe import (
     describe,
     describe_board,
     describe_merges,
-    describe_outlook,
     describe_rules,
 )
 from py2048.ui.shared.screen import counted
@@ -147,38 +144,6 @@ def test_a_stuck_game_says_that_no_move_is_left() -> None:
     stuck = "2 4 2 4\n4 2 4 2\n2 4 2 4\n4 2 4 2"
     *_, over = Session().start(board=Board.parse(stuck))
     assert describe(over) == "Game over: no move is left. Score 0."
-
-
-def test_a_hint_ranks_the_directions() -> None:
-    """A hint names the best direction and what each other loses, in points only where it is."""
-    values = {Direction.UP: 10.4, Direction.LEFT: 1500.0, Direction.DOWN: 1499.9}
-    hint = Hint(Direction.LEFT, values, "greedy", 1)
-    said = "Hint: left. Down is as good. By its own rating, up loses 1,490."
-    assert describe(Hinted(hint)) == said
-    points = replace(hint, meaning=Meaning(Unit.POINTS, "random"))
-    inside = said.replace("By its own rating", "In points")
-    assert describe(Hinted(points)) == f"{inside} About 1,500 points to come if random plays on."
-    quick = replace(hint, instead_of="expectimax")
-    tail = " expectimax is being compiled."
-    assert describe(Hinted(quick)) == f"Quick {said[0].lower()}{said[1:]}{tail}"
-    assert describe(Hinted(Hint(Direction.UP, {}, "random", 1))) == "Hint: up."
-
-
-def test_a_hint_says_what_comes_where_that_is_known() -> None:
-    """Points in two digits, never less than none; the chance with the games behind it."""
-    chance = Chance(16384, 660, 1000)
-    values = {Direction.LEFT: 281436.1}
-    hint = Hint(Direction.LEFT, values, "x", 1, Meaning(Unit.POINTS, "ntuple", 0.0, chance))
-    made = "ntuple made 16384 in 660 of 1,000 games from this stage."
-    said = f"About 280,000 points to come if ntuple plays on. {made}"
-    assert describe_outlook(hint) == said
-    assert describe(Hinted(hint)) == f"Hint: left. {said}"
-    unknown = replace(hint, meaning=Meaning(Unit.RATING, "ntuple", 0.0, chance))
-    assert describe_outlook(unknown) == made
-    assert describe_outlook(replace(hint, meaning=Meaning())) == ""
-    assert describe_outlook(replace(hint, values={})) == made
-    last = replace(hint, values={Direction.UP: -12.0}, meaning=Meaning(Unit.POINTS, "random"))
-    assert describe_outlook(last) == "About 0 points to come if random plays on."
 
 
 def test_trouble_is_a_warning() -> None:

@@ -559,12 +559,24 @@ class HintAnswer(Answer, kw_only=True):
     instead_of: str | None
 
 
+class HintOption(Answer):
+    """A direction of a hint as a row of a list; `share` is what it keeps of the best's worth."""
+
+    direction: Heading
+    text: str
+    share: float
+    grade: str | None
+
+
 class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
     """A hint for the game at a version."""
 
     game: str
     version: int
     say: str
+    headline: str
+    reason: str
+    options: list[HintOption]
     outlook: str
 
 

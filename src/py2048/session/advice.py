@@ -38,6 +38,7 @@ class Hint:
         version: the version of the session's position that it was asked about.
         meaning: what the values mean.
         instead_of: the spec of the player that was asked, if it is still being compiled.
+        position: what it was asked about, if that is told.
     """
 
     direction: Direction
@@ -46,6 +47,7 @@ class Hint:
     version: int
     meaning: Meaning = field(default_factory=Meaning)
     instead_of: str = ""
+    position: PositionSnapshot | None = field(default=None, compare=False, repr=False)
 
     @property
     def ranked(self) -> list[tuple[Direction, float]]:
@@ -102,7 +104,7 @@ class PositionSnapshot:
             values = {direction: values[direction]}
         if direction not in game.legal_directions():
             raise PlayerError(f"player {player.name!r} chose {direction}, which is illegal")
-        return Hint(direction, values, player.name, self.version, meaning)
+        return Hint(direction, values, player.name, self.version, meaning, position=self)
 
 
 def advise(

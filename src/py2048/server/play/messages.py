@@ -20,7 +20,14 @@ from py2048.server.schema import ActionRejected
 from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
 from py2048.storage import RecordSummary
 from py2048.storage.values import OpenGame
-from py2048.ui.shared.describe import describe, describe_hint, describe_outlook
+from py2048.ui.shared.advice import (
+    describe_hint,
+    describe_outlook,
+    headline,
+    options_of,
+    reason_of,
+)
+from py2048.ui.shared.describe import describe
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -98,10 +105,18 @@ def hint_answer(hint: Hint) -> schema.HintAnswer:
 
 def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
     """Return a hint for the page of a game."""
-    say, outlook = describe_hint(hint), describe_outlook(hint)
-    version = game.version
     return schema.HintMessage(
-        **_hint(hint), game=game.id, version=version, say=say, outlook=outlook
+        **_hint(hint),
+        game=game.id,
+        version=game.version,
+        say=describe_hint(hint),
+        headline=headline(hint),
+        reason=reason_of(hint),
+        options=[
+            schema.HintOption(str(direction), text, round(share, 3), grade)
+            for direction, text, share, grade in options_of(hint)
+        ],
+        outlook=describe_outlook(hint),
     )
 
 

@@ -14,11 +14,12 @@ from typing import assert_never
 from py2048.board import Board, Cell, Line, lines, slide_line
 from py2048.direction import Direction
 from py2048.game import Outcome, Turn
-from py2048.players import Chance, Unit
+from py2048.players import Unit
 from py2048.review import Grade, MoveReview
 from py2048.review.words import amount, number
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
-from py2048.session import Event, Hint, events
+from py2048.session import Event, events
+from py2048.ui.shared.advice import describe_hint, points_text
 
 FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""
@@ -77,43 +78,6 @@ def _over(event: events.GameOver) -> str:
     }.get(event.outcome, ".")
     best = " A new best!" if event.is_best else _best(event.best)
     return f"Game over{ending} Score {event.score}.{best}"
-
-
-def describe_hint(hint: Hint) -> str:
-    """Return a hint as sentences: the direction, what each other loses against it, what comes."""
-    losses = {each: f"{loss:,.0f}" for each, loss in hint.losses if each is not hint.direction}
-    kind = "Quick hint" if hint.instead_of else "Hint"
-    unit = Unit.RATING if hint.points is None else Unit.POINTS
-    said = [f"{kind}: {hint.direction}.", *_compared(losses, unit)]
-    said += filter(None, [describe_outlook(hint)])
-    if hint.instead_of:
-        said.append(f"{hint.instead_of} is being compiled.")
-    return " ".join(said)
-
-
-def describe_outlook(hint: Hint) -> str:
-    """Return what comes if the game is played on, as sentences; empty where that is not known."""
-    policy, chance = hint.meaning.policy, hint.meaning.chance
-    said = []
-    if hint.points is not None and hint.meaning.is_exact:
-        said.append(f"Exactly {hint.points:,.2f} points to come under perfect play.")
-    elif hint.meaning.is_exact:
-        said.append("Exact: no move is better, on any board that a game can meet.")
-    elif hint.points is not None:
-        said.append(f"About {points_text(hint.points)} points to come if {policy} plays on.")
-    if chance:
-        said.append(f"{policy} made {chance.tile} in {games_text(chance)} from this stage.")
-    return " ".join(said)
-
-
-def points_text(points: float) -> str:
-    """Return points to come as no more digits than can be relied on: "280,000"."""
-    return f"{float(f'{max(points, 0):.2g}'):,.0f}"
-
-
-def games_text(chance: Chance) -> str:
-    """Return how many of how many games made a tile: "660 of 1,000 games"."""
-    return f"{chance.made:,} of {chance.games:,} games"
 
 
 def loss_text(loss: float) -> str:

@@ -1,0 +1,219 @@
+"""Hints in a player's words: who gives them, what is best and why, and what the others lose.
+
+`PLAYERS` are the computer players as people choose among them; any other is a spec, for experts.
+A hint is drawn as a headline ("Left is best", `headline`), a reason if there is one (`reason_of`)
+and a row for each legal direction (`options_of`), and said as sentences (`describe_hint`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.language import N_, _, number
+from py2048.players import Chance, Unit
+from py2048.review import Grade
+from py2048.review.moves import grade_of
+from py2048.rules import Rules
+from py2048.session import Hint
+
+
+class NamedPlayer(NamedTuple):
+    """A computer player with a name for people.
+
+    Attributes:
+        spec: its spec; empty for the best player on the board, whichever that is.
+        name: its name, to be translated.
+        about: what it is, to be translated.
+    """
+
+    spec: str
+    name: str
+    about: str
+
+
+PLAYERS = (
+    NamedPlayer("", N_("Strong"), N_("The best there is on this board")),
+    NamedPlayer("expectimax:depth=1", N_("Fast"), N_("Good, and answers at once")),
+    NamedPlayer("greedy", N_("Beginner"), N_("Joins all it can now and plans nothing")),
+)
+"""The computer players that people choose among, the usual one first."""
+
+
+def player_name(spec: str, best: str = "") -> str:
+    """Return what people call a player: "Strong", or the spec of one without a name.
+
+    Args:
+        spec: the spec; empty for the best on the board.
+        best: the spec of the best on the board.
+    """
+    found = {each.spec: each.name for each in PLAYERS} | {best: PLAYERS[0].name}
+    return _(found[spec]) if spec in found else spec
+
+
+_NAMES = {
+    Direction.UP: (N_("Up"), N_("up")),
+    Direction.DOWN: (N_("Down"), N_("down")),
+    Direction.LEFT: (N_("Left"), N_("left")),
+    Direction.RIGHT: (N_("Right"), N_("right")),
+}
+
+
+def name_of(direction: Direction) -> str:
+    """Return a direction as it begins a sentence, or stands alone: "Left"."""
+    return _(_NAMES[direction][0])
+
+
+def way_of(direction: Direction) -> str:
+    """Return a direction as one goes: you went "left"."""
+    return _(_NAMES[direction][1])
+
+
+class Option(NamedTuple):
+    """A legal direction of a hint, as a row of its list.
+
+    Attributes:
+        direction: the direction.
+        text: what it loses against the best: "best", "as good", or with a minus "1,204", "3.2 %".
+        share: what it keeps of the best one's worth, 0 to 1, for a bar.
+        grade: what a review would call it; None where the values are a rating.
+    """
+
+    direction: Direction
+    text: str
+    share: float
+    grade: Grade | None
+
+
+def options_of(hint: Hint) -> list[Option]:
+    """Return the legal directions of a hint that are valued, the best first."""
+    unit, losses = hint.meaning.unit, hint.losses or [(hint.direction, 0.0)]
+    worth = max(hint.values.values(), default=0.0)
+    # A rating has no zero: the bars show which is better, not by how much.
+    whole = worth if unit is not Unit.RATING and worth > 0 else 2 * losses[-1][1] or 1.0
+    # What is chosen comes first, also among equals.
+    ranked = sorted(losses, key=lambda each: (each[0] is not hint.direction, each[1]))
+    return [
+        Option(
+            direction,
+            _("best") if direction is hint.direction else _lost(loss, unit),
+            max(0.0, 1.0 - loss / whole),
+            None if unit is Unit.RATING else grade_of(min(1.0, loss / whole)),
+        )
+        for direction, loss in ranked
+    ]
+
+
+def _lost(loss: float, unit: Unit) -> str:
+    text = loss_text(loss, unit)
+    return f"\N{MINUS SIGN}{text}" if text else _("as good")
+
+
+def loss_text(loss: float, unit: Unit) -> str:
+    """Return a loss in few digits, "1,204", "250 k" or "3.2 %"; an empty text if there is none."""
+    if unit is Unit.CHANCE:
+        return f"{number(100 * loss, 1)} %" if round(100 * loss, 1) else ""
+    if loss >= 99_999.5:
+        return _("{n} k").format(n=number(loss / 1000))
+    return number(loss) if round(loss) else ""
+
+
+def headline(hint: Hint) -> str:
+    """Return what a hint says first: "Left is best"."""
+    text = _("For now, {direction} looks best") if hint.instead_of else _("{direction} is best")
+    name = way_of if hint.instead_of else name_of
+    return text.format(direction=name(hint.direction))
+
+
+def reason_of(hint: Hint) -> str:
+    """Return why a direction is best, as a sentence, where that can be seen; else an empty text."""
+    if hint.position is None:
+        return ""
+    board, merging = hint.position.board, hint.position.rules.merging
+    after = {each: board.slide(each, merging).board for each in board.legal_directions()}
+    chosen = after.pop(hint.direction)
+    if not after:
+        return _("It is the only move.")
+    if chosen.max_tile > board.max_tile:
+        return _("It makes {tile}.").format(tile=chosen.max_tile)
+    keeps = _is_in_corner(board) and _is_in_corner(chosen)
+    if keeps and not all(map(_is_in_corner, after.values())):
+        return _("It keeps {tile} in the corner.").format(tile=board.max_tile)
+    rooms = [_room(each) for each in after.values()]
+    if _room(chosen) >= max(rooms) and _room(chosen) > min(rooms):
+        return _("It leaves the most room.")
+    return ""
+
+
+def _is_in_corner(board: Board) -> bool:
+    """Say whether the largest tile is in a corner."""
+    first, last = board.rows[0], board.rows[-1]
+    return board.max_tile in (first[0], first[-1], last[0], last[-1])
+
+
+def _room(board: Board) -> int:
+    return len(board.empty_cells())
+
+
+def describe_hint(hint: Hint) -> str:
+    """Return a hint as sentences: the direction, why, and what each other loses against it."""
+    said = [f"{headline(hint)}.", reason_of(hint)]
+    for direction, loss in hint.losses:
+        if direction is not hint.direction:
+            lost = loss_text(loss, hint.meaning.unit)
+            text = _("{direction} loses {loss}.") if lost else _("{direction} is as good.")
+            said.append(text.format(direction=name_of(direction), loss=lost))
+    if hint.instead_of:
+        said.append(_("A better hint is on its way."))
+    return " ".join(filter(None, said))
+
+
+def describe_outlook(hint: Hint) -> str:
+    """Return what comes if the game is played on, as sentences; empty where that is not known."""
+    chance, points = hint.meaning.chance, hint.points
+    said = []
+    if points is not None and hint.meaning.is_exact:
+        text = _("Exactly {points} points to come with perfect play.")
+        said.append(text.format(points=number(points, 2)))
+    elif hint.meaning.is_exact:
+        said.append(_("This is proven: no move is better."))
+    elif points is not None:
+        text = _("About {points} points to come with good play.")
+        said.append(text.format(points=points_text(points)))
+    if chance:
+        text = _("{tile} was made in {games}.")
+        said.append(text.format(tile=chance.tile, games=games_text(chance)))
+    return " ".join(said)
+
+
+def points_text(points: float) -> str:
+    """Return points to come as no more digits than can be relied on: "280,000"."""
+    return number(float(f"{max(points, 0):.2g}"))
+
+
+def games_text(chance: Chance) -> str:
+    """Return how many of how many games made a tile: "660 of 1,000 games"."""
+    text = _("{made} of {games} games")
+    return text.format(made=number(chance.made), games=number(chance.games))
+
+
+# For those who begin
+
+TEACHING_MOVES = 3
+"""The first moves, during which a line teaches the game."""
+
+
+def teaching(rules: Rules, moves: int) -> str:
+    """Return the line that teaches the game during its first moves; then an empty text."""
+    if moves >= TEACHING_MOVES:
+        return ""
+    if rules.target is None:
+        return _("Join equal tiles. Arrow keys move every tile at once.")
+    text = _("Join equal tiles. Make {target}. Arrow keys move every tile at once.")
+    return text.format(target=rules.target)
+
+
+def next_goal(board: Board) -> str:
+    """Return which tile to make next: "Next: 1024"."""
+    return _("Next: {tile}").format(tile=2 * board.max_tile)
