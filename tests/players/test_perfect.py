@@ -19,7 +19,7 @@ from py2048.session.session import PERFECT_SUMS
 from py2048.solving import solve
 from py2048.solving.distilled import shipped_moves
 from py2048.testing import check_player
-from py2048.ui.shared.describe import describe_hint
+from py2048.ui.shared.hints import describe_hint, describe_outlook
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 
@@ -86,7 +86,7 @@ def test_a_hint_with_values_is_exact(tmp_path: Path) -> None:
     hint = PositionSnapshot(get_rules("classic:size=2x3"), board, 1).ask(player)
     assert hint.meaning.is_exact
     assert hint.points == pytest.approx(value)
-    assert f"Exactly {value:,.2f} points to come under perfect play." in describe_hint(hint)
+    assert describe_outlook(hint) == f"Exactly {value:,.2f} points to come with perfect play."
 
 
 def test_a_hint_without_values_is_exact() -> None:
@@ -96,8 +96,9 @@ def test_a_hint_without_values_is_exact() -> None:
     assert hint.meaning.is_exact
     assert hint.points is None
     assert hint.losses == [(hint.direction, 0)]
-    said = "Exact: no move is better, on any board that a game can meet."
-    assert describe_hint(hint) == f"Hint: {hint.direction}. {said}"
+    assert describe_outlook(hint) == "This is proven: no move is better."
+    assert describe_hint(hint).startswith(f"{hint.direction} is best.".capitalize())
+    assert "loses" not in describe_hint(hint)
 
 
 def test_it_gives_hints_wherever_it_needs_no_file() -> None:

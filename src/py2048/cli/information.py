@@ -23,8 +23,8 @@ from py2048.players import Player, list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
 from py2048.session import Hint, PositionSnapshot, advise, hint_player
-from py2048.ui.shared.advice import describe_hint, describe_outlook
 from py2048.ui.shared.describe import describe_rules
+from py2048.ui.shared.hints import describe_hint, describe_outlook
 
 
 def hint(

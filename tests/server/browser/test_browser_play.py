@@ -179,7 +179,7 @@ async def test_hint(player: Player) -> None:
     board = Board.from_rows(await player.board())
     assert set(shown) == {str(direction) for direction in board.legal_directions()}
     assert await best.get_attribute("data-direction") == hint["direction"]
-    await player.said(f"Hint: {hint['direction']}")
+    await player.said(f"{hint['direction'].capitalize()} is best")
     assert await player.text("#status") == f"greedy would go {hint['direction']}."
     await player.look("hint")
     await player.page.click(f".pad [data-direction={hint['direction']}]")

@@ -155,7 +155,7 @@ def test_a_hint_points_and_says_why(desk: Any) -> None:
     desk.until(lambda: desk.board.find_withtag("hint"))
     legal = desk.session.game.legal_directions()
     assert len(desk.board.find_withtag("hint")) == 1 + 2 * len(legal)
-    assert desk.said == "Hint: up. Down is as good. By its own rating, right loses 4."
+    assert desk.said == "Up is best. It leaves the most room. Down is as good. Right loses 4."
     desk.play(1)
     assert not desk.board.find_withtag("hint")
 

@@ -109,7 +109,7 @@ def test_a_hint_ranks_the_moves_and_auto_plays_them() -> None:
     session.start(board=Board.parse("2 2 4 8\n. . . .\n. . . .\n. . . ."), seed=7)
     plain_text.run(session, io.StringIO("hint\nauto 3\nrules\n"), out)
     answers = out.getvalue().splitlines()
-    assert answers[2].startswith("Hint: left. Right is as good. By its own rating, down loses 4.")
+    assert answers[2].startswith("Left is best. It leaves the most room. Right is as good.")
     assert session.game.ply == 3
     assert answers[-1] == "Rules classic: 4x4, new 2 (90 %) or 4 (10 %), target 2048."
 

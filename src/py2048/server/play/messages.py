@@ -20,14 +20,14 @@ from py2048.server.schema import ActionRejected
 from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
 from py2048.storage import RecordSummary
 from py2048.storage.values import OpenGame
-from py2048.ui.shared.advice import (
+from py2048.ui.shared.describe import describe
+from py2048.ui.shared.hints import (
     describe_hint,
     describe_outlook,
     headline,
     options_of,
     reason_of,
 )
-from py2048.ui.shared.describe import describe
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling

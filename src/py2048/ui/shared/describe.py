@@ -19,7 +19,7 @@ from py2048.review import Grade, MoveReview
 from py2048.review.words import amount, number
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.session import Event, events
-from py2048.ui.shared.advice import describe_hint, points_text
+from py2048.ui.shared.hints import describe_hint, points_text
 
 FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""

@@ -22,9 +22,9 @@ from textual.theme import Theme as TextualTheme
 from py2048.folders import expanded
 from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
-from py2048.ui.shared.advice import games_text, points_text
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe, loss_text
+from py2048.ui.shared.hints import games_text, points_text
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.presenter import Start
 from py2048.ui.shared.result import Result

@@ -12,7 +12,7 @@ from py2048.players import Chance, Meaning, Unit, make_player
 from py2048.review import Grade
 from py2048.rules import get_rules, list_rules
 from py2048.session import Hint, PositionSnapshot, hint_player
-from py2048.ui.shared import advice
+from py2048.ui.shared import hints
 
 POINTS = Meaning(Unit.POINTS, "ntuple")
 HINT = Hint(
@@ -32,25 +32,25 @@ def on(board: str, direction: Direction) -> Hint:
 
 def test_a_hint_says_what_is_best_and_what_the_others_lose() -> None:
     """The direction comes first, then each other one with what it loses; no name of a program."""
-    assert advice.headline(HINT) == "Left is best"
-    assert advice.describe_hint(HINT) == "Left is best. Down is as good. Up loses 1,490."
+    assert hints.headline(HINT) == "Left is best"
+    assert hints.describe_hint(HINT) == "Left is best. Down is as good. Up loses 1,490."
     quick = replace(HINT, instead_of="expectimax", values={})
     said = "For now, left looks best. A better hint is on its way."
-    assert advice.describe_hint(quick) == said
+    assert hints.describe_hint(quick) == said
 
 
 def test_a_row_for_each_direction_says_its_loss_share_and_grade() -> None:
     """The best is first, also among equals; a minus stands before what is lost."""
-    rows = [(row.direction, row.text, row.grade) for row in advice.options_of(HINT)]
+    rows = [(row.direction, row.text, row.grade) for row in hints.options_of(HINT)]
     assert rows == [
         (Direction.LEFT, "best", Grade.BEST),
         (Direction.DOWN, "as good", Grade.BEST),
         (Direction.UP, "\N{MINUS SIGN}1,490", Grade.BLUNDER),
     ]
     equals = replace(HINT, values=dict.fromkeys(Direction, 4.0), direction=Direction.RIGHT)
-    assert advice.options_of(equals)[0].direction is Direction.RIGHT
+    assert hints.options_of(equals)[0].direction is Direction.RIGHT
     alone = replace(HINT, values={})
-    assert [row.text for row in advice.options_of(alone)] == ["best"]
+    assert [row.text for row in hints.options_of(alone)] == ["best"]
 
 
 @pytest.mark.parametrize("unit", Unit)
@@ -58,7 +58,7 @@ def test_bars_are_longer_for_better_directions(unit: Unit) -> None:
     """Whatever the unit, a bar is between nothing and the whole, and worse is shorter."""
     values = {Direction.UP: 0.25, Direction.LEFT: 0.5, Direction.DOWN: -0.1}
     hint = replace(HINT, values=values, meaning=Meaning(unit))
-    shares = [row.share for row in advice.options_of(hint)]
+    shares = [row.share for row in hints.options_of(hint)]
     assert shares == sorted(shares, reverse=True)
     assert (shares[0], min(shares) >= 0) == (1.0, True)
 
@@ -76,7 +76,7 @@ def test_bars_are_longer_for_better_directions(unit: Unit) -> None:
 )
 def test_a_loss_is_short(loss: float, unit: Unit, text: str) -> None:
     """No loss has six digits, and one that is not seen is none."""
-    assert advice.loss_text(loss, unit) == text
+    assert hints.loss_text(loss, unit) == text
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_loss_is_short(loss: float, unit: Unit, text: str) -> None:
 def test_a_reason_is_one_that_can_be_seen(board: str, direction: Direction, reason: str) -> None:
     """A reason holds for the best direction and not for all the others; else there is none."""
     hint = on(board, direction)
-    assert advice.reason_of(hint) == reason
-    assert advice.describe_hint(hint).startswith(f"{direction} is best.".capitalize())
+    assert hints.reason_of(hint) == reason
+    assert hints.describe_hint(hint).startswith(f"{direction} is best.".capitalize())
 
 
 def test_what_comes_is_told_where_it_is_known() -> None:
@@ -102,29 +102,29 @@ def test_what_comes_is_told_where_it_is_known() -> None:
     meaning = Meaning(Unit.POINTS, "ntuple", 0.0, Chance(16384, 660, 1000))
     hint = Hint(Direction.LEFT, {Direction.LEFT: 281436.1}, "x", 1, meaning)
     made = "16384 was made in 660 of 1,000 games."
-    assert advice.describe_outlook(hint) == f"About 280,000 points to come with good play. {made}"
-    assert advice.describe_outlook(replace(hint, values={})) == made
-    assert advice.describe_outlook(replace(hint, meaning=Meaning())) == ""
+    assert hints.describe_outlook(hint) == f"About 280,000 points to come with good play. {made}"
+    assert hints.describe_outlook(replace(hint, values={})) == made
+    assert hints.describe_outlook(replace(hint, meaning=Meaning())) == ""
     last = replace(hint, values={Direction.UP: -12.0}, meaning=POINTS)
-    assert advice.describe_outlook(last) == "About 0 points to come with good play."
+    assert hints.describe_outlook(last) == "About 0 points to come with good play."
 
 
 def test_players_have_names_for_people_on_every_board() -> None:
     """The best player of a board is the strong one, and each named player can be made."""
     for rules in list_rules():
         best = hint_player(rules)
-        assert advice.player_name(best, best) == advice.player_name("", best) == "Strong"
-    for player in advice.PLAYERS:
+        assert hints.player_name(best, best) == hints.player_name("", best) == "Strong"
+    for player in hints.PLAYERS:
         assert not player.spec or make_player(player.spec)
-    assert advice.player_name("greedy") == "Beginner"
-    assert advice.player_name("montecarlo:games=5") == "montecarlo:games=5"
+    assert hints.player_name("greedy") == "Beginner"
+    assert hints.player_name("montecarlo:games=5") == "montecarlo:games=5"
 
 
 def test_a_beginner_is_taught_for_three_moves() -> None:
     """The line names the target where there is one, and goes after three moves."""
     rules = get_rules("classic")
-    assert advice.teaching(rules, 2) == (
+    assert hints.teaching(rules, 2) == (
         "Join equal tiles. Make 2048. Arrow keys move every tile at once."
     )
-    assert advice.teaching(rules, 3) == ""
-    assert advice.next_goal(Board.parse("2 512/4 8")) == "Next: 1024"
+    assert hints.teaching(rules, 3) == ""
+    assert hints.next_goal(Board.parse("2 512/4 8")) == "Next: 1024"
