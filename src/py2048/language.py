@@ -83,9 +83,9 @@ def catalogue(code: str) -> GNUTranslations:
         return GNUTranslations(file)
 
 
-def number(value: float, digits: int = 0) -> str:
+def number(value: float, digits: int = 0, *, signed: bool = False) -> str:
     """Write a number as the language does: 7,412.5 in English, 7.412,5 in Portuguese."""
-    written = f"{value:,.{digits}f}"
+    written = f"{value:{'+' if signed else ''},.{digits}f}"
     return written if language() == ENGLISH else written.translate(_COMMA_FOR_POINT)
 
 

@@ -111,12 +111,12 @@ def test_undo_redo_win_and_end() -> None:
 
     moved, won, undone, redone = heard(play, board=board)
     assert moved.startswith("Left: merged 1024 and 1024 into 2048, plus 2048.")
-    assert won == "You made 2048: you win! Play on if you like."
+    assert won == "You made 2048: you win. Play on if you like."
     assert undone == "Undone: left. Score 0."
     assert redone == f"Redone. {moved}"
     *_, won, over = heard(lambda s: s.move(Direction.LEFT), "comp1127", board)
-    assert won == "You made 2048: you win!"
-    assert over == "Game over: you win! Score 2048. A new best!"
+    assert won == "You made 2048: you win."
+    assert over == "Game over: you win. Score 2048. A new best."
 
 
 @pytest.mark.parametrize(

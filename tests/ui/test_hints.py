@@ -76,7 +76,7 @@ def test_bars_are_longer_for_better_directions(unit: Unit) -> None:
 )
 def test_a_loss_is_short(loss: float, unit: Unit, text: str) -> None:
     """No loss has six digits, and one that is not seen is none."""
-    assert hints.loss_text(loss, unit) == text
+    assert hints.short_loss(loss, unit) == text
 
 
 @pytest.mark.parametrize(

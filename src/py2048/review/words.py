@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from py2048.language import number as written
 from py2048.players import Unit
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
@@ -30,8 +31,8 @@ def number(unit: Unit, value: float, *, signed: bool = False) -> str:
     """Return a loss or luck: "1,203", "+3.4", "0.42 %"; one digit after the point below ten."""
     shown = 100 * value if unit is Unit.CHANCE else value
     digits = 2 if unit is Unit.CHANCE else int(abs(shown) < 9.95)
-    text = f"{shown:{'+' if signed else ''},.{digits}f}"
-    is_zero = not text.strip("+-0.")
+    text = written(shown, digits, signed=signed)
+    is_zero = not text.strip("+-0.,")
     return ("0" if is_zero else text) + (" %" if unit is Unit.CHANCE else "")
 
 

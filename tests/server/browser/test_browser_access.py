@@ -122,7 +122,7 @@ async def test_what_is_said(guest: Player) -> None:
     await guest.said("Left: merged 2 and 2 into 4, plus 4.")
     await guest.said("A 2 at row 1, column")
     await guest.said("Score 4.")
-    await guest.said("You made 4: you win!")
+    await guest.said("You made 4: you win.")
     region = guest.page.locator("#live")
     assert await region.get_attribute("aria-live") == "polite"
     await guest.deal("stuck:size=1x3,start=1,spawn=2:1")

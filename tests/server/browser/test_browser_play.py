@@ -218,7 +218,7 @@ async def test_win_and_play_on(player: Player) -> None:
     """At the target the page says so, and any move plays on."""
     await player.deal(WON_AND_ON)
     await player.press("ArrowLeft")
-    await player.said("You made 4: you win! Play on if you like.")
+    await player.said("You made 4: you win. Play on if you like.")
     await player.page.wait_for_selector(".veil.won")
     assert await player.text(".veil-title") == "You win!"
     await player.look("won")

@@ -6,20 +6,19 @@ columns count from 1 at the top left, as people count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
 
 from py2048.board import Board, Cell, Line, lines, slide_line
-from py2048.direction import Direction
 from py2048.game import Outcome, Turn
+from py2048.language import N_, _, language, ngettext, number
 from py2048.players import Unit
 from py2048.review import Grade, MoveReview
-from py2048.review.words import amount, number
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.session import Event, events
-from py2048.ui.shared.hints import describe_hint, points_text
+from py2048.ui.shared.hints import describe_hint, name_of, points_text, short_loss, way_of
 
 FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""
@@ -32,67 +31,80 @@ def describe(event: Event) -> str:  # noqa: C901 - a branch for each event
     """
     match event:
         case events.GameStarted(board, score, best, resumed):
-            rows, columns = board.shape
-            opening = "Game resumed" if resumed else "New game"
-            return f"{opening}, {rows} by {columns}. {_tiles(board)} Score {score}.{_best(best)}"
+            return _started(board, score, best, is_resumed=resumed)
         case events.Moved():
             return _moved(event)
         case events.IllegalMove(direction, penalty, score):
-            cost = f", {_signed(penalty)}. Score {score}" if penalty else ""
-            return f"{_name(direction)}: nothing moves{cost}."
+            if not penalty:
+                return _("{direction}: nothing moves.").format(direction=name_of(direction))
+            text = _("{direction}: nothing moves, {points}. {score}")
+            way, points = name_of(direction), _signed(penalty)
+            return text.format(direction=way, points=points, score=_score(score))
         case events.Undone(turn=turn, score=score):
-            return f"Undone: {turn.direction}. Score {score}."
+            undone = _("Undone: {direction}.").format(direction=way_of(turn.direction))
+            return f"{undone} {_score(score)}"
         case events.Won(tile, plays_on, by_computer):
             if by_computer:
-                return f"{tile} is made."
-            return f"You made {tile}: you win!" + (" Play on if you like." if plays_on else "")
+                return _("{tile} is made.").format(tile=tile)
+            text = _("You made {tile}: you win. Play on if you like.")
+            return (text if plays_on else _("You made {tile}: you win.")).format(tile=tile)
         case events.GameOver():
             return _over(event)
         case events.Hinted(hint):
             return describe_hint(hint)
         case events.StorageFailed(message):
-            return f"Warning: {message}"
+            return _("Warning: {message}").format(message=message)
         case events.SavingChanged(unsaved):
             if not unsaved:
-                return "All is saved again."
-            return f"Not saved: {unsaved}. The game continues, and is saved when that is possible."
-        case _:
-            assert_never(event)
+                return _("All is saved again.")
+            text = _("Not saved: {reason}. The game continues, and is saved when that is possible.")
+            return text.format(reason=unsaved)
+        case _other:
+            assert_never(_other)
+
+
+def _started(board: Board, score: int, best: int, *, is_resumed: bool) -> str:
+    rows, columns = board.shape
+    resumed, new = _("Game resumed, {rows} by {columns}."), _("New game, {rows} by {columns}.")
+    opening = (resumed if is_resumed else new).format(rows=rows, columns=columns)
+    return " ".join([opening, _tiles(board), _score(score), *_best(best)])
 
 
 def _moved(event: events.Moved) -> str:
-    opening = "Redone. " if event.redone else ""
-    merges, spawn = describe_merges(event.turn), event.turn.spawn
-    points = f", {_signed(event.points)}" if event.points else ""
-    new_tile = f" {_a(spawn.tile)} at {_place(spawn.cell)}." if spawn else ""
-    return (
-        f"{opening}{_name(event.turn.direction)}: {merges}{points}.{new_tile} Score {event.score}."
-    )
+    turn, spawn = event.turn, event.turn.spawn
+    text = _("{direction}: {merges}, {points}.") if event.points else _("{direction}: {merges}.")
+    merges, points = describe_merges(turn), _signed(event.points)
+    said = [text.format(direction=name_of(turn.direction), merges=merges, points=points)]
+    if spawn:
+        said.append(_tile_at(spawn.tile, spawn.cell))
+    said.append(_score(event.score))
+    return " ".join([_("Redone."), *said] if event.redone else said)
 
 
 def _over(event: events.GameOver) -> str:
-    ending = {
-        Outcome.WON: ": the target is made." if event.by_computer else ": you win!",
-        Outcome.LOST: ": no move is left.",
-        Outcome.ENDED: ": no move is left.",
-    }.get(event.outcome, ".")
-    best = " A new best!" if event.is_best else _best(event.best)
-    return f"Game over{ending} Score {event.score}.{best}"
+    match event.outcome:
+        case Outcome.WON if event.by_computer:
+            ending = _("Game over: the target is made.")
+        case Outcome.WON:
+            ending = _("Game over: you win.")
+        case Outcome.LOST | Outcome.ENDED:
+            ending = _("Game over: no move is left.")
+        case _:
+            ending = _("Game over.")
+    best = [_("A new best.")] if event.is_best else _best(event.best)
+    return " ".join([ending, _score(event.score), *best])
 
 
-def loss_text(loss: float) -> str:
-    """Return what a move loses against the best as a short text: "0" or such as "-1,203"."""
-    return f"{-round(loss):,}"
-
+# Reviews
 
 GRADES = {
-    Grade.BEST: "the best move",
-    Grade.GOOD: "a good move",
-    Grade.INACCURACY: "an inaccuracy",
-    Grade.MISTAKE: "a mistake",
-    Grade.BLUNDER: "a blunder",
+    Grade.BEST: N_("the best move"),
+    Grade.GOOD: N_("a good move"),
+    Grade.INACCURACY: N_("an inaccuracy"),
+    Grade.MISTAKE: N_("a mistake"),
+    Grade.BLUNDER: N_("a blunder"),
 }
-"""What a move of each grade is called."""
+"""What a move of each grade is called, to be translated."""
 
 GRADE_SYMBOLS = {
     Grade.BEST: "✓",
@@ -107,86 +119,96 @@ GRADE_SYMBOLS = {
 def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
     """Return the review of a move as sentences: its grade, the best move, what the others lose."""
     best = move.values[move.best]
-    worth = value_text(best, unit, is_exact=is_exact) + _WORTH[unit]
-    losses = {
-        each: number(unit, best - value)
-        for each, value in sorted(move.values.items(), key=lambda item: -item[1])
-        if each is not move.best
-    }
-    grade = GRADES[move.grade]
+    said = [describe_grade(move)]
+    worth = {
+        Unit.POINTS: _("{direction} is worth {value} points to come."),
+        Unit.CHANCE: _("{direction} is worth {value}."),
+        Unit.RATING: _("{direction} is rated {value}."),
+    }[unit]
+    value = value_text(best, unit, is_exact=is_exact)
+    said.append(worth.format(direction=name_of(move.best), value=value))
+    for each, worse in sorted(move.values.items(), key=lambda item: -item[1]):
+        if each is not move.best:
+            lost = short_loss(best - worse, unit)
+            text = _("{direction} loses {loss}.") if lost else _("{direction} is as good.")
+            said.append(text.format(direction=name_of(each), loss=lost))
+    return " ".join(said)
+
+
+def describe_grade(move: MoveReview) -> str:
+    """Return the grade of a move as a sentence."""
+    text = _("{direction} was {grade}.")
     if move.grade is Grade.BEST and move.played is not move.best:
-        grade = f"as good as {grade}"
-    said = [f"{_name(move.played)}: {grade}.", f"{_name(move.best)} is worth {worth}."]
-    return " ".join([*said, *_compared(losses, unit)])
+        text = _("{direction} was as good as {grade}.")
+    return text.format(direction=name_of(move.played), grade=_(GRADES[move.grade]))
 
 
 def describe_loss(move: MoveReview, unit: Unit) -> str:
     """Return the grade of a move as a sentence, and what it lost if there was a better one."""
     if move.grade is Grade.BEST:
-        return f"{_name(move.played)} was {GRADES[move.grade]}."
-    lost = f"it lost {amount(unit, move.loss)}; best was {move.best}"
-    return f"{_name(move.played)} was {GRADES[move.grade]}: {lost}."
-
-
-def _compared(losses: Mapping[Direction, str], unit: Unit) -> list[str]:
-    """Return sentences on what directions lose against the best one."""
-    equals = [str(each) for each, loss in losses.items() if loss.split()[0] in ("0", "-0")]
-    worse = [f"{each} loses {loss}" for each, loss in losses.items() if str(each) not in equals]
-    said = []
-    if equals:
-        said.append(
-            f"{_listed(equals).capitalize()} {'is' if len(equals) == 1 else 'are'} as good."
-        )
-    if worse:
-        said.append(f"{_IN_UNIT[unit]}{_listed(worse)}.".capitalize())
-    return said
-
-
-_IN_UNIT = {Unit.POINTS: "in points, ", Unit.CHANCE: "", Unit.RATING: "by its own rating, "}
-_WORTH = {Unit.POINTS: " points to come", Unit.CHANCE: "", Unit.RATING: " by its own rating"}
+        return describe_grade(move)
+    text = _("{direction} was {grade}. It lost {loss}; {best} was best.")
+    return text.format(
+        direction=name_of(move.played),
+        grade=_(GRADES[move.grade]),
+        loss=short_loss(move.loss, unit) or number(0),
+        best=way_of(move.best),
+    )
 
 
 def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
     """Return what a move is worth, with no more digits than can be relied on."""
     if unit is Unit.CHANCE:
-        return f"{100 * value:.2f} %"
+        return f"{number(100 * value, 2)} %"
     if unit is Unit.POINTS and not is_exact:
         return points_text(value)
-    return f"{value:,.1f}"
+    return number(value, 1)
+
+
+def loss_text(loss: float) -> str:
+    """Return what a move loses against the best as a short text: "0" or such as "-1,203"."""
+    return f"{-round(loss):,}"
 
 
 def spoken(text: str) -> str:
     """Return a text with its signs in words, which not every screen reader says."""
-    return text.replace("+", "plus ").replace("-", "minus ")
+    return text.replace("+", _("plus {n}").format(n="")).replace("-", _("minus {n}").format(n=""))
+
+
+# Boards and rules
 
 
 def describe_merges(turn: Turn) -> str:
-    """Return what merged in a turn: "merged 2 and 2 into 4 twice, and 8 and 8 into 16"."""
+    """Return what merged in a turn: "merged 2 and 2 into 4 twice, 8 and 8 into 16"."""
     slide = turn.slide
     if not slide.points:
-        return "nothing merged"
-    along = lines(slide.before.rows, slide.direction)
-    merges = [merge for line in along for merge in _line_merges(line, slide.merging)]
-    counted = [merge + _times(merges.count(merge)) for merge in dict.fromkeys(merges)]
-    return f"merged {', '.join(counted)}"
+        return _("nothing merged")
+    here, along = language(), lines(slide.before.rows, slide.direction)
+    merges = [merge for line in along for merge in _line_merges(line, slide.merging, here)]
+    counted = [_times(merge, merges.count(merge)) for merge in dict.fromkeys(merges)]
+    return _("merged {merges}").format(merges=", ".join(counted))
 
 
 @lru_cache(maxsize=4096)  # twice as fast as by the motions, for each move of a server
-def _line_merges(line: Line, merging: Merging) -> tuple[str, ...]:
+def _line_merges(line: Line, merging: Merging, _language: str) -> tuple[str, ...]:
     """Return what merges in a line that slides towards its first cell: ("2 and 2 into 4",)."""
-    slid, _, steps = slide_line(line, merging)
-    tiles: dict[int, list[str]] = {target: [] for _, target, merged in steps if merged}
-    for source, target, _ in steps:
+    slid, _points, steps = slide_line(line, merging)
+    tiles: dict[int, list[str]] = {target: [] for _source, target, merged in steps if merged}
+    for source, target, _merged in steps:
         if target in tiles:
             tiles[target].append(str(line[source]))
-    return tuple(f"{_listed(each)} into {slid[target]}" for target, each in tiles.items())
+    text = _("{tiles} into {tile}")
+    return tuple(
+        text.format(tiles=_listed(each), tile=slid[target]) for target, each in tiles.items()
+    )
 
 
 def describe_board(board: Board) -> list[str]:
     """Return a line for each row, in the form of "Row 1: 2, empty, 4, 4" and a full stop."""
+    text, empty = _("Row {row}: {tiles}."), _("empty")
     return [
-        f"Row {number}: {', '.join(str(tile or 'empty') for tile in row)}."
-        for number, row in enumerate(board.rows, start=1)
+        text.format(row=row, tiles=", ".join(str(tile or empty) for tile in tiles))
+        for row, tiles in enumerate(board.rows, start=1)
     ]
 
 
@@ -195,79 +217,91 @@ def describe_rules(rules: Rules) -> str:
     rows, columns = rules.shape
     parts = [f"{rows}x{columns}", _spawn(rules)]
     if rules.merging is Merging.CASCADE:
-        parts.append("merged tiles merge on")
+        parts.append(_("merged tiles merge on"))
     match rules.scoring:
         case MergePoints():
             pass
         case MovePoints(legal, illegal):
-            parts.append(f"{_signed(legal)} a move, {_signed(illegal)} if illegal")
+            text = _("{points} a move, {penalty} if illegal")
+            parts.append(text.format(points=_signed(legal), penalty=_signed(illegal)))
         case BoardSum():
-            parts.append("score is the sum of the board")
+            parts.append(_("score is the sum of the board"))
         case other:
             assert_never(other)
     if rules.target is not None:
-        parts.append(f"{'ends at' if rules.ends_at_target else 'target'} {rules.target}")
+        text = _("ends at {tile}") if rules.ends_at_target else _("target {tile}")
+        parts.append(text.format(tile=rules.target))
     return ", ".join(parts)
 
 
 def _spawn(rules: Rules) -> str:
     tiles = rules.spawn_weights.pairs
     shares = [f"{tile} ({_percent(share)})" for tile, share in tiles]
-    new = " or ".join(shares) if len(shares) > 1 else str(tiles[0][0])
+    new = _any_of(shares) if len(shares) > 1 else str(tiles[0][0])
     match rules.spawn:
         case RandomSpawn():
-            return f"new {new}"
+            return _("new {tiles}").format(tiles=new)
         case EdgeSpawn():
-            return f"a new {new} at the edge"
+            return _("a new {tiles} at the edge").format(tiles=new)
         case other:
             assert_never(other)
 
 
 def _percent(share: Fraction) -> str:
     percent = float(100 * share)
-    return f"{round(percent, 1) or percent:.3g} %"
+    digits = f"{round(percent, 1) or percent:.3g}"
+    return f"{number(float(digits), len(digits.partition('.')[2]))} %"
 
 
 def _tiles(board: Board) -> str:
     rows, columns = board.shape
     filled = rows * columns - len(board.empty_cells())
     if filled > FEW_TILES:
-        return f"{filled} tiles, the largest {board.max_tile}."
+        text = _("{count} tiles, the largest {largest}.")
+        return text.format(count=filled, largest=board.max_tile)
     return " ".join(
-        f"{_a(value)} at {_place((row, column))}."
+        _tile_at(value, (row, column))
         for row, line in enumerate(board.rows)
         for column, value in enumerate(line)
         if value
     )
 
 
-def _a(value: int) -> str:
-    """The value with its article: "A 2", but "An 8", because eight begins with a vowel."""
-    return f"{'An' if str(value).startswith('8') else 'A'} {value}"
+def _tile_at(tile: int, cell: Cell) -> str:
+    """The tile and its place: "A 2 …", but "An 8 …", because eight begins with a vowel."""
+    is_an = str(tile).startswith("8")
+    text = _("An {tile} at {place}.") if is_an else _("A {tile} at {place}.")
+    place = _("row {row}, column {column}").format(row=cell[0] + 1, column=cell[1] + 1)
+    return text.format(tile=tile, place=place)
 
 
-def _place(cell: Cell) -> str:
-    return f"row {cell[0] + 1}, column {cell[1] + 1}"
+def _score(score: int) -> str:
+    return _("Score {score}.").format(score=score)
 
 
-def _name(direction: Direction) -> str:
-    return str(direction).capitalize()
-
-
-def _best(score: int) -> str:
+def _best(score: int) -> list[str]:
     """The best score of a person, where there is one: a computer's games set none."""
-    return f" Best {score}." if score else ""
+    return [_("Best {score}.").format(score=score)] if score else []
 
 
 def _signed(points: int) -> str:
-    return f"plus {points}" if points >= 0 else f"minus {-points}"
+    return (_("plus {n}") if points >= 0 else _("minus {n}")).format(n=abs(points))
 
 
 def _listed(words: list[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+    if len(words) == 1:
+        return words[0]
+    return _("{several} and {last}").format(several=", ".join(words[:-1]), last=words[-1])
 
 
-def _times(count: int) -> str:
+def _any_of(words: Iterable[str]) -> str:
+    *several, last = words
+    return _("{several} or {last}").format(several=", ".join(several), last=last)
+
+
+def _times(merge: str, count: int) -> str:
     if count == 1:
-        return ""
-    return " twice" if count == 2 else f" {count} times"
+        return merge
+    if count == 2:
+        return _("{merge} twice").format(merge=merge)
+    return ngettext("{merge} {n} time", "{merge} {n} times", count).format(merge=merge, n=count)

@@ -106,11 +106,11 @@ def options_of(hint: Hint) -> list[Option]:
 
 
 def _lost(loss: float, unit: Unit) -> str:
-    text = loss_text(loss, unit)
+    text = short_loss(loss, unit)
     return f"\N{MINUS SIGN}{text}" if text else _("as good")
 
 
-def loss_text(loss: float, unit: Unit) -> str:
+def short_loss(loss: float, unit: Unit) -> str:
     """Return a loss in few digits, "1,204", "250 k" or "3.2 %"; an empty text if there is none."""
     if unit is Unit.CHANCE:
         return f"{number(100 * loss, 1)} %" if round(100 * loss, 1) else ""
@@ -161,7 +161,7 @@ def describe_hint(hint: Hint) -> str:
     said = [f"{headline(hint)}.", reason_of(hint)]
     for direction, loss in hint.losses:
         if direction is not hint.direction:
-            lost = loss_text(loss, hint.meaning.unit)
+            lost = short_loss(loss, hint.meaning.unit)
             text = _("{direction} loses {loss}.") if lost else _("{direction} is as good.")
             said.append(text.format(direction=name_of(direction), loss=lost))
     if hint.instead_of:
