@@ -53,6 +53,21 @@ class OnlineGames(Subject):
         )
         return self._database.all(DailyResult, query)
 
+    def day_scores(self, day: str, *, limit: int = 10_000) -> list[tuple[int, int]]:
+        """Return the scores and largest tiles of finished games of a day, guests' too.
+
+        Args:
+            day: The date, such as ``2048-01-31``.
+            limit: How many at most.
+        """
+        query = (
+            sa.select(records.c.score, records.c.max_tile)
+            .join(rounds, rounds.c.game_id == records.c.id)
+            .where(rounds.c.day == day, records.c.category == "daily")
+            .limit(limit)
+        )
+        return [(row.score, row.max_tile) for row in self._database.rows(query)]
+
     def day_secret(self, day: str, fresh: str) -> str:
         """Return what the draws of a day's challenge come from: `fresh` if there is none yet."""
         there = self.find_day_secret(day)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -37,6 +37,9 @@ _SUMMARIES = (
     .order_by(bests.c.rules, bests.c.category)
 )
 _FACTS = ("category", "rules", "owner", "score", "finished")
+_LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
+MAX_PLACE = 10_000
+"""So many places of a leaderboard are counted for the player who asks for an own one."""
 
 
 class Records(Subject):
@@ -203,21 +206,26 @@ class Leaderboards(Subject):
                 the date of a daily challenge, such as ``2048-01-31``: only accounts from before
                 that day stand on its board, as a new one may know the tiles from another.
         """
-        query = (
-            sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
-            .select_from(leaders)
-            .join(records, records.c.id == leaders.c.record)
-            .join(accounts, accounts.c.id == leaders.c.owner)
-            .where(
-                leaders.c.period == _key(period, datetime.now(UTC).date()),
-                leaders.c.category == category,
-                leaders.c.rules == rules,
-                accounts.c.created < period if category == "daily" else sa.true(),
-            )
-            .order_by(leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
-            .limit(100)
-        )
+        query = _of_board(category, rules, period).order_by(*_LEADERS).limit(100)
         return self._database.all(RecordSummary, query)
+
+    def standing(
+        self, owner: str, category: str, rules: str, period: str = "ever"
+    ) -> tuple[int, RecordSummary] | None:
+        """Return an account's place on a board as of `top`, and its game; None if it has none.
+
+        Places are counted as far as `MAX_PLACE`; whoever stands behind that has the next one.
+        """
+        query = _of_board(category, rules, period)
+        mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))
+        if mine is None:
+            return None
+        is_earlier = sa.tuple_(leaders.c.finished, leaders.c.record) < (mine.finished, mine.id)
+        ahead = query.where(
+            leaders.c.score >= mine.score, sa.or_(leaders.c.score > mine.score, is_earlier)
+        ).limit(MAX_PLACE)
+        count = sa.select(sa.func.count()).select_from(ahead.subquery())
+        return 1 + int(self._database.value(count)), mine
 
     def seasons(self) -> list[str]:
         """Return the seasons from the first with a game to that of now, the last first."""
@@ -237,6 +245,22 @@ class Leaderboards(Subject):
             for period in ("day", "week"):
                 past = leaders.c.period > f"{period} ", leaders.c.period < _key(period, today)
                 connection.execute(sa.delete(leaders).where(*past))
+
+
+def _of_board(category: str, rules: str, period: str) -> sa.Select[Any]:
+    """Return the query for the games on a board, in no order."""
+    return (
+        sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
+        .select_from(leaders)
+        .join(records, records.c.id == leaders.c.record)
+        .join(accounts, accounts.c.id == leaders.c.owner)
+        .where(
+            leaders.c.period == _key(period, datetime.now(UTC).date()),
+            leaders.c.category == category,
+            leaders.c.rules == rules,
+            accounts.c.created < period if category == "daily" else sa.true(),
+        )
+    )
 
 
 def enter_records(

@@ -10,6 +10,8 @@ and the address of an answer tells the answer.
 from __future__ import annotations
 
 import asyncio
+import statistics
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -17,12 +19,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError, StaleGameError
+from py2048.language import _, language
 from py2048.rules import get_rules
 from py2048.server.http.middleware import address_of
 from py2048.server.play import battles, messages
@@ -32,6 +36,8 @@ from py2048.server.play.messages import rules_info
 from py2048.server.schema import DAILY
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.pages import (
+    boards_of,
+    last_board,
     origin_of,
     page,
     presets,
@@ -39,12 +45,14 @@ from py2048.server.site.pages import (
     render,
     row_of,
     sentence,
+    text_of,
 )
 from py2048.storage import AccountError
 from py2048.storage.values import DailyResult
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle
+    from py2048.server.services import Services
 
 _DAY = timedelta(days=1)
 _FIRST_DAY = date(2024, 1, 1)
@@ -55,26 +63,36 @@ _FIRST_DAY = date(2024, 1, 1)
 
 async def challenge(request: Request, user: User) -> Response:
     """The challenge of a day."""
-    today = datetime.now(UTC).date()
+    now, services = datetime.now(UTC), services_of(request)
+    today = now.date()
     day = checked_day(request.query_params.get("day"), today)
-    values = await services_of(request).do(daily_page, day.isoformat(), user.account, today)
-    days = days_at(day, today)
-    return render(request, user, "daily.html", today=today.isoformat(), **days, **values)
+    values = await services.do(daily_page, day.isoformat(), user.account, today)
+    lists = await services.leaderboards.get(
+        ("daily", day, language()), lambda: _daily_lists(services, day.isoformat())
+    )
+    values |= {"lists": lists, "next_s": 86400 - round(now.timestamp()) % 86400}
+    return render(
+        request, user, "daily.html", today=today.isoformat(), **days_at(day, today), **values
+    )
 
 
 def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
-    """Return what the page of a day's challenge shows, with the account's own game."""
+    """Return what the page of a day's challenge shows to an account alone, and of its secret."""
     rules = rules_info(str(get_rules("classic")))
-    found = games.store.leaderboards.top("daily", rules.text, day)
     commitment, secret = games.challenge(day)
     results = games.store.online.daily_results(account)
-    mine = next((each.game_id for each in results if each.day == day), None)
+    by_day = {each.day: each for each in results}
+    mine = row_of(games, by_day[day].game_id) if day in by_day else None
+    is_over = mine is not None and mine.finished is not None
+    standing = games.store.leaderboards.standing(account, "daily", rules.text, day)
     revealed = revelation_of(day).date()
     opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
         "chosen": rules,
-        "rows": messages.game_rows(found),
-        "mine": mine and row_of(games, mine),
+        "mine": mine,
+        "board": last_board(games, mine.game) if mine and is_over else None,
+        "place": standing and standing[0],
+        "week": [(text, by_day.get(text)) for text in _week_before(today)],
         "counts": is_known(games.account(account)),
         "streak": streak_of(results, today),
         "opened": opened[-1] if opened else None,
@@ -85,7 +103,35 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     }
 
 
-def checked_day(text: str | None, today: date, what: str = "challenge") -> date:
+async def _daily_lists(services: Services, day: str) -> Markup:
+    """Return the best games of a day and how all did, which are the same for all who look."""
+
+    def found(games: GameService) -> dict[str, Any]:
+        rules = str(get_rules("classic"))
+        rows = messages.game_rows(games.store.leaderboards.top("daily", rules, day))
+        commitment, secret = games.challenge(day)
+        is_open = secret is not None or commitment is None
+        scores = games.store.online.day_scores(day)
+        return {
+            "rows": rows,
+            "boards": boards_of(games, rows[:3]) if is_open else {},
+            "is_open": is_open,
+            "finished": len(scores),
+            "median": statistics.median_low(score for score, _tile in scores) if scores else None,
+            "tiles": sorted(Counter(tile for _score, tile in scores).items()),
+        }
+
+    return Markup(text_of("_leaderboard.html", board="daily", **await services.do(found)))
+
+
+def _week_before(today: date) -> list[str]:
+    """Return the last seven days, the first first."""
+    return [
+        (today - n * _DAY).isoformat() for n in reversed(range(7)) if today - n * _DAY >= _FIRST_DAY
+    ]
+
+
+def checked_day(text: str | None, today: date) -> date:
     """Return the day that an address names, today if it names none.
 
     Raises:
@@ -94,9 +140,9 @@ def checked_day(text: str | None, today: date, what: str = "challenge") -> date:
     try:
         day = date.fromisoformat(text) if text else today
     except ValueError:
-        raise HTTPException(404, "That is not a day.") from None
+        raise HTTPException(404, _("That is not a day.")) from None
     if not _FIRST_DAY <= day <= today:
-        raise HTTPException(404, f"There is no {what} on that day.")
+        raise HTTPException(404, _("There is nothing on that day."))
     return day
 
 
@@ -153,7 +199,7 @@ def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
 async def puzzle(request: Request, user: User) -> Response:
     """The puzzle of a day; with an answer, whether it is right and why."""
     today = datetime.now(UTC).date()
-    day = checked_day(request.query_params.get("day"), today, "puzzle")
+    day = checked_day(request.query_params.get("day"), today)
     values = await asyncio.to_thread(_puzzle_page, day, request.query_params.get("answer"))
     return render(request, user, "puzzle.html", **days_at(day, today), **values)
 
@@ -188,7 +234,7 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
     except DirectionError:
         played = None
     if played is None or played not in puzzle.values:
-        raise HTTPException(404, "That is not a move in this puzzle.")
+        raise HTTPException(404, _("That is not a move in this puzzle."))
     return {**shown, "answer": _answered(puzzle, played)}
 
 
@@ -245,7 +291,7 @@ async def act_in_battle(request: Request, user: User) -> Response:
     """Join, start, leave, or play again."""
     action = _BATTLE_ACTIONS.get(request.path_params["action"])
     if action is None:
-        raise HTTPException(404, "There is no such form.")
+        raise HTTPException(404, _("There is no such form."))
     services = services_of(request)
     services.limits.check(battles=user.account)
     battle = request.path_params["battle"]

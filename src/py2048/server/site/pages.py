@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,7 +20,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048 import __version__
-from py2048.language import LANGUAGES, _, language, ngettext
+from py2048.errors import Py2048Error
+from py2048.game import Record
+from py2048.language import LANGUAGES, N_, _, language, ngettext
+from py2048.language import number as grouped
 from py2048.players import Unit
 from py2048.review.words import number
 from py2048.rules import list_rules
@@ -31,6 +35,7 @@ from py2048.server.site.auth import User, remember, services_of, user_of
 from py2048.ui.shared import themes
 from py2048.ui.shared.actions import BY_NAME
 
+Grid = tuple[tuple[int, ...], ...]
 View = Callable[[Request, User], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -57,6 +62,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     )
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
     environment.globals |= {"language": language, "languages": LANGUAGES}
+    environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "kind": kind_of}
     environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
     environment.filters["rank"] = themes.DEFAULT_THEME.rank
     environment.filters["initials"] = _initials
@@ -109,10 +115,85 @@ def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     return None if found is None else game_row(found)
 
 
+def last_board(games: GameService, game_id: str) -> Grid | None:
+    """Return the rows of the board a finished game ended with, None if its record has none."""
+    try:
+        return _replayed(games, game_id)
+    except Py2048Error:
+        return None
+
+
+@functools.lru_cache(maxsize=1024)  # records never change
+def _replayed(games: GameService, game_id: str) -> Grid:
+    record = Record.from_json(games.store.records.load(game_id))
+    board = record.start
+    for replayed in record.replay():
+        board = replayed[0]
+    return board.rows
+
+
+def boards_of(games: GameService, rows: Iterable[schema.GameRow]) -> dict[str, Grid | None]:
+    """Return the last boards of some finished games by their ids."""
+    return {row.game: last_board(games, row.game) for row in rows}
+
+
 def sentence(error: Exception) -> str:
     """Return an error as a sentence for people."""
     text = str(error)
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+
+
+# How times and people are shown
+
+_MONTHS = (
+    N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"),
+    N_("July"), N_("August"), N_("September"), N_("October"), N_("November"), N_("December"),
+)  # fmt: skip
+
+
+def ago(moment: str, now: datetime | None = None) -> str:
+    """Return how long ago a moment of ISO 8601 was, as people say it."""
+    passed = (now or datetime.now(UTC)) - datetime.fromisoformat(moment)
+    minutes, hours, days = (
+        passed // timedelta(**{unit: 1}) for unit in ("minutes", "hours", "days")
+    )
+    if minutes < 1:
+        return _("just now")
+    if hours < 1:
+        return ngettext("{n} min ago", "{n} min ago", minutes).format(n=minutes)
+    if days < 1:
+        return ngettext("{n} h ago", "{n} h ago", hours).format(n=hours)
+    if days < 2:
+        return _("yesterday")
+    if days < 31:
+        return ngettext("{n} day ago", "{n} days ago", days).format(n=days)
+    return day_name(moment[:10])
+
+
+_KINDS = {
+    "ranked": N_("ranked"),
+    "assisted": N_("casual"),
+    "computer": N_("with the computer"),
+    "bot": N_("program"),
+    "daily": N_("daily"),
+    "battle": N_("battle"),
+    "offline": N_("offline"),
+    "position": N_("from a position"),
+}
+
+
+def kind_of(board: str) -> str:
+    """Return what people call the kind of a game, by the board that it counts on."""
+    return _(_KINDS.get(board, board))
+
+
+def day_name(day: str, today: date | None = None) -> str:
+    """Return what people call a date such as ``2026-11-26``; the year is said if it is another."""
+    found, now = date.fromisoformat(day), today or datetime.now(UTC).date()
+    month = _(_MONTHS[found.month - 1])
+    if found.year == now.year:
+        return _("{day} {month}").format(day=found.day, month=month)
+    return _("{day} {month} {year}").format(day=found.day, month=month, year=found.year)
 
 
 # Forms

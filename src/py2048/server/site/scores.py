@@ -16,16 +16,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from py2048.language import language
+from py2048.language import N_, _, language
 from py2048.review.plots import bar_plot, line_plot
+from py2048.server import schema
 from py2048.server.http.middleware import address_of
-from py2048.server.play import messages
+from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.challenges import streak_of
-from py2048.server.site.pages import page, presets, render, text_of
+from py2048.server.site.pages import boards_of, page, presets, render, text_of
 from py2048.storage.values import GameEnd
 
 if TYPE_CHECKING:
@@ -34,8 +35,21 @@ if TYPE_CHECKING:
 HELD_S, PLOTS_HELD_S = 1.0, 60.0
 """How long a leaderboard, and the plots of a player, are shown as they were."""
 
+BOARD_TITLES = {
+    "ranked": N_("People"),
+    "bot": N_("Programs"),
+    "assisted": N_("Casual games"),
+    "computer": N_("With the computer"),
+}
+PERIOD_TITLES = {
+    "day": N_("Today"),
+    "week": N_("Week"),
+    "season": N_("Season"),
+    "ever": N_("Ever"),
+}
+
 _MAX_ANSWERS = 256
-_MAX_RECENT = 20
+_MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
 _MAX_DAYS, _MAX_WEEKS = 31, 105
 _T = TypeVar("_T")
 
@@ -47,10 +61,14 @@ async def leaderboards(request: Request, user: User) -> Response:
     board, period = query.get("board", "ranked"), query.get("period", "ever")
     seasons = await services.do(lambda games: games.store.leaderboards.seasons())
     if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
-        raise HTTPException(404, "There is no such board.")
+        raise HTTPException(404, _("There is no such board."))
     lists = await services.leaderboards.get(
-        (board, chosen.text, period), lambda: _lists(services, board, chosen.text, period)
+        (board, chosen.text, period, language()),
+        lambda: _lists(services, board, chosen.text, period),
     )
+    mine = None
+    if not user.is_guest:
+        mine = await services.do(standing_of, user.account, board, chosen.text, period)
     return render(
         request,
         user,
@@ -59,25 +77,54 @@ async def leaderboards(request: Request, user: User) -> Response:
         board=board,
         period=period,
         rules=presets(),
-        boards=[name for name in BOARDS if name != "daily"],
-        periods=PERIODS,
+        titles=BOARD_TITLES,
+        periods={name: _(PERIOD_TITLES[name]) for name in PERIODS},
         seasons=seasons,
         lists=lists,
+        mine=mine,
     )
 
 
 async def _lists(services: Services, board: str, rules: str, period: str) -> Markup:
     """Return the lists of a leaderboard, which are the same for all who look at it."""
-    found = await services.do(lambda games: games.store.leaderboards.top(board, rules, period))
-    rows, live = messages.game_rows(found), messages.game_rows(await services.rooms.live_games())
-    is_past = period not in PERIODS
-    return Markup(text_of("_leaderboard.html", rows=rows, live=live, is_past=is_past, board=board))
+
+    def found(games: GameService) -> dict[str, Any]:
+        rows = messages.game_rows(games.store.leaderboards.top(board, rules, period))
+        return {"rows": rows, "boards": boards_of(games, rows[:3])}
+
+    is_now = period in PERIODS
+    live = await _live(services, _MAX_LIVE) if is_now else {}
+    values = await services.do(found)
+    return Markup(text_of("_leaderboard.html", board=board, is_now=is_now, **values, **live))
+
+
+def standing_of(
+    games: GameService, account: str, board: str, rules: str, period: str
+) -> schema.GameRow | None:
+    """Return an account's own row of a board, with its place there; None if it has none."""
+    found = games.store.leaderboards.standing(account, board, rules, period)
+    return found and messages.game_row(found[1], found[0])
 
 
 async def live(request: Request, user: User) -> Response:
     """The games that can be watched now."""
-    rows = messages.game_rows(await services_of(request).rooms.live_games())
-    return render(request, user, "live.html", games=rows)
+    return render(request, user, "live.html", **await _live(services_of(request)))
+
+
+async def _live(services: Services, most: int | None = None) -> dict[str, Any]:
+    """Return the games that are played now, with the boards of those that are open here."""
+    found = (await services.rooms.live_games())[:most]
+    open_here = ((each.id, services.rooms.open.get(each.id)) for each in found)
+    boards = {
+        game: room.game.session.game.board.rows
+        for game, room in open_here
+        if room and room.is_settled  # what is not written may be taken back
+    }
+    return {
+        "live": messages.game_rows(found),
+        "live_boards": boards,
+        "moved": {each.id: each.updated for each in found},
+    }
 
 
 async def player(request: Request, user: User) -> Response:
@@ -86,13 +133,13 @@ async def player(request: Request, user: User) -> Response:
     name, chosen = request.path_params["name"][:100], rules and str(checked_rules(rules))
     found = None if "\0" in name else await services.do(player_page, name, chosen)
     if found is None:
-        raise HTTPException(404, "There is no player of that name here.")
+        raise HTTPException(404, _("There is no player of that name here."))
     account, values = found
     plots = Markup("")
     if values["chosen"]:
         text, who = values["chosen"].text, address_of(request.scope)
         plots = await services.plots.get(
-            (account, text),
+            (account, text, language()),
             lambda: services.limits.plotting.do(
                 who, plots_section, services.rooms.games, account, text
             ),
@@ -123,17 +170,21 @@ def player_page(
         return None
     summaries = store.scores.summaries(account.id)
     counts: Counter[str] = Counter()
-    for each in summaries:
-        if each.category != "computer":
-            counts[each.rules] += each.games
+    own = [each for each in summaries if each.category != "computer"]
+    for each in own:
+        counts[each.rules] += each.games
     played = [rules_info(text) for text, count in counts.most_common() if count]
     chosen = rules_info(rules) if rules else next(iter(played), None)
+    of_chosen = [each for each in own if chosen and each.rules == chosen.text]
     recent = store.records.select(owner=account.id, order="finished", limit=_MAX_RECENT)
     return account.id, {
         "player": account.name,
         "person": games.account(account.bot_of).name if account.bot_of else None,
         "since": account.created,
         "streak": streak_of(store.online.daily_results(account.id), datetime.now(UTC).date()),
+        "games": sum(each.games for each in own),
+        "best": max((each.best for each in of_chosen), default=None),
+        "max_tile": max((each.max_tile for each in of_chosen), default=0),
         "summaries": [(rules_info(each.rules), each) for each in summaries],
         "recent": messages.game_rows(recent),
         "live": messages.game_rows(games.live_games_of(account.id)),
@@ -149,7 +200,22 @@ def plots_section(games: GameService, account: str, rules: str) -> Markup:
         return Markup("")
     accuracies = games.store.reviews.figures(account, rules, "accuracy")
     periods = periods_of(ends, accuracies)
-    return Markup(text_of("_plots.html", periods=periods, plots=plots_of(periods, ends)))
+    best = games.store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
+    rows = [each for each in messages.game_rows(best) if not _is_sealed(games, each)]
+    return Markup(
+        text_of(
+            "_plots.html",
+            periods=periods,
+            plots=plots_of(periods, ends),
+            best=rows,
+            boards=boards_of(games, rows),
+        )
+    )
+
+
+def _is_sealed(games: GameService, row: schema.GameRow) -> bool:
+    info = games.store.online.info(row.game)
+    return info is not None and fairness.is_sealed(info)
 
 
 # Periods
