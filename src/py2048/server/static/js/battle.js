@@ -2,8 +2,9 @@
 import { AWAY, Connection, LOGGED_OUT } from "./connection.js";
 import { offerCopy } from "./page.js";
 import { element } from "./cells.js";
+import { _ } from "./language.js";
 import { check } from "./proof.js";
-import { Rivals } from "./rivals.js";
+import { avatar, Rivals } from "./rivals.js";
 
 const $ = (id) => document.getElementById(id);
 const { battle, stage, rematch, least } = $("battle").dataset;
@@ -45,13 +46,14 @@ function moveOn({ stage: now, you, players }) {
 }
 
 function gather({ you, players }) {
-  const here = players.map((each) => each.name + (each.seat === you ? " (you)" : ""));
-  $("players").replaceChildren(...here.map((name) => element("li", {}, name)));
+  const here = players.map(({ name, seat }) => (seat === you ? `${name} (${_("you")})` : name));
+  const shown = players.map(({ name }, n) => element("li", {}, avatar(name), element("span", {}, here[n])));
+  $("players").replaceChildren(...shown);
   if ($("start")) $("start").disabled = players.length < Number(least);
   const come = names && here.filter((name) => !names.includes(name));
   const gone = names && names.filter((name) => !here.includes(name));
-  if (come?.length) say(`${come.join(" and ")} came.`);
-  if (gone?.length) say(`${gone.join(" and ")} went.`);
+  if (come?.length) say(_("{names} came.", { names: come.join(", ") }));
+  if (gone?.length) say(_("{names} went.", { names: gone.join(", ") }));
   const wasFirst = Boolean($("start"));
   if (names && !wasFirst && players[0]?.seat === you) location.reload();
   names = here;

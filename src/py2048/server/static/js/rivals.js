@@ -1,10 +1,10 @@
 // How a battle goes: the time, and everybody's score and board.
 import { rank } from "./board.js";
 import { element } from "./cells.js";
+import { _ } from "./language.js";
 import { grouped } from "./numbers.js";
 import { spoken } from "./speech.js";
 
-const STYLES = ["review", "battle"];
 const TICK = 250;
 const MINUTE = 60_000;
 
@@ -30,8 +30,8 @@ export class Rivals {
     this.#place = place;
     this.#announce = announce;
     this.#ticked = ticked;
-    for (const name of STYLES) addStyle(new URL(`../css/${name}.css`, import.meta.url).pathname);
-    place.replaceChildren(element("h2", {}, "Battle"), this.#time, this.#list, this.#end);
+    addStyle(new URL("../css/battle.css", import.meta.url).pathname);
+    place.replaceChildren(element("h2", {}, _("Battle")), this.#time, this.#list, this.#end);
   }
 
   /** The time that is left, in words. */
@@ -46,15 +46,13 @@ export class Rivals {
     this.#ends = now + (message.ends_ms ?? 0);
     this.#stage = message.stage;
     const { battle, you, players } = message;
-    const columns = players.find((player) => player.board)?.board[0].length;
-    if (columns) this.#list.style.setProperty("--columns", columns); // so wide is each board
     this.#list.replaceChildren(...players.map((player) => row(player, player.seat === you, message.stage)));
-    this.#lead(`/battle/${battle}`, message.stage === "over" ? "Result and rematch" : "Page of the battle");
+    this.#lead(`/battle/${battle}`, message.stage === "over" ? _("Result and rematch") : _("Page of the battle"));
     this.#place.hidden = false;
     clearInterval(this.#timer);
     this.#timer = setInterval(() => this.#tick(), TICK);
     this.#tick();
-    if (message.stage === "over") this.#say(`The battle is over. ${result(players, you)}`);
+    if (message.stage === "over") this.#say(`${_("The battle is over.")} ${result(players, you)}`);
   }
 
   /** Show nothing any more. */
@@ -67,15 +65,15 @@ export class Rivals {
     const now = performance.now();
     if (this.#stage === "over") {
       clearInterval(this.#timer);
-      this.#tell("The battle is over");
+      this.#tell(_("The battle is over"));
     } else if (now < this.#starts) {
-      this.#tell(`Starts in ${Math.ceil((this.#starts - now) / 1000)} s`);
-      this.#say("The battle starts in a moment.");
+      this.#tell(_("Starts in {n} s", { n: Math.ceil((this.#starts - now) / 1000) }));
+      this.#say(_("The battle starts in a moment."));
     } else {
       const left = Math.max(this.#ends - now, 0);
-      this.#tell(left ? `${clock(left)} left` : "Time is up");
-      this.#say(left ? "Play!" : "Time is up.");
-      if (left && left < MINUTE) this.#say("One minute left.");
+      this.#tell(left ? _("{time} left", { time: clock(left) }) : _("Time is up"));
+      this.#say(left ? _("Play.") : _("Time is up."));
+      if (left && left < MINUTE) this.#say(_("One minute left."));
     }
   }
 
@@ -111,35 +109,39 @@ function clock(ms) {
 
 function row(player, isMe, stage) {
   const { name, score, place, has_left: hasLeft, is_over: isOver, board } = player;
-  const state = hasLeft ? "left" : isOver && stage === "running" ? "no move left" : "";
+  const state = hasLeft ? _("left") : isOver && stage === "running" ? _("no move left") : "";
   const line = element(
     "p",
     {},
-    element("span", { class: "rival-place" }, `${place}.`),
+    element("span", { class: "muted" }, `${place}.`),
+    avatar(name),
     element("strong", {}, name),
-    isMe ? element("span", { class: "badge" }, "you") : "",
-    state ? element("span", { class: "muted" }, state) : "",
+    isMe ? element("span", { class: "badge" }, _("you")) : "",
+    state ? element("span", { class: "muted small" }, state) : "",
     element("span", { class: "rival-score" }, grouped(score)),
   );
   return element("li", {}, line, board && !isMe ? small(board, name) : "");
 }
 
+/** The initials of somebody on the colour of a tile, as the server's macro `avatar`. */
+export function avatar(name) {
+  const initials = name.match(/[^\W_]+/g)?.slice(0, 2).map((word) => word[0]) ?? [];
+  const face = 3 + (new TextEncoder().encode(name).reduce((sum, byte) => sum + byte, 0) % 6);
+  return element("span", { class: `avatar rank-${face}`, "aria-hidden": "true" }, initials.join("").toUpperCase());
+}
+
 function small(board, name) {
-  const rows = board.map((tiles) =>
-    element(
-      "div",
-      { class: "mini-row" },
-      ...tiles.map((tile) => {
-        const kind = tile ? ` rank-${rank(tile)} mini-${Math.min(String(tile).length, 9)}` : "";
-        return element("span", { class: `mini-cell${kind}` }, tile ? String(tile) : "");
-      }),
-    ),
-  );
-  return element("div", { class: "mini", role: "img", "aria-label": `${name}: ${spoken(board)}` }, ...rows);
+  const cells = board.flat().map((tile) => {
+    const kind = tile ? `rank-${rank(tile)} digits-${Math.min(String(tile).length, 7)}` : "";
+    return element("span", { class: kind }, tile ? String(tile) : "");
+  });
+  const shape = `--rows: ${board.length}; --columns: ${board[0].length}`;
+  return element("div", { class: "mini", style: shape, role: "img", "aria-label": `${name}: ${spoken(board)}` }, ...cells);
 }
 
 function result(players, you) {
   const mine = players.find((each) => each.seat === you);
   const best = players.filter((each) => each.place === 1).map((each) => each.name);
-  return mine ? `You are in place ${mine.place} of ${players.length}.` : `${best.join(" and ")} won.`;
+  if (mine) return _("You are in place {place} of {count}.", { place: mine.place, count: players.length });
+  return _("{names} won.", { names: best.join(", ") });
 }

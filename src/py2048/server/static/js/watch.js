@@ -1,5 +1,6 @@
 // The page of a game in progress, which shows each move as it is made.
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
+import { _ } from "./language.js";
 import { button } from "./overlay.js";
 import { Scene } from "./scene.js";
 
@@ -36,14 +37,14 @@ function ask() {
 function shown(state) {
   isLost = false;
   scene.state(state);
-  if (state.outcome === "playing") scene.note("Waiting for the next move …");
+  if (state.outcome === "playing") scene.note(_("Waiting for the next move …"));
   else if (performance.getEntriesByType("navigation")[0]?.type === "reload") over();
   else settle();
 }
 
 function over() {
-  const replay = button("See the replay", settle, "primary");
-  scene.note("The game is over. ");
+  const replay = button(_("See the replay"), settle, "primary");
+  scene.note(`${_("The game is over.")} `);
   document.getElementById("status").append(replay);
   document.getElementById("status").removeAttribute("aria-hidden");
 }
