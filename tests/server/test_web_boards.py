@@ -97,7 +97,7 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
             assert (await socket.ask(kind, "refused", game=game))["reason"] == "sealed"
     assert "Daily player" not in stranger.get("/daily").text
     with closing(sqlite3.connect(web_server.home / "py2048.sqlite3")) as store, store:
-        store.execute("UPDATE accounts SET created = '2026' WHERE name = 'Daily player'")
+        store.execute("UPDATE accounts SET created = '2026-01-01T00:00:00Z' WHERE name = 'Daily player'")
     assert "Daily player" in stranger.get("/daily").text
     assert "Daily player" not in scores(browser, "ranked", "classic")
     yesterday = datetime.now(UTC).date() - timedelta(days=1)

@@ -63,6 +63,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
     environment.globals |= {"language": language, "languages": LANGUAGES}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "kind": kind_of}
+    environment.filters["title_of"] = title_of
     environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
     environment.filters["rank"] = themes.DEFAULT_THEME.rank
     environment.filters["initials"] = _initials
@@ -185,6 +186,13 @@ _KINDS = {
 def kind_of(board: str) -> str:
     """Return what people call the kind of a game, by the board that it counts on."""
     return _(_KINDS.get(board, board))
+
+
+def title_of(rules: schema.RulesInfo, *, sized: bool = False) -> str:
+    """Return what people call some rules, with the size of the board if that is wanted."""
+    name = re.sub(r"(?<=\d)x(?=\d)", "×", rules.name)  # noqa: RUF001
+    name, size = name[:1].upper() + name[1:], f"{rules.rows}×{rules.columns}"  # noqa: RUF001
+    return f"{name} {size}" if sized and size not in name else name
 
 
 def day_name(day: str, today: date | None = None) -> str:

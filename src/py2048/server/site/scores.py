@@ -66,6 +66,7 @@ async def leaderboards(request: Request, user: User) -> Response:
         (board, chosen.text, period, language()),
         lambda: _lists(services, board, chosen.text, period),
     )
+    now = await services.leaderboards.get(("now", language()), lambda: _now(services))
     mine = None
     if not user.is_guest:
         mine = await services.do(standing_of, user.account, board, chosen.text, period)
@@ -82,6 +83,7 @@ async def leaderboards(request: Request, user: User) -> Response:
         seasons=seasons,
         lists=lists,
         mine=mine,
+        now=now if period in PERIODS else "",
     )
 
 
@@ -92,10 +94,13 @@ async def _lists(services: Services, board: str, rules: str, period: str) -> Mar
         rows = messages.game_rows(games.store.leaderboards.top(board, rules, period))
         return {"rows": rows, "boards": boards_of(games, rows[:3])}
 
-    is_now = period in PERIODS
-    live = await _live(services, _MAX_LIVE) if is_now else {}
     values = await services.do(found)
-    return Markup(text_of("_leaderboard.html", board=board, is_now=is_now, **values, **live))
+    return Markup(text_of("_leaderboard.html", board=board, **values))
+
+
+async def _now(services: Services) -> Markup:
+    """Return a few games that are played now, the same for all who look."""
+    return Markup(text_of("_now.html", **await _live(services, _MAX_LIVE)))
 
 
 def standing_of(

@@ -135,8 +135,8 @@ function small(board, name) {
     const kind = tile ? `rank-${rank(tile)} digits-${Math.min(String(tile).length, 7)}` : "";
     return element("span", { class: kind }, tile ? String(tile) : "");
   });
-  const shape = `--rows: ${board.length}; --columns: ${board[0].length}`;
-  return element("div", { class: "mini", style: shape, role: "img", "aria-label": `${name}: ${spoken(board)}` }, ...cells);
+  const facts = { class: `mini columns-${board[0].length}`, role: "img", "aria-label": `${name}: ${spoken(board)}` };
+  return element("div", facts, ...cells);
 }
 
 function result(players, you) {
