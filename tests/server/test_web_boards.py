@@ -54,7 +54,7 @@ async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> No
     assert "Ranked player" not in scores(browser, "assisted")
     season = season_of(datetime.now(UTC).date())
     assert f"period={season}" in browser.get(f"/leaderboards?rules={RULES}&period=season").text
-    assert "it is still on" in browser.get(f"/leaderboards?rules={RULES}&period={season}").text
+    assert "It is still on" in browser.get(f"/leaderboards?rules={RULES}&period={season}").text
     found = browser.get(f"/api/leaderboards?rules={RULES}&period={season}").json()["games"]
     assert "Ranked player" in [row["player"] for row in found]
     for period in ("day", "week", "season", season, "ever"):
@@ -97,7 +97,9 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
             assert (await socket.ask(kind, "refused", game=game))["reason"] == "sealed"
     assert "Daily player" not in stranger.get("/daily").text
     with closing(sqlite3.connect(web_server.home / "py2048.sqlite3")) as store, store:
-        store.execute("UPDATE accounts SET created = '2026-01-01T00:00:00Z' WHERE name = 'Daily player'")
+        store.execute(
+            "UPDATE accounts SET created = '2026-01-01T00:00:00Z' WHERE name = 'Daily player'"
+        )
     assert "Daily player" in stranger.get("/daily").text
     assert "Daily player" not in scores(browser, "ranked", "classic")
     yesterday = datetime.now(UTC).date() - timedelta(days=1)

@@ -18,6 +18,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 
 from py2048.errors import GameOverError, Py2048Error, StorageError
+from py2048.language import _
 from py2048.server import schema
 from py2048.server.api import api
 from py2048.server.http.middleware import SecurityMiddleware
@@ -80,7 +81,7 @@ async def _explain(request: Request, error: Exception) -> Response:
             status = api.STATUS.get(error.reason, 422 if is_asked else 404)
         case StorageError():
             _log.error("the store failed", extra={"fault": message})
-            status, message = 503, f"{trouble_of(error)}. Try again soon."
+            status, message = 503, _("{fault}. Try again soon.").format(fault=trouble_of(error))
         case GameOverError():
             status = 409
         case Py2048Error() if isinstance(error, ValueError):  # no rules, no board, no record
@@ -89,7 +90,7 @@ async def _explain(request: Request, error: Exception) -> Response:
             _log.error(
                 "a request failed", exc_info=error, extra={"path": shown_path(request.url.path)}
             )
-            status, message = 500, "Something went wrong here. It is written down."
+            status, message = 500, _("Something went wrong here. It is written down.")
     if is_api:
         rejected = error if isinstance(error, schema.ActionRejected) else None
         answer, headers = schema.error_answer(

@@ -153,7 +153,9 @@ _MONTHS = (
 
 
 def ago(moment: str, now: datetime | None = None) -> str:
-    """Return how long ago a moment of ISO 8601 was, as people say it."""
+    """Return how long ago a moment of ISO 8601 was, as people say it; of a day its name."""
+    if "T" not in moment:
+        return day_name(moment)
     passed = (now or datetime.now(UTC)) - datetime.fromisoformat(moment)
     minutes, hours, days = (
         passed // timedelta(**{unit: 1}) for unit in ("minutes", "hours", "days")
