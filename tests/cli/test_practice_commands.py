@@ -86,7 +86,7 @@ def test_a_puzzle_is_solved_once_for_the_rating(
     assert main(["puzzle", "--id", "17"]) == 0
     out = capsys.readouterr().out
     assert f"best is {puzzle.best}" in out
-    assert f"your rating is {told['your_rating']:.0f}, answered before" in out
+    assert f"your rating stays {told['your_rating']:,.0f}" in out
     assert main(["puzzle", "--statistics"]) == 0
     assert capsys.readouterr().out.endswith("solved 1 of 1\n")
 
@@ -106,7 +106,7 @@ def test_puzzles_follow_each_other(
     answer(monkeypatch)
     assert main(["puzzle", "--daily"]) == 0
     puzzle = daily_puzzle(datetime.now(UTC).date())
-    assert f"puzzle {puzzle.id}, rated {puzzle.rating}" in capsys.readouterr().out
+    assert f"puzzle {puzzle.id}, rated {puzzle.rating:,}" in capsys.readouterr().out
 
 
 def test_keys_move_in_a_terminal(

@@ -150,7 +150,7 @@ def test_games_in_progress_can_be_taken_up(kept: Session) -> None:
     screen.list.take(titles["classic 4x4"])
     assert screen.board == board
     screen.list.take("gone")
-    assert screen.said == "This game is no longer in progress."
+    assert screen.said == "This game is over by now."
 
 
 def test_a_screen_opens_on_the_game_that_there_is(data_folder: Path) -> None:
@@ -194,7 +194,7 @@ def test_play_continues_after_the_target() -> None:
     controller, screen = controlled(board=NEARLY_WON)
     controller.presenter.show(controller.session.autoplay_step("greedy"))
     assert (screen.banner, screen.said) == (None, "2048 is made.")
-    assert screen.status.facts == ["1 move", "by a player"]
+    assert screen.status.facts == ["1 move", "played by the computer"]
 
 
 def test_the_end_covers_the_board_and_undo_uncovers_it() -> None:
@@ -386,7 +386,7 @@ def test_autoplay_plays_until_a_move_or_the_end(monkeypatch: pytest.MonkeyPatch)
     assert controller.players.playing == "random:seed=3"
     for name, speed in (("faster", 8), ("slower", 4), ("slower", 2), ("slower", 1), ("slower", 1)):
         controller.do(name)
-        assert screen.status.note == f"random:seed=3 {speed}/s"
+        assert screen.status.note == f"random:seed=3: {speed} a second"
     screen.until(lambda: controller.session.game.ply > 1)
     play(controller)
     assert (controller.players.playing, screen.status.note) == ("", "")
@@ -395,7 +395,7 @@ def test_autoplay_plays_until_a_move_or_the_end(monkeypatch: pytest.MonkeyPatch)
         screen.wait()
     assert controller.session.game.ply == ply
     controller.players.set_speed(len(SPEEDS))
-    assert screen.said == "Autoplay: as fast as it can."
+    assert screen.said == "It plays as fast as it can."
     controller.do("autoplay")
     screen.until(lambda: controller.session.game.is_over)
     assert not controller.players.playing
@@ -436,7 +436,7 @@ def test_looks_are_remembered(kept: Session) -> None:
     controller, screen = controlled(kept)
     controller.do("theme")
     controller.do("animation")
-    assert screen.said == "Animation off."
+    assert screen.said == "Animation is off."
     again, _ = controlled(kept)
     assert not again.presenter.is_animated
     assert kept.get_setting("theme") == screen.theme.name
@@ -556,7 +556,7 @@ def test_the_coach_pauses_while_a_player_plays() -> None:
     controller.players.set_player("corner")
     controller.do("coach")
     controller.do("autoplay")
-    assert "pauses while a player plays" in screen.coach.text
+    assert "pauses while the computer plays" in screen.coach.text
     screen.until(lambda: controller.session.game.ply > 2)
     controller.do("autoplay")
     screen.until(lambda: "expected" in screen.coach.text)

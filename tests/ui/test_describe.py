@@ -19,7 +19,7 @@ from py2048.ui.shared.describe import (
     describe_merges,
     describe_rules,
 )
-from py2048.ui.shared.screen import counted
+from py2048.ui.shared.screen import moves
 
 
 def heard(
@@ -136,7 +136,7 @@ def test_a_computer_wins_without_praise(rules: str, end: list[str]) -> None:
 )
 def test_one_is_no_plural(count: int, text: str) -> None:
     """A number with its noun."""
-    assert counted(count, "move") == text
+    assert moves(count) == text
 
 
 def test_a_stuck_game_says_that_no_move_is_left() -> None:

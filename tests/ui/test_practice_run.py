@@ -60,12 +60,12 @@ def test_mistakes_are_asked_one_after_another(session: Session) -> None:
         illegal = set(Direction) - set(run.board.legal_directions())
         for direction in illegal:
             run.go(str(direction))
-            assert run.verdict == f"{direction} moves nothing.".capitalize()
+            assert run.verdict == f"{direction}: nothing moves.".capitalize()
         run.go(str(best(run)))
         assert run.rows[0].is_best
         assert run.rows[0].is_played
         assert "best" in run.verdict
-        assert "In your game you played" in run.sentences
+        assert "In your game you went" in run.sentences
         assert "again in 2 days." in run.sentences
         answered = run.answer
         run.go("up")

@@ -24,7 +24,7 @@ from py2048.cli.options import (
 )
 from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import WeightsError, shown
-from py2048.ui.shared.screen import counted
+from py2048.ui.shared.screen import points
 
 if TYPE_CHECKING:
     from py2048.ntuple.network import Network, StageRecord
@@ -336,8 +336,8 @@ def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
             after = data["packed"]["strength"]
             _print_strength("plays", after)
             before = data["strength"]["mean"]
-            points = counted(round(before - after["mean"]), "point")
-            print(f"loss     {points}, {1 - after['mean'] / before:.2%}")
+            lost = points(round(before - after["mean"]))
+            print(f"loss     {lost}, {1 - after['mean'] / before:.2%}")
 
 
 def _training(entry: Settings) -> str:

@@ -15,6 +15,7 @@ from typing import Self
 from py2048.board import Board, Slide
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, did_you_mean, shown
+from py2048.language import N_
 from py2048.rules import Rules
 
 MIN_TARGET = 128
@@ -28,8 +29,8 @@ class Theme(StrEnum):
     """What kind of mistake a move is; each value is what commands and files call it.
 
     Attributes:
-        label: what people call it.
-        why: what makes the best move better, as half a sentence.
+        label: what people call it, to be translated.
+        why: what makes the best move better, as half a sentence, to be translated.
     """
 
     label: str
@@ -42,25 +43,28 @@ class Theme(StrEnum):
         return theme
 
     CORNER = (
-        *("corner", "corner left"),
-        "the largest tile leaves its corner, and the best move keeps it there",
+        *("corner", N_("corner left")),
+        N_("the largest tile leaves its corner, and the best move keeps it there"),
     )
     ROW = (
-        *("row", "row broken"),
-        "the full line at the edge breaks up, and the best move keeps it together",
+        *("row", N_("row broken")),
+        N_("the full line at the edge breaks up, and the best move keeps it together"),
     )
     """A tile leaves the full line at the edge that holds the largest tile."""
     ENDING = (
-        *("ending", "ending"),
-        "the large tiles are in place, and the best move gives the others the room they need",
+        *("ending", N_("ending")),
+        N_("the large tiles are in place, and the best move gives the others the room they need"),
     )
     """Different large tiles stand in a formation of `py2048 tables`, and the rest of the board is
     played on to make the next one."""
-    MERGE = "merge", "merge missed", "the best move merges more"
+    MERGE = "merge", N_("merge missed"), N_("the best move merges more")
     """Counted in points of merges."""
-    SETUP = "setup", "merge not prepared", "after the best move the next one can merge more"
+    SETUP = (
+        *("setup", N_("merge not prepared")),
+        N_("after the best move the next one can merge more"),
+    )
     """Than after the move played, before any new tile."""
-    OTHER = "other", "other", "the best move leaves the next tiles a better place"
+    OTHER = "other", N_("other"), N_("the best move leaves the next tiles a better place")
     """Mostly where the next tiles find room."""
 
     @classmethod

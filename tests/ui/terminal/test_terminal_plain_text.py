@@ -259,9 +259,7 @@ def test_the_coach_speaks_after_each_move() -> None:
     on, here, moved, told, undone, again, auto, after, off, *rest = out.getvalue().splitlines()[2:]
     assert on == "The coach judges your moves; the game counts as assisted."
     assert here == again == "Coach: Expected 80.00 %."
-    lost = (
-        f"{str(fault.played).capitalize()} was a blunder: it lost 40.00 %; best was {fault.best}."
-    )
+    lost = f"{str(fault.played).capitalize()} was a blunder. It lost 40.0 %; {fault.best} was best."
     assert told.startswith(f"Coach: {lost} Accuracy ")
     assert told.endswith(" %. Expected 80.00 %.")
     assert (moved, undone) != (told, again)

@@ -13,15 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from py2048.direction import Direction
+from py2048.language import N_, _, number
 from py2048.players import Unit
 from py2048.review import Judge, MoveReview
 from py2048.review.games import MeanAccuracy
 from py2048.review.moves import Basis, Grade, move_review
-from py2048.review.words import number
 from py2048.session import Event, Session, events, ready_judge
 from py2048.ui.shared.background import Failure, Worker
 from py2048.ui.shared.describe import GRADE_SYMBOLS, describe_loss, value_text
-from py2048.ui.shared.screen import CoachStatus
+from py2048.ui.shared.hints import name_of, short_loss, way_of
+from py2048.ui.shared.screen import CoachStatus, preparing
 
 if TYPE_CHECKING:
     from py2048.board import Board
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from py2048.rules import Rules
 
 SETTING = "coach"
-PAUSED = "the coach pauses while a player plays"
-JUDGING = "judging …"
+PAUSED = N_("The coach pauses while the computer plays")
+JUDGING = N_("judging …")
 
 
 class CoachScreen(Protocol):
@@ -91,9 +92,9 @@ class Coach:
         """Judge from this position on, or no longer; return what to say."""
         if self.is_on:
             self.stop()
-            return "The coach is off."
+            return _("The coach is off.")
         self.start()
-        return "The coach judges your moves; the game counts as assisted."
+        return _("The coach judges your moves; the game counts as assisted.")
 
     def start(self) -> None:
         """Judge from this position on."""
@@ -137,7 +138,8 @@ class Coach:
                 return
             case Failure(reason):
                 self.stop()
-                self._screen.warn(f"the coach cannot judge this game: {reason}")
+                text = _("The coach cannot judge this game: {reason}")
+                self._screen.warn(text.format(reason=reason))
                 return
             case MoveReview():
                 self.progress, at = "", answer.ply - self._first
@@ -145,7 +147,7 @@ class Coach:
                     self._positions[at].judged = answer
                     self._most = max(self._most, self._outlook(answer))
             case compiling:
-                self.progress = str(compiling)
+                self.progress = preparing(compiling)
         self._grade()
         self._screen.show_coach(self.status)
 
@@ -244,26 +246,30 @@ class Coach:
     def status(self) -> CoachStatus:
         """What the coach says now."""
         if self.is_paused:
-            return CoachStatus(0.0, PAUSED, PAUSED)
-        said = []
+            return CoachStatus(0.0, _(PAUSED), _(PAUSED))
+        said = []  # in full, and in short
         if (last := self.last_move) is not None:
-            said.append(("", last_move_text(last, self._unit)))
+            said.append((last_move_text(last, self._unit),) * 2)
         if self.accuracy is not None:
-            said.append(("accuracy ", f"{self.accuracy:.0f} %"))
+            share = f"{number(self.accuracy)} %"
+            said.append((_("accuracy {share}").format(share=share), share))
         if expected := self._expected:
-            said.append(("expected ", expected))
+            said.append((_("expected {value}").format(value=expected), expected))
         elif not self._session.game.is_over:
-            said.append(("", self.progress or JUDGING))
-        text = ", ".join(word + value for word, value in said)
-        return CoachStatus(self._share, text, "  ".join(value for _, value in said))
+            said.append((self.progress or _(JUDGING),) * 2)
+        text = ", ".join(full for full, _short in said)
+        return CoachStatus(self._share, text, "  ".join(short for _full, short in said))
 
     @property
     def sentences(self) -> str:
         """The same as sentences; empty if nothing is known."""
         last, accuracy, expected = self.last_move, self.accuracy, self._expected
         said = [] if last is None else [describe_loss(last, self._unit)]
-        said += [] if accuracy is None else [f"Accuracy {accuracy:.0f} %."]
-        return " ".join([*said, f"Expected {expected}."] if expected else said)
+        if accuracy is not None:
+            said.append(_("Accuracy {share} %.").format(share=number(accuracy)))
+        if expected:
+            said.append(_("Expected {value}.").format(value=expected))
+        return " ".join(said)
 
     @property
     def _share(self) -> float:
@@ -277,8 +283,11 @@ class Coach:
 
 
 def last_move_text(move: MoveReview, unit: Unit) -> str:
-    """Return what a move lost: "?! left -120, best up"; only its grade where it is the best."""
+    """Return what a move lost: "?! Left, 120 lost: up was best"; its grade where it is the best."""
     symbol = GRADE_SYMBOLS[move.grade]
     if move.grade is Grade.BEST:
-        return f"{symbol} {move.played}"
-    return f"{symbol} {move.played} {number(unit, -move.loss, signed=True)}, best {move.best}"
+        return _("{symbol} {direction}").format(symbol=symbol, direction=name_of(move.played))
+    text = _("{symbol} {direction}, {loss} lost: {best} was best")
+    loss = short_loss(move.loss, unit) or number(0)
+    played, best = name_of(move.played), way_of(move.best)
+    return text.format(symbol=symbol, direction=played, loss=loss, best=best)

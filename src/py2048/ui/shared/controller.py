@@ -18,7 +18,7 @@ from py2048.direction import Direction
 from py2048.errors import BoardError, RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
-from py2048.players import list_players
+from py2048.language import N_, _, ngettext
 from py2048.review import Review
 from py2048.rules import RandomStart, Rules, list_rules
 from py2048.session import (
@@ -35,17 +35,18 @@ from py2048.ui.shared.background import BackgroundWorker, Failure
 from py2048.ui.shared.coach import SETTING as COACH_SETTING
 from py2048.ui.shared.coach import Coach
 from py2048.ui.shared.describe import describe, describe_rules
+from py2048.ui.shared.hints import PLAYERS, player_name
 from py2048.ui.shared.presenter import GameScreen, Presenter, Start, fault_of, opening
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import RECORDS, Choice, ListRequest, counted
+from py2048.ui.shared.screen import RECORDS, Choice, ListRequest, moves, points, preparing
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
     from py2048.ui.shared.practice import Drill
 
-RULES_TEXT = "or rules as a text, such as classic:size=5x5"
-PLAYER_TEXT = "or a player with options, such as expectimax:depth=3"
+RULES_TEXT = N_("Advanced: rules as a text, such as classic:size=5x5")
+PLAYER_TEXT = N_("Advanced: a player with options, such as expectimax:depth=3")
 
 CURRENT = "current"
 """Stands for the current game in a list of records: the store has no name for it."""
@@ -157,8 +158,8 @@ class Controller:
     def _quit(self) -> None:
         """Quit, after asking if something cannot be saved."""
         if reason := self.session.settle():
-            text = f"Not saved: {reason}. Quit all the same?"
-            self.screen.ask(text, "Quit", "Stay", self.screen.quit)
+            text = _("Not saved: {reason}. Quit all the same?").format(reason=reason)
+            self.screen.ask(text, _("Quit"), _("Stay"), self.screen.quit)
         else:
             self.screen.quit()
 
@@ -172,11 +173,13 @@ class Controller:
         """Change the colours."""
         self.theme = get_theme(name)
         self.screen.set_theme(self.theme)
-        self._keep_look("theme", name, f"Theme: {self.theme.title}.")
+        said = _("Theme: {name}.").format(name=_(self.theme.title))
+        self._keep_look("theme", name, said)
 
     def _toggle_animation(self) -> None:
         is_animated = self.presenter.is_animated = not self.presenter.is_animated
-        self._keep_look("animation", is_animated, f"Animation {'on' if is_animated else 'off'}.")
+        said = _("Animation is on.") if is_animated else _("Animation is off.")
+        self._keep_look("animation", is_animated, said)
 
     def _keep_look(self, key: str, value: object, said: str) -> None:
         self.presenter.remember(key, value)
@@ -220,18 +223,25 @@ class PlayerCommands:
     @property
     def player(self) -> str:
         """The spec of the player."""
-        usual = hint_player(self._session.rules, self._session.game.board)
-        return self._wanted or str(self._session.get_setting("player", usual))
+        return self._wanted or str(self._session.get_setting("player", "")) or self._best
+
+    @property
+    def _best(self) -> str:
+        """The spec of the best player on this board."""
+        return hint_player(self._session.rules, self._session.game.board)
+
+    def _name(self, spec: str) -> str:
+        return player_name(spec, self._best)
 
     def choose(self) -> None:
         """Choose another player."""
         self._screen.choose(
             ListRequest(
-                "Player for hints and autoplay",
-                [Choice(name, name) for name in list_players()],
+                _("Who gives hints and plays?"),
+                [Choice(each.spec, _(each.name), _(each.about)) for each in PLAYERS],
                 self.set_player,
-                current=self.player.partition(":")[0],
-                own=PLAYER_TEXT,
+                current="" if self.player == self._best else self.player,
+                own=_(PLAYER_TEXT),
                 check=lambda text: fault_of(lambda: self._session.get_player(text)),
             )
         )
@@ -242,10 +252,11 @@ class PlayerCommands:
         self.stop()
         self._wanted = None
         self._presenter.remember("player", spec)
-        self._screen.say(f"Hints and autoplay by {spec}.")
+        text = _("{name} gives hints and plays from now on.")
+        self._screen.say(text.format(name=self._name(spec)))
         self._presenter.show_status()
         if was_playing:
-            self._start(spec)
+            self._start(self.player)
 
     def _show_note(self, note: str) -> None:
         self._presenter.note = note
@@ -257,10 +268,10 @@ class PlayerCommands:
         """Ask the player what to do, in the background."""
         session, player = self._session, self.player
         if session.game.is_over:
-            self._screen.say("The game is over: there is no move to hint at.")
+            self._screen.say(_("The game is over: there is no move to hint at."))
             return
         self._screen.cover(None)
-        self._show_note(f"{player} is thinking …")
+        self._show_note(_("{player} is thinking …").format(player=self._name(player)))
         snapshot = session.snapshot()
         self._progress = ""
         self._worker.ask(lambda: session.advise(snapshot, player), partial(self._take_hint, player))
@@ -276,10 +287,11 @@ class PlayerCommands:
                     self._show_note("")
                 is_shown = self._presenter.show(self._session.show_hint(answer))
                 if not is_shown and self._progress:
-                    self._screen.say(f"{answer.player} is ready: it gives hints from now on.")
+                    text = _("{player} is ready and gives hints from now on.")
+                    self._screen.say(text.format(player=self._name(answer.player)))
             case compiling:
-                self._progress = str(compiling)
-                self._show_note(f"{player}: {compiling}")
+                self._progress = preparing(compiling)
+                self._show_note(f"{self._name(player)}: {self._progress}")
 
     # Autoplay
 
@@ -288,7 +300,7 @@ class PlayerCommands:
         if self.playing:
             self.stop()
         elif self._session.game.is_over:
-            self._screen.say("The game is over: there is nothing to play.")
+            self._screen.say(_("The game is over: there is nothing to play."))
         else:
             self._screen.cover(None)
             self._start(self.player)
@@ -304,8 +316,10 @@ class PlayerCommands:
             self._autoplay_changed()
         else:
             self._presenter.show_status()
-        text = "as fast as it can" if speed == SPEEDS[-1] else f"{speed} moves a second"
-        self._screen.say(f"Autoplay: {text}.")
+        said = ngettext(
+            "It makes {n} move a second.", "It makes {n} moves a second.", speed
+        ).format(n=speed)
+        self._screen.say(_("It plays as fast as it can.") if speed == SPEEDS[-1] else said)
 
     def stop(self) -> None:
         """Stop playing; a move that the player is still choosing is dropped."""
@@ -324,9 +338,9 @@ class PlayerCommands:
         interval_s = 0.0 if is_fastest else 1 / self.speed
         self._presenter.interval_s = interval_s if self.playing else None
         self._coach.pause(is_paused=bool(self.playing))
-        pace = " at full speed" if is_fastest else f" {self.speed}/s"
-        how = f": {self._progress}" if self._progress else pace
-        self._show_note(self.playing and f"{self.playing}{how}")
+        pace = _("full speed") if is_fastest else _("{n} a second").format(n=self.speed)
+        name = self._name(self.playing)
+        self._show_note(self.playing and f"{name}: {self._progress or pace}")
 
     def _ask_for_move(self) -> None:
         session, player, snapshot = self._session, self.playing, self._session.snapshot()
@@ -339,7 +353,7 @@ class PlayerCommands:
             self.stop()
             self._screen.warn(answer.reason)
             return
-        progress = "" if isinstance(answer, Hint) else str(answer)
+        progress = "" if isinstance(answer, Hint) else preparing(answer)
         if progress != self._progress:
             self._progress = progress
             self._autoplay_changed()
@@ -380,8 +394,8 @@ class GameCommands:
         )
         self.commands: Commands = {
             **{str(each): partial(self._move, each) for each in Direction},
-            "undo": partial(self._step, session.undo, "There is nothing to take back."),
-            "redo": partial(self._step, session.redo, "There is no move to play again."),
+            "undo": partial(self._step, session.undo, N_("There is nothing to take back.")),
+            "redo": partial(self._step, session.redo, N_("There is no move to play again.")),
             "new": lambda: self.start(session.start),
             "rules": self._choose_rules,
             "games": lambda: presenter.attempt(self._choose_game),
@@ -392,13 +406,13 @@ class GameCommands:
 
     def _step(self, step: Callable[[], Iterable[Event]], nothing: str) -> None:
         if not self._presenter.show(step()):
-            self._screen.say(nothing)
+            self._screen.say(_(nothing))
 
     def start(self, action: Callable[[], Iterable[Event]]) -> None:
         """Start a new game by `action`, after asking if one is in progress."""
         self._stop()
         if self._session.in_progress:
-            self._ask("Start a new game?", "New game", "Keep this one", action)
+            self._ask(_("Start a new game?"), _("New game"), _("Keep this one"), action)
         else:
             self._presenter.change(action)
 
@@ -408,7 +422,8 @@ class GameCommands:
         if self._session.keeps_games or not self._session.in_progress:
             self._presenter.change(action)
         else:
-            self._ask("Leave this game? It cannot be kept.", "Leave it", "Keep it", action)
+            text = _("Leave this game? It cannot be kept.")
+            self._ask(text, _("Leave it"), _("Keep it"), action)
 
     def _ask(self, text: str, yes: str, no: str, action: Callable[[], Iterable[Event]]) -> None:
         self._screen.ask(text, yes, no, lambda: self._presenter.change(action))
@@ -416,11 +431,11 @@ class GameCommands:
     def _choose_rules(self) -> None:
         self._screen.choose(
             ListRequest(
-                "Rules",
+                _("Rules"),
                 [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()],
                 lambda text: self.play_by(Rules.parse(text)),
                 current=self._session.rules.name,
-                own=RULES_TEXT,
+                own=_(RULES_TEXT),
                 check=lambda text: fault_of(lambda: Rules.parse(text)),
                 more=self.more_rules,
             )
@@ -443,21 +458,24 @@ class GameCommands:
             Choice(
                 game.id,
                 title_of(game.rules),
-                f"{counted(game.score, 'point')}, {counted(game.position, 'move')}, "
-                f"last played {minute_of(game.updated)}",
+                _("{points}, {moves}, last played {time}").format(
+                    points=points(game.score),
+                    moves=moves(game.position),
+                    time=minute_of(game.updated),
+                ),
             )
             for game in self._session.saved_games()
             if game.position or game.undos
         ]
         if choices:
-            self._screen.choose(ListRequest("Games in progress", choices, self._resume))
+            self._screen.choose(ListRequest(_("Games in progress"), choices, self._resume))
         else:
-            self._screen.say("There are no games in progress.")
+            self._screen.say(_("There are no games in progress."))
 
     def _resume(self, game_id: str) -> None:
         """Resume a game as it is now: another window may have continued or finished it."""
-        resume, gone = partial(self._session.resume_game, game_id), "no longer in progress"
-        self._presenter.attempt(lambda: self._step(resume, f"This game is {gone}."))
+        resume, gone = partial(self._session.resume_game, game_id), N_("This game is over by now.")
+        self._presenter.attempt(lambda: self._step(resume, gone))
 
     def paste(self, text: str) -> None:
         """Play from a copied board, or open a copied game."""
@@ -494,9 +512,9 @@ class RecordCommands:
     def _save(self) -> None:
         def save(path: Path) -> None:
             if self._presenter.attempt(lambda: self._session.save_record(path)):
-                self._screen.say(f"Saved as {path}.")
+                self._screen.say(_("Saved as {path}.").format(path=path))
 
-        self._screen.ask_to_save("Save this game as", RECORDS, self.file_name, save)
+        self._screen.ask_to_save(_("Save this game as"), RECORDS, self.file_name, save)
 
     def replace_file(self, path: Path, action: Callable[[], object]) -> None:
         """Write a file by `action`, after asking if one is there."""
@@ -504,8 +522,8 @@ class RecordCommands:
 
         def write() -> None:
             if is_written(path):
-                text = f"Replace {path}?"
-                self._screen.ask(text, "Replace", "Keep it", lambda: attempt(action))
+                text = _("Replace {path}?").format(path=path)
+                self._screen.ask(text, _("Replace"), _("Keep it"), lambda: attempt(action))
             else:
                 action()
 
@@ -515,7 +533,7 @@ class RecordCommands:
         def load(path: Path) -> None:
             self._game.replace(lambda: self._session.start_from(load_record_file(path)))
 
-        self._screen.ask_to_open("Continue the game of the record", RECORDS, load)
+        self._screen.ask_to_open(_("Which game shall go on?"), RECORDS, load)
 
     def choose(
         self,
@@ -531,15 +549,18 @@ class RecordCommands:
             use_file: takes one of a file instead.
         """
         session, attempt = self._session, self._presenter.attempt
-        choices = [Choice(CURRENT, "This game", counted(session.game.score, "point"))]
+        choices = [Choice(CURRENT, _("This game"), points(session.game.score))]
 
         def add_finished() -> None:
             choices.extend(
                 Choice(
                     game.id,
                     title_of(game.rules),
-                    f"{counted(game.score, 'point')}, {game.max_tile} reached, "
-                    f"{minute_of(game.finished)}",
+                    _("{points}, {tile} reached, {time}").format(
+                        points=points(game.score),
+                        tile=game.max_tile,
+                        time=minute_of(game.finished),
+                    ),
                 )
                 for game in session.finished(limit=200)
             )
@@ -553,7 +574,7 @@ class RecordCommands:
 
         ask = partial(self._screen.ask_to_open, title, RECORDS, take_file)
         attempt(add_finished)
-        self._screen.choose(ListRequest(title, choices, take, more=(("From a file …", ask),)))
+        self._screen.choose(ListRequest(title, choices, take, more=((_("From a file …"), ask),)))
 
 
 class ReviewCommands:
@@ -601,7 +622,7 @@ class ReviewCommands:
         if self._session.game.is_over and self._session.game.ply:
             self._presenter.attempt(lambda: own(self._session.record()))
         else:
-            self._records.choose("Review a game", own, self.open)
+            self._records.choose(_("Which game shall be reviewed?"), own, self.open)
 
     def open(self, record: Record, *, is_own: bool = False) -> None:
         """Review a game; a look at the moves of the game in progress counts as a hint.
@@ -651,7 +672,7 @@ class PracticeCommands:
     def _choose(self) -> None:
         from py2048.ui.shared.practice import list_offers  # it loads the store
 
-        self._screen.choose(ListRequest("Practise", list_offers(self._session), self._prepare))
+        self._screen.choose(ListRequest(_("Practise"), list_offers(self._session), self._prepare))
 
     def _prepare(self, choice: str) -> None:
         def prepare() -> Iterator[Drill]:
@@ -666,7 +687,7 @@ class PracticeCommands:
                 self._screen.say("")
                 self._presenter.attempt(partial(self._begin, answer))
 
-        self._screen.say("Preparing practice …")
+        self._screen.say(_("Preparing practice …"))
         self._worker.ask(prepare, take)
 
     def _begin(self, drill: Drill) -> None:

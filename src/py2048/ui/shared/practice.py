@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from py2048.direction import Direction
 from py2048.folders import built_tables
+from py2048.language import N_, _, ngettext, number
 from py2048.players import Unit
 from py2048.review import MoveReview
 from py2048.review.puzzles import Puzzle, daily_puzzle
@@ -21,8 +22,9 @@ from py2048.review.themes import Theme
 from py2048.rng import random_seed
 from py2048.session.notebook import MAX_RATING, Exercise, Notebook, PuzzleBook
 from py2048.ui.shared.describe import describe_move_review
+from py2048.ui.shared.hints import name_of, way_of
 from py2048.ui.shared.review import DirectionRow, direction_rows, verdict_of
-from py2048.ui.shared.screen import Choice, counted
+from py2048.ui.shared.screen import Choice
 
 if TYPE_CHECKING:
     from py2048.board import Board
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
 MAX_DUE = 20
 """How many mistakes are practised at a time, unless another number is given."""
 
-HOW_TO_KEEP = "review a finished game on a screen, or by py2048 review FILE --keep"
-ALL_ANSWERED = "you have answered every such puzzle; py2048 puzzle --id N shows one again"
+HOW_TO_KEEP = N_("review a finished game on a screen, or by py2048 review FILE --keep")
+ALL_ANSWERED = N_("you have answered every such puzzle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,10 @@ def mistakes(notebook: Notebook, theme: Theme | None = None, count: int = MAX_DU
         StorageError: if the notebook cannot be read.
     """
     due = notebook.due(theme, limit=count)
-    for number, exercise in enumerate(due, start=1):
-        title = f"mistake {number} of {len(due)}, {_name(exercise.rules)}"
+    for place, exercise in enumerate(due, start=1):
+        title = _("mistake {n} of {count}, {board}").format(
+            n=place, count=len(due), board=_name(exercise.rules)
+        )
         about = {"rules": str(exercise.rules), "box": exercise.box}
         answer = partial(_answer_mistake, notebook, exercise)
         yield Question(title, exercise.board, about, answer)
@@ -121,8 +125,13 @@ def mistakes(notebook: Notebook, theme: Theme | None = None, count: int = MAX_DU
 def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction) -> Answer:
     """Note the answer, and say when the mistake comes back."""
     move, later = notebook.answer(exercise, direction)
-    before, kind, days = exercise.played, exercise.theme, counted(later.days, "day")
-    then = f"in your game you played {before} ({kind.label}); again in {days}"
+    before, kind, days = exercise.played, exercise.theme, later.days
+    text = ngettext(
+        "in your game you went {direction} ({mistake}); it comes again in {n} day",
+        "in your game you went {direction} ({mistake}); it comes again in {n} days",
+        days,
+    )
+    then = text.format(direction=way_of(before), mistake=_(kind.label), n=number(days))
     about = {"before": str(before), "theme": kind.value, "days": later.days}
     return Answer(move, exercise.unit, then, about)
 
@@ -130,10 +139,13 @@ def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction
 def _nothing_due(notebook: Notebook, theme: Theme | None) -> str:
     known = [each for each in notebook.progress() if theme is None or each.theme == theme.value]
     if not known:
-        those = f" with the theme {theme}" if theme else ""
-        return f"no mistakes{those} are kept: {HOW_TO_KEEP}"
+        none, no_such = (
+            _("no mistakes are kept: {how}"),
+            _("no mistakes of this kind are kept: {how}"),
+        )
+        return (no_such if theme else none).format(how=_(HOW_TO_KEEP))
     first = min(each.next_due for each in known)
-    return f"nothing is due; the next mistake comes back on {first[:10]}"
+    return _("nothing is due; the next mistake comes back on {day}").format(day=first[:10])
 
 
 def ending(name: str, seed: int) -> Drill:
@@ -158,18 +170,21 @@ def _play_ending(practice: EndingPractice, seed: int) -> Drill:
     def answer(direction: Direction) -> Answer:
         """Play a move, and say what the new tile leaves of the chance."""
         move, chance = practice.play(direction), practice.chance
-        then = f"after the new tile the chance is {chance:.4%}"
+        then = _("after the new tile the chance is {share} %").format(share=number(100 * chance, 4))
         return Answer(move, Unit.CHANCE, then, {"chance": chance})
 
-    goal = f"make {table.target} beside the {table.formation.larges} large tiles; seed {seed}"
+    text = _("make {tile} beside the {count} large tiles; seed {seed}")
+    goal = text.format(tile=table.target, count=table.formation.larges, seed=seed)
     while not practice.is_over:
-        number = game.ply + 1
-        about = {"table": table.name, "seed": seed, "move": number}
-        yield Question(f"{table.name}, move {number}", game.board, about, answer, goal)
-    end = f"{table.target} {'is made' if practice.is_made else 'can no longer be made'}"
+        ply = game.ply + 1
+        about = {"table": table.name, "seed": seed, "move": ply}
+        title = _("{ending}, move {n}").format(ending=table.name, n=ply)
+        yield Question(title, game.board, about, answer, goal)
+    made = _("{tile} is made; you began with a chance of {start} % and kept {kept} % of it")
+    lost = _("{tile} is out of reach; you began with a chance of {start} % and kept {kept} % of it")
+    start, kept = number(100 * practice.start, 4), number(100 * practice.kept, 2)
     yield Closing(
-        f"{end}; the chance at the start was {practice.start:.4%}, and your moves kept "
-        f"{practice.kept:.2%} of it",
+        (made if practice.is_made else lost).format(tile=table.target, start=start, kept=kept),
         {"made": practice.is_made, "start": practice.start, "kept": practice.kept},
         game.board,
     )
@@ -179,12 +194,14 @@ def puzzles(book: PuzzleBook, low: int = 0, high: int = MAX_RATING) -> Drill:
     """Ask for puzzles near the player's rating, which are rated from `low` to `high`."""
     for puzzle in iter(partial(book.next, low, high), None):
         yield from one_puzzle(book, puzzle)
-    yield Closing(ALL_ANSWERED)
+    yield Closing(_(ALL_ANSWERED))
 
 
 def one_puzzle(book: PuzzleBook, puzzle: Puzzle) -> Iterator[Question]:
     """Ask for one puzzle."""
-    title = f"puzzle {puzzle.id}, rated {puzzle.rating}, {_name(puzzle.rules)}"
+    title = _("puzzle {id}, rated {rating}, {board}").format(
+        id=puzzle.id, rating=number(puzzle.rating), board=_name(puzzle.rules)
+    )
     about = {"puzzle": puzzle.id, "rating": puzzle.rating, "rules": str(puzzle.rules)}
     yield Question(title, puzzle.board, about, partial(_answer_puzzle, book, puzzle))
 
@@ -194,17 +211,19 @@ def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> An
     before = book.rating.rating
     is_first = book.answer(puzzle, direction) is not None
     now, is_solved = book.rating.rating, direction is puzzle.best
-    change = f" ({now - before:+.0f})" if is_first else ", answered before"
-    kind = "" if puzzle.theme is Theme.OTHER else f": {puzzle.theme.label}"
-    solved = "solved" if is_solved else f"not solved{kind}"
+    solved = _("solved") if is_solved else _("not solved")
+    if not is_solved and puzzle.theme is not Theme.OTHER:
+        solved = _("not solved: {mistake}").format(mistake=_(puzzle.theme.label))
+    rated = _("your rating is {rating} ({change})") if is_first else _("your rating stays {rating}")
+    rated = rated.format(rating=number(now), change=number(now - before, signed=True))
     about = {"solved": is_solved, "theme": puzzle.theme.value, "your_rating": now}
-    then = f"{solved}; your rating is {now:.0f}{change}"
+    then = f"{solved}; {rated}"
     return Answer(puzzle.graded(direction), Unit.POINTS, then, about)
 
 
 def _name(rules: Rules) -> str:
     size = f"{rules.rows}x{rules.columns}"
-    return size if rules.name == size else f"{rules.name} on {size}"
+    return size if rules.name == size else f"{rules.name} {size}"
 
 
 # What a screen offers
@@ -222,19 +241,29 @@ def list_offers(session: Session) -> list[Choice]:
     due, kept = sum(each.due for each in known), sum(each.mistakes for each in known)
     book = session.puzzle_book()
     themes = [
-        Choice(f"{MISTAKES} {each.theme}", f"  {Theme(each.theme).label}", f"{each.due:,} due")
+        Choice(
+            f"{MISTAKES} {each.theme}",
+            f"  {_(Theme(each.theme).label)}",
+            _("{n} due").format(n=number(each.due)),
+        )
         for each in known
         if each.due
     ]
     endings = [
-        Choice(f"{ENDING} {path.stem}", f"Ending {path.stem}", "with the true chance of every move")
+        Choice(
+            f"{ENDING} {path.stem}",
+            _("Ending {name}").format(name=path.stem),
+            _("with the true chance of every move"),
+        )
         for path in built_tables()
     ]
+    counts = _("{due} due, {kept} kept").format(due=number(due), kept=number(kept))
+    rating = _("your rating is {rating}").format(rating=number(book.rating.rating))
     return [
-        Choice(MISTAKES, "Your mistakes", f"{due:,} due, {kept:,} kept"),
+        Choice(MISTAKES, _("Your mistakes"), counts),
         *(themes if len(themes) > 1 else []),
-        Choice(PUZZLES, "Puzzles", f"your rating is {book.rating.rating:.0f}"),
-        Choice(DAILY, "Puzzle of the day", "the same for everybody"),
+        Choice(PUZZLES, _("Puzzles"), rating),
+        Choice(DAILY, _("Puzzle of the day"), _("the same for everyone")),
         *endings,
     ]
 
@@ -246,7 +275,7 @@ def drill_of(session: Session, choice: str) -> Drill:
         StorageError: if the store cannot be read.
         SolvingError: if a table cannot be.
     """
-    kind, _, name = choice.partition(" ")
+    kind, _space, name = choice.partition(" ")
     match kind:
         case "mistakes":
             return mistakes(session.notebook(), Theme(name) if name else None)
@@ -265,7 +294,7 @@ def today() -> date:
 
 # A drill on a screen
 
-YOUR_MOVE = "Your move: which is the best?"
+YOUR_MOVE = N_("Your move: which is best?")
 
 
 class PracticeRun:
@@ -288,7 +317,7 @@ class PracticeRun:
         self._ask()
 
     def _ask(self) -> None:
-        self._shown = next(self._drill, Closing("that was all"))
+        self._shown = next(self._drill, Closing(_("that was all")))
         self.answer: Answer | None = None
 
     @property
@@ -307,7 +336,7 @@ class PracticeRun:
             return
         if name == "next":
             if self.answer is None:
-                self.note = "Make a move first."
+                self.note = _("Make a move first.")
             else:
                 self._ask()
         elif self.answer is None:
@@ -315,7 +344,7 @@ class PracticeRun:
             if direction in self._shown.board.legal_directions():
                 self.answer = self._shown.answer(direction)
             else:
-                self.note = f"{direction} moves nothing.".capitalize()
+                self.note = _("{direction}: nothing moves.").format(direction=name_of(direction))
 
     # What stands here
 
@@ -328,7 +357,7 @@ class PracticeRun:
     def title(self) -> str:
         """What is practised, and where this is."""
         if isinstance(self._shown, Closing):
-            return "Done"
+            return _("Done")
         title = ": ".join(filter(None, (self._shown.title, self._shown.goal)))
         return f"{title[0].upper()}{title[1:]}"
 
@@ -344,7 +373,7 @@ class PracticeRun:
         """What is asked, or the grade of the move in a few words."""
         if self.is_over:
             return ""
-        return self.note or (verdict_of(self.answer.move) if self.answer else YOUR_MOVE)
+        return self.note or (verdict_of(self.answer.move) if self.answer else _(YOUR_MOVE))
 
     @property
     def sentences(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from py2048.errors import Py2048Error, StorageError
+from py2048.language import N_, _
 from py2048.session import Event, Session, events
 from py2048.ui.shared import motion
 from py2048.ui.shared.describe import describe
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 MIN_PACE = 0.2
 """A fast autoplay shortens animations; below this share of their time they are left out."""
 
-HELP = {"assisted": "assisted", "computer": "by a player"}
-"""The words for a game's category; none for a plain one."""
+HELP = {"assisted": N_("assisted"), "computer": N_("played by the computer")}
+"""The words for a game's category, to be translated; none for a plain one."""
 
-OVER = "The game is over: n starts a new one, u takes the last move back."
+OVER = N_("The game is over: n starts a new one, u takes the last move back.")
 
 SAVING_PERIOD_S = 0.25
 """Seconds between looks whether all is saved, while it is not."""
@@ -220,7 +221,7 @@ class Presenter:
 
     def _show_refusal(self, event: events.IllegalMove) -> None:
         if self.session.game.is_over:
-            self.screen.say(OVER)
+            self.screen.say(_(OVER))
             return
         self.screen.say(self._text_of(event))
         self.show_status()
@@ -251,7 +252,7 @@ class Presenter:
                 game.score,
                 session.best,
                 game.ply,
-                HELP.get(session.category, ""),
+                _(HELP[session.category]) if session.category in HELP else "",
                 self.note,
                 session.game.can_undo,
                 session.game.can_redo,

@@ -24,7 +24,7 @@ from py2048.ui.shared.describe import (
     spoken,
     value_text,
 )
-from py2048.ui.shared.screen import counted
+from py2048.ui.shared.screen import points
 
 if TYPE_CHECKING:
     from py2048.board import Board
@@ -380,4 +380,4 @@ def record_title(record: Record) -> str:
     """Return what a record is in a line: its rules, score, player and day."""
     day = f", {record.finished[:10]}" if record.finished else ""
     by = name_of(record) or "a person"
-    return f"{record.rules.name}, {counted(record.score, 'point')}, by {by}{day}"
+    return f"{record.rules.name}, {points(record.score)}, by {by}{day}"

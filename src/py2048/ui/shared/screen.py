@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from py2048.language import N_, _, ngettext, number
+
+if TYPE_CHECKING:
+    from py2048.compiled.jit.progress import Compiling
 
 
-def counted(count: int, thing: str) -> str:
-    """Return how many there are of something: "1 move", "1,203 moves"."""
-    return f"{count:,} {thing}{'' if abs(count) == 1 else 's'}"
+def points(count: int) -> str:
+    """Return a number of points: "1 point", "1,203 points"."""
+    return ngettext("{n} point", "{n} points", abs(count)).format(n=number(count))
+
+
+def moves(count: int) -> str:
+    """Return a number of moves: "1 move", "1,203 moves"."""
+    return ngettext("{n} move", "{n} moves", abs(count)).format(n=number(count))
+
+
+def preparing(compiling: Compiling) -> str:
+    """Return how far something is that is made ready once on a machine."""
+    return _("getting ready, {n} %").format(n=round(100 * compiling.share))
 
 
 def spellings(value: int) -> list[str]:
@@ -51,7 +66,7 @@ class Status:
     @property
     def facts(self) -> list[str]:
         """How many moves were played, and what help there was, in words."""
-        return [counted(self.moves, "move"), *([self.help] if self.help else [])]
+        return [moves(self.moves), *([self.help] if self.help else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +94,13 @@ class Choice(NamedTuple):
 
 
 class FileKind(NamedTuple):
-    """A kind of file: what people call it, and how its name ends."""
+    """A kind of file: what people call it, to be translated, and how its name ends."""
 
     title: str
     ending: str
 
 
-RECORDS = FileKind("Records of games", ".2048.json")
+RECORDS = FileKind(N_("Records of games"), ".2048.json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from py2048.ui.shared.controller import is_written
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
 from py2048.ui.shared.presenter import Start, opening
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import CoachStatus, counted
+from py2048.ui.shared.screen import CoachStatus, moves
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -197,7 +197,7 @@ class PlainTextGame:
     def _score(self) -> None:
         game = self._session.game
         best = f" Best {self._session.best}." if self._session.best else ""
-        self._write(f"Score {game.score}.{best} {counted(game.ply, 'move')}.")
+        self._write(f"Score {game.score}.{best} {moves(game.ply)}.")
 
     def _rules(self) -> None:
         rules = self._session.rules
@@ -310,7 +310,7 @@ class PlainTextGame:
             return
         review = GameReview(self._session.record())
         if not 1 <= int(text or 1) <= len(review):
-            self._write(f"review {text}: the game has {counted(len(review), 'move')}.")
+            self._write(f"review {text}: the game has {moves(len(review))}.")
             return
         is_over = self._session.game.is_over
         if not is_over:
