@@ -161,13 +161,13 @@ def shown(value: dict[str, Any]) -> str:
 
 def keys_page() -> str:
     """Return the tables of keys, from the tables of actions that the screens have."""
-    from py2048.ui.shared.actions import ACTIONS, MOVE, PRACTICE_ACTIONS, REVIEW_ACTIONS
+    from py2048.ui.shared.actions import ACTIONS, MOVES, PRACTICE_ACTIONS, REVIEW_ACTIONS
 
     def rows(actions: Iterable[UserAction]) -> str:
         lines = [
             f"| `{each.shown}` | {each.help}{'' if each.keys else ' (window)'} |"
             for each in actions
-            if each.shown and each.menu != MOVE
+            if each.shown and each.name not in MOVES
         ]
         return "\n".join(["| key | what it does |", "|---|---|", *lines])
 

@@ -92,13 +92,17 @@ def desktop() -> Iterator[str]:
     from py2048.ui.shared.themes import THEMES
 
     root = tk.Tk()
-    header = ScoreHeader(root, THEMES[0], 1.0)
-    header.pack(fill="x")
+    header = ScoreHeader(root, THEMES[0])
+    header.place(relwidth=1.0, relheight=1.0)
     for width in (240, 320, 480, 1200):
-        root.geometry(f"{width}x60")
+        root.geometry(f"{width}x56")
         for score in (0, 3_932_100):
             note = "WWWWW WWWWW MMMMM, a note longer than the window is wide " * 3
-            for status in (Status("cits1401", score, score, 99_999), Status(note=note)):
+            for status in (
+                Status("cits1401", score, score, 99_999, next_tile=262_144),
+                Status(note=note),
+                Status("own"),
+            ):
                 root.update()
                 header.show(status)
                 root.update()

@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 from py2048 import __version__
 from py2048.errors import Py2048Error, os_errors_as
 from py2048.game import Record
+from py2048.language import _, number
 from py2048.rng import parse_seed
-from py2048.session import Session
+from py2048.session import Event, Hint, Session, events
 from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.board_image import save_board_image, save_gif
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import MainWindow, action_of
-from py2048.ui.shared.actions import ACTIONS, HELP_SECTIONS, MENUS, VIEW
+from py2048.ui.shared.actions import ACTIONS, BY_NAME, HELP_SECTIONS, MENUS, UserAction
 from py2048.ui.shared.background import BackgroundWorker, Failure
 from py2048.ui.shared.controller import Controller
+from py2048.ui.shared.describe import describe
 from py2048.ui.shared.presenter import fault_of
 from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
@@ -43,6 +45,28 @@ MOUSE_HELP = (
     ("Escape", "Closes a dialog"),
     ("", "The game is saved after every move."),
 )
+
+
+def text_of(event: Event) -> str:
+    """Return what the line below the board says of an event: nothing that is seen anyway."""
+    if isinstance(event, events.GameStarted):
+        return _("Arrow keys move. Press ? for a hint, F1 for all keys.")
+    if isinstance(event, events.Moved) and not event.redone:
+        return ""
+    if isinstance(event, events.Hinted):
+        return hint_text(event.hint)
+    return describe(event)
+
+
+def hint_text(hint: Hint) -> str:
+    """Return the best move in a line, and what the others lose in another."""
+    best = _("{direction} is best").format(direction=_(str(hint.direction)).capitalize())
+    losses = [
+        f"{_(str(each)).capitalize()} {number(-loss) if round(loss) else _('as good')}"
+        for each, loss in sorted(hint.losses, key=lambda one: one[1])
+        if each is not hint.direction
+    ]
+    return f"{best}\n{' · '.join(losses)}".replace("-", "\N{MINUS SIGN}")
 
 
 class DesktopApp:
@@ -77,7 +101,12 @@ class DesktopApp:
         self._remember = remember
         self._exporting = BackgroundWorker(self.later)
         self.controller = controller = Controller(
-            session, self, window.theme, reduced_motion=reduced_motion, player=player
+            session,
+            self,
+            window.theme,
+            reduced_motion=reduced_motion,
+            player=player,
+            text_of=text_of,
         )
         controller.game.open_pasted = self.watch
         controller.game.more_rules = (("Make your own …", self.open_rules_form),)
@@ -93,6 +122,7 @@ class DesktopApp:
             "full_screen": self.toggle_full_screen,
             "about": self.show_about,
             "keep_going": self.keep_going,
+            "more": self.show_more,
         }
         self.menus = Menus(self.root, controller)
         self.menus.set_theme(window.theme, window.scale)
@@ -124,7 +154,7 @@ class DesktopApp:
     def show_status(self, status: Status) -> None:
         """Show the scores, which buttons can do something, and the settings in use."""
         self.window.header.show(status)
-        self.window.show_possible(undo=status.can_undo, redo=status.can_redo)
+        self.window.show_possible(undo=status.can_undo)
         self.window.show_autoplay(is_on=bool(self.controller.players.playing))
         self.menus.refresh()
 
@@ -245,6 +275,12 @@ class DesktopApp:
         self.window.board.focus_set()
         self.say("Keep going: there are larger tiles.")
 
+    def show_more(self) -> None:
+        """Open the menu of what has no button."""
+        button = self.window.buttons["more"]
+        place = button.winfo_rootx(), button.winfo_rooty() + button.winfo_height()
+        self.menus.more.tk_popup(*place)
+
     def toggle_full_screen(self) -> None:
         """Fill the screen, or not."""
         self.root.attributes("-fullscreen", not self.root.attributes("-fullscreen"))
@@ -326,8 +362,11 @@ class DesktopApp:
 
 # Menus
 
-GROUPS = ("open", "picture", "copy", "statistics", "quit", "undo")
+GROUPS = ("up", "undo", "theme", "quit", "coach", "help", "picture", "copy")
 """The actions that begin a new group of lines in their menu."""
+
+MORE = ("redo", "rules", "games", "coach", "player", "practice", "review", "statistics", "help")
+"""What the button beside the others offers."""
 
 
 class Menus:
@@ -341,25 +380,34 @@ class Menus:
     def __init__(self, root: tk.Tk, controller: Controller) -> None:
         self._controller = controller
         self.theme, self.animated = tk.StringVar(root), tk.BooleanVar(root)
-        self.bar = tk.Menu(root)
+        self.bar, self.more = tk.Menu(root), tk.Menu(root, tearoff=False)
         self.menus = {name: tk.Menu(self.bar, tearoff=False) for name in MENUS}
+        self.themes = tk.Menu(self.bar, tearoff=False)
         for name, menu in self.menus.items():
-            self.bar.add_cascade(label=name, menu=menu, underline=0)
+            self.bar.add_cascade(label=_(name), menu=menu, underline=0)
         for action in ACTIONS:
-            menu, command = self.menus[action.menu], partial(controller.do, action.name)
+            menu = self.menus[action.menu]
             if action.name in GROUPS:
                 menu.add_separator()
-            line = {"label": action.title, "accelerator": _accelerator(action.shown)}
-            if action.name == "animation":
-                menu.add_checkbutton(line, variable=self.animated, command=command)
-            else:
-                menu.add_command(line, command=command)
+            self._add(menu, action)
+            if action.name == "theme":
+                menu.add_cascade(label=_("Colours"), menu=self.themes)
+        for name in MORE:
+            self._add(self.more, BY_NAME[name])
         for theme in THEMES:
             choose = partial(controller.set_theme, theme.name)
-            line = {"label": theme.title, "value": theme.name}
-            self.menus[VIEW].add_radiobutton(line, variable=self.theme, command=choose)
+            line = {"label": _(theme.title), "value": theme.name}
+            self.themes.add_radiobutton(line, variable=self.theme, command=choose)
         root.configure(menu=self.bar)
         self.refresh()
+
+    def _add(self, menu: tk.Menu, action: UserAction) -> None:
+        line = {"label": _(action.title), "accelerator": _accelerator(action.shown)}
+        command = partial(self._controller.do, action.name)
+        if action.name == "animation":
+            menu.add_checkbutton(line, variable=self.animated, command=command)
+        else:
+            menu.add_command(line, command=command)
 
     def refresh(self) -> None:
         """Mark the settings in use."""
@@ -369,7 +417,7 @@ class Menus:
     def set_theme(self, theme: Theme, scale: float) -> None:
         """Change the colours."""
         if sys.platform != "darwin":  # where menus are the system's
-            for menu in (self.bar, *self.menus.values()):
+            for menu in (self.bar, *self.menus.values(), self.themes, self.more):
                 colour_menu(menu, theme, scale)
 
 

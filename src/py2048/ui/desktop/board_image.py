@@ -1,7 +1,7 @@
-"""The board as a picture: where its cells lie, and tiles, cells and the icon drawn by Pillow.
+"""What Pillow draws: boards and their tiles, films of games, faces and icons of buttons.
 
-No display is needed, and no file: digits come from the font inside Pillow, so that a tile looks
-the same on every machine.
+No display is needed, and no font of the system: digits are our own set, so that a tile looks the
+same on every machine. They are those of Inter ExtraBold, under the SIL Open Font License 1.1.
 """
 
 from __future__ import annotations
@@ -24,15 +24,19 @@ if TYPE_CHECKING:
 IMAGE_SIDE = 720
 """The longer side of a board in a file, in pixels."""
 
-MIN_DIGITS = 7
+MIN_DIGITS = 6
 """Digits lower than this, in pixels, give way to a shorter spelling."""
 
 
-GAP = 0.13
+GAP = 0.1
 """The space between cells, as a share of a cell's side."""
 
-MARGIN = 0.02
-"""The page around the board, as a share of the shorter side of its area."""
+DIGITS = Path(__file__).parents[1] / "shared" / "digits.ttf"
+SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
+"""The height of a tile's number by its digits, as a share of the tile's side."""
+
+RINGED = 2048
+"""This tile has a ring inside in its number's colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,13 @@ class BoardGrid:
     def fit(cls, shape: tuple[int, int], width: int, height: int) -> BoardGrid:
         """Return the largest grid of this shape that stands centred in `width` x `height`."""
         rows, columns = shape
-        margin = MARGIN * min(width, height)
-        across = (width - 2 * margin) / (columns + (columns + 1) * GAP)
-        down = (height - 2 * margin) / (rows + (rows + 1) * GAP)
-        cell = max(4, int(min(across, down)))
-        grid = cls(shape, 0, 0, cell, max(1, int(GAP * cell)))
+
+        def sized(cell: int) -> BoardGrid:
+            return cls(shape, 0, 0, cell, max(1, int(GAP * cell)))
+
+        grids = map(sized, range(min(width // columns, height // rows), 4, -1))
+        fitting = (each for each in grids if each.width <= width and each.height <= height)
+        grid = next(fitting, sized(4))
         left, top = max(0, (width - grid.width) // 2), max(0, (height - grid.height) // 2)
         return replace(grid, left=left, top=top)
 
@@ -83,7 +89,7 @@ class BoardGrid:
     @property
     def radius(self) -> int:
         """The radius of a tile's corners."""
-        return max(2, round(self.cell * 0.07))
+        return max(2, round(self.cell * 0.1))
 
     @property
     def centre(self) -> tuple[float, float]:
@@ -106,8 +112,8 @@ class BoardGrid:
 
 
 @lru_cache(maxsize=64)
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size)
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(DIGITS, size)
 
 
 def rounded_mask(width: int, height: int, radius: int) -> Image.Image:
@@ -125,18 +131,98 @@ def rounded(width: int, height: int, radius: int, colour: str) -> Image.Image:
     return image
 
 
-def _text_width(text: str) -> float:
-    """The width of a text at 100 pixels, its outline included."""
-    return _font(100).getlength(text) + 6
+def face(
+    width: int, height: int, radius: int, colour: str, ground: str, room: int = 0, ring: str = ""
+) -> Image.Image:
+    """Return the face of a button or card on the colour of its ground.
+
+    Args:
+        width: the width, with the room for a ring.
+        height: the height, with the same.
+        radius: that of the corners.
+        colour: the colour of the face.
+        ground: the colour behind it.
+        room: how far the face stands from the edges.
+        ring: the colour of a ring in three fifths of that room; none if empty.
+    """
+    image = Image.new("RGB", (width, height), ground)
+    rings = [(0, ring), (room * 3 // 5, ground)] if ring else []
+    for inset, fill in (*rings, (room, colour)):
+        if min(width, height) > 2 * inset:
+            mask = rounded_mask(width - 2 * inset, height - 2 * inset, radius + room - inset)
+            image.paste(fill, (inset, inset), mask)
+    return image
+
+
+def edge_mark(width: int, height: int, colour: str, outline: str) -> Image.Image:
+    """Return a bar for the edge of a board, with round ends and an outline."""
+    image = rounded(width, height, min(width, height) // 2, outline)
+    edge = max(2, min(width, height) // 5)
+    size = width - 2 * edge, height - 2 * edge
+    image.alpha_composite(rounded(*size, min(size) // 2, colour), (edge, edge))
+    return image
+
+
+STROKE = 11
+"""The width of an icon's lines, in sixths of a pixel of its 20."""
+
+
+def glyph(name: str, side: int) -> Image.Image:
+    """Return an icon of a button as a mask, `side` pixels square."""
+    mask = Image.new("L", (120, 120))
+    pen = ImageDraw.Draw(mask)
+
+    def line(*points: tuple[float, float]) -> None:
+        pen.line([(6 * x, 6 * y) for x, y in points], 255, STROKE, "curve")
+        for x, y in points:
+            half = STROKE / 2 - 0.5
+            pen.ellipse((6 * x - half, 6 * y - half, 6 * x + half, 6 * y + half), 255)
+
+    for points in LINES.get(name, ()):
+        line(*points)
+    match name:
+        case "undo":
+            pen.arc((42, 37, 96, 101), -90, 90, 255, STROKE)
+        case "hint":
+            pen.ellipse((27, 12, 93, 78), outline=255, width=STROKE)
+        case "play":
+            pen.polygon([(36, 24), (36, 96), (96, 60)], 255)
+        case "more":
+            for x in (24, 60, 96):
+                pen.ellipse((x - 8, 52, x + 8, 68), 255)
+    return mask.resize((side, side), Image.Resampling.LANCZOS)
+
+
+LINES: dict[str, tuple[tuple[tuple[float, float], ...], ...]] = {
+    "undo": (((7, 3), (3, 7), (7, 11)), ((3, 7), (11.5, 7)), ((11.5, 16), (8, 16))),
+    "hint": (((7.5, 15.5), (12.5, 15.5)), ((8.5, 18), (11.5, 18))),
+    "new": (((10, 4), (10, 16)), ((4, 10), (16, 10))),
+    "pause": (((7, 4.5), (7, 15.5)), ((13, 4.5), (13, 15.5))),
+    "back": (((12.5, 4), (6.5, 10), (12.5, 16)),),
+    "forward": (((7.5, 4), (13.5, 10), (7.5, 16)),),
+    "first": (((15, 4), (9, 10), (15, 16)), ((5, 4), (5, 16))),
+    "last": (((5, 4), (11, 10), (5, 16)), ((15, 4), (15, 16))),
+    "share": (
+        ((10, 3), (10, 12)),
+        ((6.5, 6), (10, 2.5), (13.5, 6)),
+        ((4, 11), (4, 17), (16, 17), (16, 11)),
+    ),
+    "left": (((16, 10), (4, 10)), ((9, 5), (4, 10), (9, 15))),
+    "right": (((4, 10), (16, 10)), ((11, 5), (16, 10), (11, 15))),
+    "up": (((10, 16), (10, 4)), ((5, 9), (10, 4), (15, 9))),
+    "down": (((10, 4), (10, 16)), ((5, 11), (10, 16), (15, 11))),
+}
+"""The lines of icons, in a square of 20 pixels."""
 
 
 def digits(value: int, side: int) -> tuple[str, int]:
     """Return what to write on a tile of `side` pixels, and the font's size in pixels."""
     for text in spellings(value):
-        size = int(min(0.46 * side, 100 * 0.86 * side / _text_width(text)))
+        most = max(MIN_DIGITS, SIZES.get(len(text), 1.3 / len(text)) * side)
+        size = int(min(most, 84 * side / _font(100).getlength(text)))
         while size > MIN_DIGITS and _font(size).getlength(text) > 0.84 * side:
             size -= 1  # small letters are wider in proportion
-        if size >= MIN_DIGITS:
+        if size >= MIN_DIGITS and _font(size).getlength(text) <= 0.86 * side:
             break
     return text, max(size, 4)
 
@@ -145,6 +231,10 @@ def tile(value: int, side: int, theme: Theme, radius: int) -> Image.Image:
     """Return the picture of a tile, `side` pixels square, transparent at its corners."""
     style = theme.tile(value)
     image = rounded(side, side, radius, style.background)
+    if value == RINGED:
+        pen, inset = ImageDraw.Draw(image), round(side * 0.035)
+        box = (inset, inset, side - inset - 1, side - inset - 1)
+        pen.rounded_rectangle(box, radius * 0.7, outline=style.text, width=max(1, side // 50))
     text, size = digits(value, side)
     write(image, (side / 2, side / 2), text, style.text, size)
     return image
@@ -153,10 +243,12 @@ def tile(value: int, side: int, theme: Theme, radius: int) -> Image.Image:
 def write(
     image: Image.Image, centre: tuple[float, float], text: str, colour: str, size: int
 ) -> None:
-    """Write a bold text around a point."""
-    # The font has one weight; an outline of its own colour makes it bold.
-    pen = ImageDraw.Draw(image)
-    pen.text(centre, text, colour, _font(size), "mm", stroke_width=size / 38, stroke_fill=colour)
+    """Write a number around a point."""
+    font = _font(size)
+    # The middle of the digits, not of the line, which has room for letters that go below it.
+    left, top, right, bottom = font.getbbox(text, anchor="ls")
+    x, y = centre[0] - (left + right) / 2, centre[1] - (top + bottom) / 2
+    ImageDraw.Draw(image).text((x, y), text, colour, font, "ls")
 
 
 def ground(grid: BoardGrid, theme: Theme) -> Image.Image:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import time
 import tkinter as tk
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from tkinter import ttk
 from typing import TYPE_CHECKING, NamedTuple
 
 from PIL import Image
@@ -17,13 +15,13 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid
-from py2048.ui.desktop.style import font, measured
+from py2048.ui.desktop.style import Button, Photos, font, photo_of
 from py2048.ui.shared import motion
-from py2048.ui.shared.result import Result
 from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:
     from py2048.session import Hint
+    from py2048.ui.shared.result import Result
 
 FRAME = 1 / 60
 STEPS = 16
@@ -34,16 +32,14 @@ MIN_SWIPE = 0.25
 
 
 class Marks(NamedTuple):
-    """What is shown of the directions over a board.
+    """Which sides of a board are marked.
 
     Attributes:
         best: the best direction.
-        labels: the words at each side.
         played: the one that was played, if there is one.
     """
 
     best: Direction
-    labels: Mapping[Direction, str]
     played: Direction | None = None
 
 
@@ -59,19 +55,23 @@ class CanvasBoard(tk.Canvas):
 
     Attributes:
         cells: where the cells lie; `None` before the window has a size.
+        margin: the page around the board, for marks and the ring of the focus.
+        reshaped: called when a board of another shape is shown.
     """
 
     def __init__(
         self, parent: tk.Misc, theme: Theme, pushed: Callable[[Direction], object]
     ) -> None:
         super().__init__(
-            parent, highlightthickness=2, borderwidth=0, takefocus=True, width=10, height=10
+            parent, highlightthickness=3, borderwidth=0, takefocus=True, width=10, height=10
         )
-        self._theme = theme
+        self.theme = theme
         self._pushed = pushed
         self._photos = Photos(self)
         self._shape = (4, 4)
         self.cells: BoardGrid | None = None
+        self.margin = 8
+        self.reshaped: Callable[[], object] = lambda: None
         self._transition = motion.BoardTransition((), Board.empty(4, 4))
         self._pace = 0.0
         self._began = 0.0
@@ -91,8 +91,8 @@ class CanvasBoard(tk.Canvas):
         self.bind("<Configure>", lambda _: self._lay_out())
         self.bind("<ButtonPress-1>", self._on_press)
         self.bind("<ButtonRelease-1>", self._on_release)
-        self.bind("<<TraverseIn>>", lambda _: self._ring(self._theme.accent))
-        self.bind("<FocusOut>", lambda _: self._ring(self._theme.page))
+        self.bind("<<TraverseIn>>", lambda _: self._ring(self.theme.focus))
+        self.bind("<FocusOut>", lambda _: self._ring(self.theme.page))
 
     def destroy(self) -> None:
         """Close, and free the pictures at once: a thread that collects garbage waits for Tk's."""
@@ -124,7 +124,7 @@ class CanvasBoard(tk.Canvas):
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
-        self._theme = theme
+        self.theme = theme
         self._photos.clear()
         self.configure(background=theme.page, highlightbackground=theme.page)
         self._ring(theme.page)
@@ -142,6 +142,7 @@ class CanvasBoard(tk.Canvas):
         self._marks = None
         if transition.board.shape != self._shape:
             self._shape = transition.board.shape
+            self.reshaped()
             self._lay_out()
         self._began = time.perf_counter()
         # Drawing waits until all keys that were pressed have been handled.
@@ -154,11 +155,8 @@ class CanvasBoard(tk.Canvas):
         self._draw_frame()
 
     def point(self, hint: Hint) -> None:
-        """Show where a hint points, and what each direction loses against it."""
-        from py2048.ui.shared.describe import loss_text  # costs more than a window's first picture
-
-        labels = {direction: loss_text(loss) for direction, loss in hint.losses}
-        self.mark(Marks(hint.direction, labels | {hint.direction: "best"}))
+        """Show where a hint points."""
+        self.mark(Marks(hint.direction))
 
     def mark(self, marks: Marks) -> None:
         """Show marks at the sides of the board until another is shown."""
@@ -210,7 +208,7 @@ class CanvasBoard(tk.Canvas):
 
     def _tile(self, value: int, scale: float, grid: BoardGrid) -> tk.PhotoImage:
         step = max(1, round(scale * STEPS))
-        side, theme = max(2, grid.cell * step // STEPS), self._theme
+        side, theme = max(2, grid.cell * step // STEPS), self.theme
 
         def draw() -> Image.Image:
             image = board_image.tile(value, grid.cell, theme, grid.radius)
@@ -220,14 +218,15 @@ class CanvasBoard(tk.Canvas):
 
     def _lay_out(self) -> None:
         """Fit the board to the window, and draw everything again."""
-        border = 2 * int(self.cget("highlightthickness"))
-        width, height = self.winfo_width() - border, self.winfo_height() - border
+        width, height = (
+            side - 2 * self.margin for side in (self.winfo_width(), self.winfo_height())
+        )
         if width < 10 or height < 10:
             return
         grid = BoardGrid.fit(self._shape, width, height)
-        grid = replace(grid, left=grid.left + border // 2, top=grid.top + border // 2)
+        grid = replace(grid, left=grid.left + self.margin, top=grid.top + self.margin)
         self._photos.clear()
-        self.cells, theme = grid, self._theme
+        self.cells, theme = grid, self.theme
         self._shown = [None] * len(self._items)
         self._base = photo_of(board_image.ground(grid, theme), self)
         self.itemconfigure(self._ground, image=self._base)
@@ -241,29 +240,23 @@ class CanvasBoard(tk.Canvas):
         if self.cells is None or self._marks is None:
             return
         self.delete("hint")
-        grid, theme, marks = self.cells, self._theme, self._marks
-        colours = {marks.played: theme.ink, marks.best: theme.accent}
-        height = max(14, round(min(grid.cell * 0.32, 40)))
-        letters = font(self, 0.6 * height, bold=True)
-        for direction, text in marks.labels.items():
-            face = colours.get(direction, theme.panel)
-            if direction in colours:
-                self._draw_bar(grid, direction, face)
-            width = measured(self, text, letters) + height
-            x, y = _side(grid, direction, width + 2 * grid.gap, height + 2 * grid.gap)
-            box = x - width / 2, y - height / 2, x + width / 2, y + height / 2
-            self.create_rectangle(*box, fill=face, width=0, tags=("hint", "over"))
-            ink = theme.page if direction in colours else theme.ink
-            self.create_text(x, y, text=text, fill=ink, font=letters, tags=("hint", "over"))
+        theme, marks = self.theme, self._marks
+        self._draw_mark(self.cells, marks.best, theme.good)
+        if marks.played is not None and marks.played is not marks.best:
+            self._draw_mark(self.cells, marks.played, theme.danger)
 
-    def _draw_bar(self, grid: BoardGrid, direction: Direction, colour: str) -> None:
-        """Mark a side of the frame."""
-        thick, is_upright = max(3, grid.gap // 2), not direction.is_vertical
-        x, y = _side(grid, direction, thick, thick)
-        half_x = thick / 2 if is_upright else grid.width / 4
-        half_y = grid.height / 4 if is_upright else thick / 2
-        corners = x - half_x, y - half_y, x + half_x, y + half_y
-        self.create_rectangle(*corners, fill=colour, width=0, tags=("hint", "over"))
+    def _draw_mark(self, grid: BoardGrid, direction: Direction, colour: str) -> None:
+        """Draw a bar on the edge of the frame, as long as two of four cells."""
+        theme = self.theme
+        thick = min(2 * self.margin, max(10, round(grid.gap * 1.2)))
+        size = round(0.42 * min(grid.width, grid.height)), thick
+        width, height = size if direction.is_vertical else size[::-1]
+        photo = self._photos.get(
+            (colour, width, height),
+            lambda: board_image.edge_mark(width, height, colour, theme.page),
+        )
+        x, y = _side(grid, direction)
+        self.create_image(x, y, image=photo, tags=("hint", "over"))
 
     # The mouse and the focus
 
@@ -286,13 +279,13 @@ class CanvasBoard(tk.Canvas):
 
     def hide_ring(self) -> None:
         """Take the focus ring away: keys are for the board anyway."""
-        self._ring(self._theme.page)
+        self._ring(self.theme.page)
 
 
-def _side(grid: BoardGrid, direction: Direction, width: int, height: int) -> tuple[float, float]:
-    """Return where the middle of something of this size is that lies at a side of the frame."""
+def _side(grid: BoardGrid, direction: Direction) -> tuple[float, float]:
+    """Return the middle of a side of the frame."""
     (x, y), (down, across) = grid.centre, motion.STEPS[direction]
-    return x + across * (grid.width - width) / 2, y + down * (grid.height - height) / 2
+    return x + across * grid.width / 2, y + down * grid.height / 2
 
 
 WON_BUTTONS = (("Keep going", "keep_going"), ("New game", "new"))
@@ -314,14 +307,14 @@ class Overlay:
         act: called with the action of the button that is pressed.
     """
 
-    def __init__(self, canvas: tk.Canvas) -> None:
+    def __init__(self, canvas: CanvasBoard) -> None:
         self._canvas = canvas
         self.current: Result | None = None
         self._grid: BoardGrid | None = None
         self._is_shown = False
         self._timer = ""
-        self._card: ttk.Frame | None = None
-        self.buttons: list[ttk.Button] = []
+        self._card: tk.Frame | None = None
+        self.buttons: list[Button] = []
         self.act: Callable[[str], object] = lambda _: None
 
     def lay_out(self, grid: BoardGrid) -> None:
@@ -362,14 +355,20 @@ class Overlay:
         if banner is None or grid is None or not self._is_shown:
             return
         unit = min(grid.height / 10, grid.width / 10, 46)
-        self._card = card = ttk.Frame(canvas, padding=round(unit / 3))
+        theme = canvas.theme
+        self._card = card = tk.Frame(
+            canvas, background=theme.raised, padx=round(unit / 3), pady=round(unit / 3)
+        )
         large = unit * min(1.15, 13 / len(banner.title))
         for text, size in ((banner.title, large), *((line, unit / 2) for line in banner.lines)):
             letters = font(canvas, max(size, 9), bold=text is banner.title)
-            ttk.Label(card, text=text, font=letters).grid(columnspan=2, pady=2)
+            label = tk.Label(card, text=text, font=letters)
+            label.configure(background=theme.raised, foreground=theme.ink)
+            label.grid(columnspan=2, pady=2)
         for index, (text, action) in enumerate(FINAL_BUTTONS if banner.is_final else WON_BUTTONS):
             act = partial(self.act, action)
-            button = ttk.Button(card, text=text, style="Tool.TButton", command=act)
+            kind = "plain" if index else "primary"
+            button = Button(card, text, act, theme, unit / 46, kind=kind, ground="raised")
             button.grid(
                 row=1 + len(banner.lines) + index // 2,
                 column=index % 2,
@@ -379,37 +378,3 @@ class Overlay:
             )
             self.buttons.append(button)
         canvas.create_window(*grid.centre, window=card, tags=("banner", "over"))
-
-
-MAX_PIXELS = 12_000_000
-"""How many pixels are kept, 4 bytes each, before pictures are drawn anew."""
-
-
-def photo_of(image: Image.Image, master: tk.Misc) -> tk.PhotoImage:
-    """Return a picture for Tk, by way of PNG: Pillow's own bridge is a package of its own."""
-    data = io.BytesIO()
-    image.save(data, "PNG", compress_level=1)
-    return tk.PhotoImage(master=master, data=data.getvalue(), format="png")
-
-
-class Photos:
-    """Tk's pictures by name, each made once."""
-
-    def __init__(self, master: tk.Misc) -> None:
-        self._master = master
-        self._photos: dict[Hashable, tk.PhotoImage] = {}
-        self._pixels = 0
-
-    def get(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
-        """Return the picture called `key`; `draw` makes it where it is new."""
-        if key not in self._photos:
-            if self._pixels > MAX_PIXELS:
-                self.clear()
-            photo = self._photos[key] = photo_of(draw(), self._master)
-            self._pixels += photo.width() * photo.height()
-        return self._photos[key]
-
-    def clear(self) -> None:
-        """Forget all; what is on a canvas must be held by what put it there."""
-        self._photos.clear()
-        self._pixels = 0

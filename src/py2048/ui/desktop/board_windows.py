@@ -191,7 +191,7 @@ class PracticeWindow(Dialog):
         run = self.practice
         self.line.configure(text=run.title)
         self.words.configure(text="\n".join(filter(None, [run.verdict, run.sentences])))
-        self.next.configure(text="Close" if run.is_over else "Next")
+        self.next.show("Close" if run.is_over else "Next")
         if run.board is not None:
             self.view.show(BoardTransition((), run.board), 0)
         if run.rows:
@@ -322,7 +322,7 @@ class ReplayWindow(Dialog):
             return
         if self.replay.index == len(self.replay):
             self._jump(0)
-        self.buttons["Play"].configure(text="Pause")
+        self.buttons["Play"].show("Pause")
         self._run()
 
     def _run(self) -> None:
@@ -334,7 +334,7 @@ class ReplayWindow(Dialog):
         if self._timer:
             self.after_cancel(self._timer)
             self._timer = ""
-            self.buttons["Play"].configure(text="Play")
+            self.buttons["Play"].show("Play")
 
     def change_speed(self, step: int) -> None:
         """Run faster (1) or slower (-1), where there is such a speed."""

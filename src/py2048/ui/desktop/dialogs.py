@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tkinter import ttk
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.rules import Rules
 from py2048.ui.desktop.board_view import CanvasBoard, Marks
-from py2048.ui.desktop.style import font, measured
+from py2048.ui.desktop.style import ROW, Button, font, measured
 from py2048.ui.desktop.window import MainWindow, tk_keys
 from py2048.ui.shared import motion
 from py2048.ui.shared.actions import UserAction
@@ -44,11 +44,11 @@ class Dialog(tk.Toplevel):
     def __init__(self, window: MainWindow, title: str) -> None:
         super().__init__(window.root)
         self.withdraw()
-        self.scale, self.theme, self._owner = window.scale, window.theme, window.root
-        self.title(f"{title} - 2048")
+        self.scale, self.theme, self._owner = window.unit, window.theme, window.root
+        self.title(title)
         self.transient(self._owner)
-        self.configure(background=self.theme.page)
-        self.body = ttk.Frame(self, padding=round(12 * self.scale))
+        self.configure(background=self.theme.raised)
+        self.body = ttk.Frame(self, padding=round(20 * self.scale))
         self.body.pack(fill="both", expand=True)
         self.bind("<Escape>", lambda _: self.close())
         self.protocol("WM_DELETE_WINDOW", self.close)
@@ -93,7 +93,7 @@ class Dialog(tk.Toplevel):
         """Put words at the bottom, always as many lines, so that what is above them stays."""
         letters = font(self, 13 * self.scale)
         line = tk.Label(self.body, anchor="nw", justify="left", height=count, font=letters)
-        line.configure(background=self.theme.page, foreground=self.theme.ink)
+        line.configure(background=self.theme.raised, foreground=self.theme.ink)
         line.pack(side="bottom", fill="x", pady=round(4 * self.scale))
         return line
 
@@ -165,15 +165,19 @@ class Dialog(tk.Toplevel):
         _select(table, lines[0].value)
         return table
 
-    def add_tools(self, *tools: tuple[str, Callable[[], object]]) -> dict[str, ttk.Button]:
+    def add_tools(self, *tools: tuple[str, Callable[[], object]]) -> dict[str, Button]:
         """Put a row of equal buttons at the bottom, and return them by their texts."""
         row = ttk.Frame(self.body)
         row.pack(side="bottom", fill="x", pady=round(4 * self.scale))
-        made = {}
-        for text, command in tools:
-            made[text] = ttk.Button(row, text=text, style="Tool.TButton", command=command)
-            made[text].pack(side="left", expand=True, fill="x", padx=2)
+        made = {text: self._button(row, text, command, height=36) for text, command in tools}
+        for button in made.values():
+            button.pack(side="left", expand=True, fill="x")
         return made
+
+    def _button(
+        self, row: tk.Misc, text: str, command: Callable[[], object], **look: Any
+    ) -> Button:
+        return Button(row, text, command, self.theme, self.scale, ground="raised", **look)
 
     def bind_actions(
         self, actions: Sequence[UserAction], do: Callable[[str], object], view: CanvasBoard
@@ -189,14 +193,16 @@ class Dialog(tk.Toplevel):
                 target = view if key in ("Return", "space") else self
                 target.bind(f"<{key}>", lambda _, name=action.name: press(name))  # type: ignore[misc]
 
-    def add_buttons(self, *buttons: tuple[str, Callable[[], object]]) -> list[ttk.Button]:
+    def add_buttons(self, *buttons: tuple[str, Callable[[], object]]) -> list[Button]:
         """Put a row of buttons at the bottom, the first one for the Enter key."""
         row = ttk.Frame(self.body)
-        row.pack(side="bottom", fill="x", pady=(round(10 * self.scale), 0))
-        made = [ttk.Button(row, text=text, command=command) for text, command in buttons]
+        row.pack(side="bottom", fill="x", pady=(round(12 * self.scale), 0))
+        made = [
+            self._button(row, text, command, kind="plain" if place else "primary")
+            for place, (text, command) in enumerate(buttons)
+        ]
         for button in reversed(made):  # the order of Tab is that in which they were made
-            button.pack(side="right", padx=(round(6 * self.scale), 0))
-            button.bind("<Return>", _press)
+            button.pack(side="right")
         self.bind("<Return>", lambda _: buttons[0][1]())
         return made
 
@@ -215,20 +221,14 @@ def _select(table: ttk.Treeview, line: str) -> None:
 
 def marks_of(rows: Sequence[DirectionRow]) -> Marks:
     """Return the marks for what the directions were worth."""
-    labels = {row.direction: " ".join([*row.marks[:1], row.loss or row.value]) for row in rows}
-    chosen = {mark: row.direction for row in rows for mark in row.marks}
-    return Marks(chosen["best"], labels, chosen["played"])
-
-
-def _press(event: tk.Event[ttk.Button]) -> str:
-    event.widget.invoke()
-    return "break"
+    best = next(row.direction for row in rows if row.is_best)
+    return Marks(best, next(row.direction for row in rows if row.is_played))
 
 
 def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], object]) -> Dialog:
     """Ask a question; Enter and Y say yes, Escape and N say no."""
-    dialog = Dialog(window, "Question")
-    dialog.add_text(text)
+    dialog = Dialog(window, text)
+    dialog.add_title(text)
     agree = partial(dialog.close_and, action)
     buttons = dialog.add_buttons((yes, agree), (no, dialog.close))
     for key, answer in (("y", agree), ("Y", agree), ("n", dialog.close), ("N", dialog.close)):
@@ -281,7 +281,7 @@ def read(window: MainWindow, title: str, lines: Sequence[tuple[str, str]]) -> Di
     dialog = Dialog(window, title)
     dialog.add_title(title)
     dialog.add_buttons(("Close", dialog.close))
-    room = int((dialog.winfo_screenheight() - 200 * window.scale) / (24 * window.scale))
+    room = int((dialog.winfo_screenheight() / dialog.scale - 220) / ROW)
     choices = [Choice(f"{place}", *line) for place, line in enumerate(lines)]
     dialog.open(dialog.add_table(choices, max(5, room)))
     return dialog
@@ -417,7 +417,7 @@ class RulesDialog(Dialog):
         fault = fault_of(self.rules)
         text = fault or describe_rules(self.rules())
         self._line.configure(text=text, style="Fault.TLabel" if fault else "Muted.TLabel")
-        self.button.state(["disabled" if fault else "!disabled"])
+        self.button.show(is_possible=not fault)
         return not fault
 
     def accept(self) -> None:

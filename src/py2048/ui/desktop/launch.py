@@ -274,7 +274,7 @@ def usable_geometry(root: tk.Tk, geometry: str) -> str:
 
 def _set_icon(root: tk.Tk) -> None:
     from py2048.ui.desktop.board_image import icon
-    from py2048.ui.desktop.board_view import photo_of
+    from py2048.ui.desktop.style import photo_of
 
     photos = [photo_of(icon(side, DEFAULT_THEME), root) for side in ICON_SIDES]
     root.iconphoto(True, *photos)

@@ -1,224 +1,371 @@
-"""The main window: header, buttons, board, the bar of autoplay, the status line, the keys."""
+"""The main window: header, board, drawn buttons, the line of words, the keys."""
 
 from __future__ import annotations
 
 import sys
 import tkinter as tk
 from collections.abc import Callable
-from tkinter import ttk
+from functools import partial
 
+from py2048.language import N_, _, number
 from py2048.ui.desktop import style
-from py2048.ui.desktop.board_image import rounded
-from py2048.ui.desktop.board_view import CanvasBoard, Photos
-from py2048.ui.desktop.style import cut, font, measured, write
+from py2048.ui.desktop.board_image import BoardGrid, face
+from py2048.ui.desktop.board_view import CanvasBoard
+from py2048.ui.desktop.style import RING, Button, Photos, cut, font, measured, wrapped, write
 from py2048.ui.shared.actions import ACTIONS, UserAction
 from py2048.ui.shared.screen import CoachStatus, Status
-from py2048.ui.shared.themes import Theme
+from py2048.ui.shared.themes import MOTION_MS, RADIUS, TYPE, Theme
 
-WIDTH, HEIGHT = 480, 640
-MIN_WIDTH, MIN_HEIGHT = 350, 300
+WIDTH, HEIGHT = 560, 760
+MIN_WIDTH, MIN_HEIGHT = 320, 300
 
-LINES, NARROW = 2, 400
-"""The room for what is said, always the same so that the board stays; a narrow window has more."""
+NARROW, LOW = 480, 460
+"""Below this width and height there is less room around things, in pixels of usual size."""
+
+LINES, LINE = 2, TYPE["small"][1]
+"""The room for what is said, always the same so that the board stays: lines, and their height."""
 
 TOOLS = (
-    ("new", "New"),
-    ("undo", "Undo"),
-    ("redo", "Redo"),
-    ("hint", "Hint"),
-    ("autoplay", "Auto"),
-    ("rules", "Rules"),
+    ("undo", N_("Undo"), "undo"),
+    ("hint", N_("Hint"), "hint"),
+    ("autoplay", N_("Watch it play"), "play"),
+    ("new", N_("New"), "new"),
 )
+"""The buttons: their actions, words and icons."""
 
-
-GAIN_MS = 600
-"""Milliseconds for which the points of a move are shown."""
-
-HEADER_HEIGHT = 58
-"""The height of the header, in pixels of an ordinary screen."""
-
-HEADER_LINE = 12
-"""The height of its small line's font, in pixels of an ordinary screen."""
+TEACHING = N_("Join equal tiles. Make 2048."), N_("Join equal tiles.")
+FIRST_MOVES = 3
+"""A player is taught for so many moves."""
 
 
 class MainWindow:
-    """The widgets of the game.
+    """What is seen of the game: everything is drawn, and lies where the window has room for it.
 
     Args:
         root: the window to fill.
         theme: the colours.
         scale: how many pixels of this screen are one of an ordinary screen.
         act: called with the name of an action that the mouse or a button asks for.
+
+    Attributes:
+        unit: how many pixels are one of the usual size; large windows have larger letters.
     """
 
     def __init__(
         self, root: tk.Tk, theme: Theme, scale: float, act: Callable[[str], object]
     ) -> None:
         self.root, self.theme, self.scale = root, theme, scale
-        self._act = act
-        self.coach: CoachBar | None = None
+        self.unit = scale
         style.apply(root, theme, scale)
-        self.header = ScoreHeader(root, theme, scale)
-        self.tools = ttk.Frame(root)
-        self.buttons = {name: self._add_tool(name, text) for name, text in TOOLS}
+        self.header = ScoreHeader(root, theme)
         self.board = CanvasBoard(root, theme, lambda direction: act(str(direction)))
         self.board.overlay.act = act
-        self.line = tk.Label(root, anchor="nw", justify="left", height=LINES)
-        self.header.pack(fill="x", padx=round(4 * scale), pady=(round(4 * scale), 0))
-        self.tools.pack(fill="x", padx=round(6 * scale), pady=round(2 * scale))
-        self.line.pack(side="bottom", fill="x", padx=round(8 * scale), pady=round(4 * scale))
-        self.notice = WarningBar(root, scale)
-        self.board.pack(fill="both", expand=True, padx=round(4 * scale))
-        self.line.bind("<Configure>", lambda event: self._wrap(event.width))
-        self._colour_line()
-        self.board.focus_set()
+        self.board.reshaped = self.lay_out
+        self.coach = CoachRow(root, theme)
 
-    def _add_tool(self, name: str, text: str) -> ttk.Button:
-        button = ttk.Button(
-            self.tools, text=text, style="Tool.TButton", command=lambda: self._act(name)
-        )
-        column = len(self.tools.grid_slaves())
-        button.grid(row=0, column=column, sticky="ew", padx=round(2 * self.scale))
-        self.tools.columnconfigure(column, weight=1, uniform="tools")
-        return button
+        def add(name: str, text: str, icon: str, kind: str = "plain") -> Button:
+            return Button(root, text, lambda: act(name), theme, scale, kind=kind, icon=icon)
+
+        self.buttons = {name: add(name, _(text), icon) for name, text, icon in TOOLS}
+        self.buttons["more"] = add("more", _("More"), "more", "ghost")
+        self.line = TextLine(root, theme)
+        self.notice = NoticeBar(root, theme, scale)
+        self.notice.changed = self.lay_out
+        root.bind("<Configure>", self._follow)
+        self.board.focus_set()
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours of everything."""
-        style.apply(self.root, theme, self.scale)
-        self.header.set_theme(theme)
-        self.board.set_theme(theme)
         self.theme = theme
-        self._colour_line()
+        style.apply(self.root, theme, self.scale)
+        for part in (self.header, self.board, self.coach, self.line, self.notice):
+            part.set_theme(theme)
+        for button in self.buttons.values():
+            button.show(theme=theme)
 
-    def _colour_line(self) -> None:
-        letters = font(self.root, 13 * self.scale)
-        self.line.configure(background=self.theme.page, foreground=self.theme.ink, font=letters)
+    # Where things lie
+
+    def _follow(self, event: tk.Event[tk.Misc]) -> None:
+        if event.widget is self.root:
+            self.lay_out()
+
+    def lay_out(self) -> None:
+        """Put everything where the window has room: the board is as large as can be."""
+        width, height = self.root.winfo_width(), self.root.winfo_height()
+        if min(width, height) < 100:
+            return
+        # From a phone's height to that of a 4K screen letters grow by half.
+        self.unit = self.scale * min(1.5, max(1.0, (1.1 * height / self.scale / 100 + 6) / 16))
+        unit, is_low = self.unit, height < LOW * self.scale
+        pad = round((16 if width < NARROW * unit else 20) * unit)
+        if is_low and width > 1.3 * height:  # all that is read stands beside the board
+            grid = BoardGrid.fit(self.board.board.shape, width // 2, height - 2 * pad)
+            self._place_board(pad, (height - grid.height) // 2, grid)
+            left = 2 * pad + grid.width
+            self._place_words(left, pad, width - left - pad, grid=None)
+            return
+        head, gap = round((50 if is_low else 56) * unit), round(14 * unit)
+        coach = round(28 * unit) if self.coach.status else 0
+        below = self._height_below(width - 2 * pad)
+        room = height - 2 * pad - head - gap - coach - below
+        grid = BoardGrid.fit(self.board.board.shape, width - 2 * pad, max(60, room))
+        column = min(width - 2 * pad, max(grid.width, round(288 * unit)))
+        top = pad + max(0, room - grid.height) * 2 // 5
+        left = (width - column) // 2
+        self._place_board((width - grid.width) // 2, top + head + gap + coach, grid)
+        self._place_words(left, top, column, grid)
+
+    def _height_below(self, width: int) -> int:
+        """Return how high what lies below the board is."""
+        return round((16 + 44 + 10 + self._lines(width) * LINE) * self.unit) + self.notice.height
+
+    def _lines(self, width: int) -> int:
+        return LINES + (width < NARROW * self.unit)
+
+    def _place_board(self, left: int, top: int, grid: BoardGrid) -> None:
+        margin = self.board.margin = round(8 * self.unit)
+        width, height = grid.width + 2 * margin, grid.height + 2 * margin
+        self.board.place(x=left - margin, y=top - margin, width=width, height=height)
+
+    def _place_words(self, left: int, top: int, width: int, grid: BoardGrid | None) -> None:
+        """Put header, coach, buttons and words into a column, around the board or beside it."""
+        unit = self.unit
+        head = round((50 if self.root.winfo_height() < LOW * self.scale else 56) * unit)
+        self.header.place(x=left, y=top, width=width, height=head)
+        top += head + round(14 * unit)
+        if self.coach.status:
+            self.coach.place(x=left, y=top - round(6 * unit), width=width, height=round(24 * unit))
+            top += round(28 * unit)
+        else:
+            self.coach.place_forget()
+        top += grid.height + round(16 * unit) if grid else 0
+        self._place_buttons(left, top, width)
+        top += round((44 + 10) * unit)
+        self.line.lines, self.line.unit = self._lines(width), unit
+        lines = round(self.line.lines * LINE * unit)
+        self.line.place(x=left, y=top, width=width, height=lines)
+        self.notice.place_in(left, top + lines, width, unit)
+
+    def _place_buttons(self, left: int, top: int, width: int) -> None:
+        """Put the buttons into a row, with as many words as have room; the last at its end."""
+        ring, gap, unit = round(RING * self.unit), round(8 * self.unit), self.unit
+        *row, more = self.buttons.values()
+        silent: tuple[str, ...] = ()
+        last = more.fit(unit, has_words=False)
+        for letters, silent in (
+            *((size, ()) for size in (TYPE["button"][0], TYPE["small"][0])),
+            (TYPE["button"][0], ("autoplay",)),
+            (TYPE["small"][0], ("autoplay",)),
+            (TYPE["small"][0], ("autoplay", "new")),
+            (TYPE["small"][0], tuple(self.buttons)),
+        ):
+            widths = [
+                self.buttons[name].fit(unit, has_words=name not in silent, letters=letters)
+                for name, *_ in TOOLS
+            ]
+            if sum(widths) + last - 10 * ring + 4 * gap <= width:
+                break
+        x = left - ring
+        for button, room in zip(row, widths, strict=True):
+            button.place(x=x, y=top - ring)
+            x += room - 2 * ring + gap
+        more.place(x=left + width - last + ring, y=top - ring)
 
     # Messages
 
     def say(self, text: str) -> None:
-        """Say what happened."""
-        self.line.configure(text=text)
+        """Say what happened; the first of several lines is the answer to a question."""
+        self.line.show(text)
 
     def warn(self, text: str) -> None:
         """Say what went wrong, until the player has taken note of it."""
-        self.notice.show(warning=f"Warning: {text}")
+        self.notice.show(warning=_("Warning: {text}").format(text=text))
 
     def show_unsaved(self, reason: str) -> None:
         """Say why something is not saved, as long as that is so."""
-        self.notice.show(unsaved=f"Not saved: {reason}" if reason else "")
+        text = _("Not saved: {reason}").format(reason=reason)
+        self.notice.show(unsaved=text if reason else "")
 
     @property
     def said(self) -> str:
         """What is shown: the notice, if there is one, else the line."""
-        return self.notice.text or str(self.line.cget("text"))
+        return self.notice.text or self.line.text
 
-    def _wrap(self, width: int) -> None:
-        lines = LINES if width > NARROW * self.scale else LINES + 1
-        if int(self.line.cget("height")) != lines:
-            self.line.configure(height=lines)
-        self.line.configure(wraplength=max(100, width - 4))
+    # Buttons, and the coach's row
 
-    # Buttons, and the coach's bar
-
-    def show_possible(self, *, undo: bool, redo: bool) -> None:
+    def show_possible(self, *, undo: bool) -> None:
         """Show which buttons can do something."""
-        for name, is_possible in (("undo", undo), ("redo", redo)):
-            self.buttons[name].state(["!disabled" if is_possible else "disabled"])
+        self.buttons["undo"].show(is_possible=undo)
 
     def show_autoplay(self, *, is_on: bool) -> None:
         """Show what the button for it does now."""
-        self.buttons["autoplay"].configure(text="Pause" if is_on else "Auto")
+        text = _("Pause") if is_on else _("Watch it play")
+        self.buttons["autoplay"].show(text, icon="pause" if is_on else "play")
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the bar of the coach, or take it away."""
-        if status is None:
-            if self.coach is not None:
-                self.coach.destroy()
-                self.coach = None
-            return
-        if self.coach is None:
-            self.coach = CoachBar(self.root, self.scale)
-            pad = round(8 * self.scale), round(2 * self.scale)
-            self.coach.pack(before=self.board, fill="x", padx=pad[0], pady=pad[1])
+        """Show what the coach says, or take its row away."""
+        had = self.coach.status is not None
         self.coach.show(status)
+        if had != (status is not None):
+            self.lay_out()
 
 
-class CoachBar(ttk.Frame):
-    """What the coach says: a bar, as full as the position is good, and a line of words beside it.
+class TextLine(tk.Canvas):
+    """Words that wrap, below the board; where there is no room for all of them, they end early.
 
     Attributes:
-        status: what is shown.
+        text: what is said, all of it.
+        lines: how many there is room for.
+        unit: how many pixels are one of the usual size.
     """
 
-    def __init__(self, root: tk.Tk, scale: float) -> None:
-        super().__init__(root)
-        self._scale = scale
-        self.status = CoachStatus(0.0, "", "")
-        self._bar = ttk.Progressbar(self, maximum=1.0, length=round(100 * scale))
-        self.line = ttk.Label(self, width=1)  # as wide as there is room
-        self._bar.pack(side="left")
-        self.line.pack(side="left", fill="x", expand=True, padx=(round(8 * scale), 0))
+    def __init__(self, root: tk.Tk, theme: Theme) -> None:
+        super().__init__(root, highlightthickness=0, borderwidth=0)
+        self.text, self.lines, self.unit = "", LINES, 1.0
+        self.set_theme(theme)
+        self.bind("<Configure>", lambda _: self.show(self.text))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._theme = theme
+        self.configure(background=theme.page)
+        self.show(self.text)
+
+    def show(self, text: str) -> None:
+        """Show a text; the first of several lines is the larger."""
+        self.text = text
+        self.delete("all")
+        width, unit, y = self.winfo_width(), self.unit, 0
+        lead, _newline, rest = text.rpartition("\n")
+        for part, colour, name in (
+            (lead, self._theme.good, "button"),
+            (rest, self._theme.muted, "small"),
+        ):
+            letters = font(self, TYPE[name][0] * unit, bold=part is lead)
+            for words in wrapped(self, part, letters, width, self.lines - y) if part else ():
+                place = 1, y * LINE * unit
+                self.create_text(*place, text=words, fill=colour, font=letters, anchor="nw")
+                y += 1
+
+
+class CoachRow(tk.Canvas):
+    """What the coach says: a bar, as full as the position is good, and words beside it.
+
+    Attributes:
+        status: what is shown, if anything.
+        line: the words that have room.
+    """
+
+    def __init__(self, root: tk.Tk, theme: Theme) -> None:
+        super().__init__(root, highlightthickness=0, borderwidth=0)
+        self.status: CoachStatus | None = None
+        self.line = ""
+        self._photos = Photos(self)
+        self.set_theme(theme)
         self.bind("<Configure>", lambda _: self.show(self.status))
 
-    def show(self, status: CoachStatus) -> None:
+    def destroy(self) -> None:
+        """Close, and free the pictures at once, as `CanvasBoard.destroy` says."""
+        super().destroy()
+        self._photos.clear()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._theme = theme
+        self._photos.clear()
+        self.configure(background=theme.page)
+        self.show(self.status)
+
+    def show(self, status: CoachStatus | None) -> None:
         """Show what the coach says now, in fewer words where there is no room for all."""
         self.status = status
-        self._bar.configure(value=status.share)
-        letters, room = font(self, 13 * self._scale), max(1, self.line.winfo_width())
+        self.delete("all")
+        width, height, theme = self.winfo_width(), self.winfo_height(), self._theme
+        if status is None or height < 10:
+            return
+        bar, thick = min(width // 4, 6 * height), height // 3
+        top = (height - thick) // 2
+        filled = max(thick, round(bar * min(status.share, 1.0)))
+        for long, colour, ground in (
+            (bar, theme.line, theme.page),
+            (filled, theme.good, theme.line),
+        ):
+            draw = partial(face, long, thick, thick // 2, colour, ground)
+            photo = self._photos.get((long, colour, thick), draw)
+            self.create_image(0, top, image=photo, anchor="nw")
+        pixels, room = height * 13 / 24, width - bar - height / 2
+        letters = font(self, pixels)
         is_long = measured(self, status.text, letters) > room
-        self.line.configure(text=cut(self, status.short if is_long else status.text, letters, room))
+        self.line = cut(self, status.short if is_long else status.text, letters, room)
+        place = bar + height / 2, height / 2
+        write(self, place, self.line, theme.ink, pixels, anchor="w")
 
 
-class WarningBar(ttk.Frame):
+class NoticeBar(tk.Frame):
     """What the player must not miss, below the board: all of it, for as long as it matters.
 
-    Args:
-        root: the window.
-        scale: how many pixels of this screen are one of an ordinary screen.
+    Attributes:
+        changed: called when it appears, goes or gets another size.
+        height: how high it is, 0 where there is none.
     """
 
-    def __init__(self, root: tk.Tk, scale: float) -> None:
-        super().__init__(root, style="Warning.TFrame")
-        self._scale = scale
+    def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
+        super().__init__(root, borderwidth=0)
         self._warning = self._unsaved = ""
-        pad = round(6 * scale)
-        self._label = ttk.Label(self, anchor="w", justify="left", style="Warning.TLabel")
-        self._button = ttk.Button(self, text="OK", command=lambda: self.show(warning=""))
-        self._label.pack(side="left", fill="both", expand=True, padx=pad, pady=pad)
-        self._label.bind(
-            "<Configure>", lambda event: self._label.configure(wraplength=max(100, event.width - 4))
+        self.changed: Callable[[], object] = lambda: None
+        self._scale, pad = scale, round(6 * scale)
+        self._label = tk.Label(self, anchor="w", justify="left", borderwidth=0)
+        self.button = Button(
+            self, _("OK"), lambda: self.show(warning=""), theme, scale, ground="panel", height=32
         )
+        self._label.pack(side="left", fill="both", expand=True, padx=2 * pad, pady=pad)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self.configure(background=theme.panel)
+        letters = font(self, TYPE["small"][0] * self._scale, bold=True)
+        self._label.configure(background=theme.panel, foreground=theme.danger, font=letters)
+        self.button.show(theme=theme)
 
     @property
     def text(self) -> str:
         """What is shown, an empty text if nothing."""
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
+    @property
+    def height(self) -> int:
+        """How high it is with the space around it."""
+        return self.winfo_reqheight() + round(8 * self._scale) if self.text else 0
+
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
         """Replace the warning, which stays until it is dismissed, or what is not saved."""
         self._warning = self._warning if warning is None else warning
         self._unsaved = self._unsaved if unsaved is None else unsaved
         self._label.configure(text=self.text)
-        self._button.pack_forget()
-        self.pack_forget()
+        self.button.pack_forget()
         if self._warning:
-            self._button.pack(before=self._label, side="right", padx=round(6 * self._scale))
-        if self.text:
-            self.pack(side="bottom", fill="x", padx=round(8 * self._scale))
+            self.button.pack(before=self._label, side="right")
+        self.update_idletasks()
+        self.changed()
+
+    def place_in(self, left: int, top: int, width: int, unit: float) -> None:
+        """Lie at a place of this width, or nowhere."""
+        if not self.text:
+            self.place_forget()
+            return
+        self._label.configure(wraplength=max(100, width - round(110 * unit)))
+        self.place(x=left, y=top, width=width)
 
 
 class ScoreHeader(tk.Canvas):
-    """The name at the left, the scores at the right."""
+    """The rules and what comes next at the left, the scores at the right."""
 
-    def __init__(self, parent: tk.Misc, theme: Theme, scale: float) -> None:
-        super().__init__(
-            parent, highlightthickness=0, borderwidth=0, height=round(HEADER_HEIGHT * scale)
-        )
-        self._scale = scale
+    def __init__(self, parent: tk.Misc, theme: Theme) -> None:
+        super().__init__(parent, highlightthickness=0, borderwidth=0)
         self._theme = theme
         self._photos = Photos(self)
-        self._boxes: dict[str, float] = {}
+        self._gain_at = 0.0, 0.0, 0.0
         self._timer = ""
         self.status = Status()
         self.bind("<Configure>", lambda _: self._draw())
@@ -247,51 +394,81 @@ class ScoreHeader(tk.Canvas):
         self.delete("gain")
         if self._timer:
             self.after_cancel(self._timer)
-        if points and "Score" in self._boxes:
-            place, size = (self._boxes["Score"], self.winfo_height() * 0.29), 11 * self._scale
-            text, colour = f"{points:+,}", self._theme.accent
-            write(self, place, text, colour, size, bold=True, anchor="e", tags="gain")
-            self._timer = self.after(GAIN_MS, lambda: self.delete("gain"))
+        x, room, unit = self._gain_at
+        if not points or not unit:
+            return
+        text, pixels = f"{points:+,}", TYPE["caption"][0] * unit
+        colour = self._theme.good if points > 0 else self._theme.danger
+        is_wide = measured(self, text, font(self, pixels, bold=True)) > room
+        self.itemconfigure("caption", state="hidden" if is_wide else "normal")
+        write(self, (x, 16 * unit), text, colour, pixels, bold=True, anchor="e", tags="gain")
+        self._timer = self.after(MOTION_MS["rise"], self._forget_gain)
+
+    def _forget_gain(self) -> None:
+        self.delete("gain")
+        self.itemconfigure("caption", state="normal")
 
     def _draw(self) -> None:
         width, height = self.winfo_width(), self.winfo_height()
         if width < 20:
             return
         self.delete("head")
-        scale, theme, status = self._scale, self._theme, self.status
-        left = self._draw_box("Best", status.best, width - round(6 * scale), height)
-        left = self._draw_box("Score", status.score, left - round(6 * scale), height)
-        room = left - 12 * scale
-        title, size = "2048" if room > 70 * scale else "", min(34 * scale, room / 3)
-        write(
-            self,
-            (8 * scale, height * 0.36),
-            title,
-            theme.ink,
-            size,
-            bold=True,
-            anchor="w",
-            tags="head",
+        unit, theme, status = height / 56, self._theme, self.status
+        is_narrow = width < 400 * unit
+        left = self._draw_card(_("Best"), status.best, width, is_narrow=is_narrow)
+        left = self._draw_card(
+            _("Score"), status.score, left - round(8 * unit), is_narrow=is_narrow, tags="caption"
         )
-        text = status.note or " · ".join([status.rules, *status.facts] if status.rules else [])
-        text = cut(self, text, font(self, HEADER_LINE * scale), room)
-        place, colour = (9 * scale, height * 0.8), theme.accent if status.note else theme.muted
-        write(self, place, text, colour, HEADER_LINE * scale, anchor="w", tags=("head", "line"))
+        room = left - 12 * unit
+        if room < 30 * unit:
+            return
+        title = status.rules.capitalize() or "2048"
+        letters = font(self, 22 * unit, bold=True)
+        pixels = min(22 * unit, 22 * unit * room / max(1, measured(self, title, letters)))
+        place, tags = (1, height * 0.32), ("head", "title")
+        write(self, place, title, theme.ink, pixels, bold=True, anchor="w", tags=tags)
+        pixels = TYPE["small"][0] * unit
+        letters = font(self, pixels)
+        offers = self._lines()
+        fitting = (each for each in offers if measured(self, each, letters) <= room)
+        text = next(fitting, cut(self, offers[-1], letters, room))
+        colour = theme.accent if status.note else theme.muted
+        place, tags = (1, height * 0.78), ("head", "line")
+        write(self, place, text, colour, pixels, anchor="w", tags=tags)
         self.tag_raise("gain")
 
-    def _draw_box(self, label: str, value: int, right: int, height: int) -> int:
-        scale, theme, text = self._scale, self._theme, f"{value:,}"
-        size = 19 if self.winfo_width() > 400 * scale else 15
-        width = round(max(86.0, len(text) * size * 0.66 + 20) * scale)
-        box_height = height - round(8 * scale)
+    def _lines(self) -> list[str]:
+        """Return what may stand below the title, the longest first."""
+        status = self.status
+        if status.note:
+            return [status.note]
+        if status.moves < FIRST_MOVES:
+            return [_(text) for text in TEACHING]
+        said = [_("Next: {tile}").format(tile=status.next_tile), *status.facts]
+        return [" · ".join(said[:count]) for count in range(len(said), 0, -1)]
+
+    def _draw_card(
+        self, label: str, value: int, right: int, *, is_narrow: bool, tags: str = "best"
+    ) -> int:
+        """Draw a card with a figure that ends at `right`, and return where it begins."""
+        height = self.winfo_height()
+        unit, text, theme = height / 56, number(value), self._theme
+        pixels, pad = (18 if is_narrow else 22) * unit, (10 if is_narrow else 14) * unit
+        words = measured(self, text, font(self, pixels, bold=True)) + 2 * pad
+        most = self.winfo_width() / 2 - 4 * unit
+        width = round(min(max((84 if is_narrow else 114) * unit, words), most))
+        pixels *= min(1.0, most / words)
         photo = self._photos.get(
-            (width, box_height), lambda: rounded(width, box_height, round(5 * scale), theme.panel)
+            (width, height),
+            lambda: face(width, height, round(RADIUS["button"] * unit), theme.panel, theme.page),
         )
-        self.create_image(right, height / 2, image=photo, anchor="e", tags="head")
-        x, self._boxes[label] = right - width + 10 * scale, right - 8 * scale
-        write(self, (x, height * 0.29), label, theme.muted, 12 * scale, anchor="w", tags="head")
-        place, pixels = (x, height * 0.64), size * scale
-        write(self, place, text, theme.ink, pixels, bold=True, anchor="w", tags="head")
+        self.create_image(right, 0, image=photo, anchor="ne", tags="head")
+        x, small = right - width + pad, TYPE["caption"][0] * unit
+        write(self, (x, 17 * unit), label, theme.muted, small, anchor="w", tags=("head", tags))
+        write(self, (x, 39 * unit), text, theme.ink, pixels, bold=True, anchor="w", tags="head")
+        used = measured(self, label, font(self, small)) + 8 * unit
+        if tags == "caption":
+            self._gain_at = right - pad, width - 2 * pad - used, unit
         return right - width
 
 

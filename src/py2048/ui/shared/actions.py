@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from py2048.direction import Direction
 
-_, MOVE, _, VIEW, _ = MENUS = ("Game", "Move", "Player", "View", "Help")
+GAME, _, _ = MENUS = ("Game", "Learn", "File")
+MOVES = (*map(str, Direction), "undo", "redo")
+"""The actions that a list of keys sums up in a line."""
 
 
 class UserAction(NamedTuple):
@@ -44,38 +46,36 @@ seed | New game from a seed … |  |  |  |  | The same seed gives the same tiles
 rules | Rules and size … | m M |  | M | rules | Choose the rules and the size of the board
 games | Games in progress … | g G |  | G | games | Resume another game in progress
 edit | Set up a board … |  | e E | E |  | Put tiles where you like, then play
-open | Open a record … | ctrl+o |  | Ctrl+O | open | Continue a recorded game from a file
-save | Save as a record … | ctrl+s |  | Ctrl+S | save | Save this game as a record in a file
-replay | Watch a record … |  | v V | V |  | Watch a recorded game, move by move
-review | Review a game … | b B |  | B | review | See what each move was worth, and the mistakes
-practice | Practise … | f F |  | F | practise | Practise your mistakes, endings and puzzles
-picture | Export as a picture … |  | Control-e | Ctrl+E |  | Write the board as a PNG file
-animated_gif | Export as an animation … |  |  |  |  | Write the game as an animated GIF
-copy | Copy the board |  | Control-c | Ctrl+C |  | Copy the board as text
-paste | Paste a board or game |  | Control-v | Ctrl+V |  | Play a copied board, watch a copied game
-statistics | Statistics |  | i I | I |  | Your games, best scores and plots
-quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
-[Move]
 up | Up | up w W k K | KP_Up | ↑ W K | up | Slide up
 down | Down | down s S j J | KP_Down | ↓ S J | down | Slide down
 left | Left | left a A h H | KP_Left | ← A H | left | Slide left
 right | Right | right d D l L | KP_Right | → D L | right | Slide right
 undo | Undo | u U backspace | Control-z | U | undo | Take the last move back, as often as you like
 redo | Redo | r R | Control-y | R | redo | Play again a move that was taken back
-[Player]
+theme | Next theme | t T |  | T | theme | Change the colours
+animation | Animation | x X |  | X | motion | Switch the animation off or on
+full_screen | Full screen |  | F11 | F11 |  | Fill the screen, or not
+quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
+[Learn]
 hint | Hint | question_mark |  | ? | hint | Show the best move and what the others lose
 autoplay | Play by itself | space |  | Space | autoplay | Let the player play; any move stops it
 faster | Faster | plus equals_sign | KP_Add | + | faster | Autoplay faster
 slower | Slower | minus | KP_Subtract | - | slower | Autoplay slower
 player | Choose the player … | p P |  | P | player | Choose who gives hints and plays by itself
 coach | Coach | c C |  | C | coach | Judge each move as you play: counts as assisted
-[View]
-theme | Next theme | t T |  | T | theme | Change the colours
-animation | Animation | x X |  | X | motion | Switch the animation off or on
-full_screen | Full screen |  | F11 | F11 |  | Fill the screen, or not
-[Help]
+review | Review a game … | b B |  | B | review | See what each move was worth, and the mistakes
+practice | Practise … | f F |  | F | practise | Practise your mistakes, endings and puzzles
+statistics | Statistics |  | i I | I |  | Your games, best scores and plots
 help | Keys and mouse | f1 slash |  | F1 | help | Show this help, as / does
 about | About py2048 |  |  |  |  | The version of this program
+[File]
+open | Open a record … | ctrl+o |  | Ctrl+O | open | Continue a recorded game from a file
+save | Save as a record … | ctrl+s |  | Ctrl+S | save | Save this game as a record in a file
+replay | Watch a record … |  | v V | V |  | Watch a recorded game, move by move
+picture | Export as a picture … |  | Control-e | Ctrl+E |  | Write the board as a PNG file
+animated_gif | Export as an animation … |  |  |  |  | Write the game as an animated GIF
+copy | Copy the board |  | Control-c | Ctrl+C |  | Copy the board as text
+paste | Paste a board or game |  | Control-v | Ctrl+V |  | Play a copied board, watch a copied game
 """
 
 _REVIEW_TABLE = """\

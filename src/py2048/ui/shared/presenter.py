@@ -256,6 +256,7 @@ class Presenter:
                 self.note,
                 session.game.can_undo,
                 session.game.can_redo,
+                2 * game.board.max_tile,
             )
         )
 

@@ -52,6 +52,7 @@ class Status:
         note: who thinks or plays, or an empty text.
         can_undo: whether there is a move to take back.
         can_redo: whether there is a move to play again.
+        next_tile: the tile to make next, larger than all there are.
     """
 
     rules: str = ""
@@ -62,6 +63,7 @@ class Status:
     note: str = ""
     can_undo: bool = False
     can_redo: bool = False
+    next_tile: int = 0
 
     @property
     def facts(self) -> list[str]:
