@@ -3,9 +3,10 @@
 Usage: review.py [MOVES [BOARD...]]
 
 Reviews games of each player, until they have so many moves (8,000 by default), on 2x4 by the exact
-values, and under classic rules by a search. Prints a line for each player: its
-mean score, accuracy, best moves, blunders and luck, with standard errors. Then it tells how many of
-the mistakes that searches find a deeper one confirms.
+values, and under classic rules by the default judge: of a long game stretches of 50 moves that lie
+evenly, 1,000 moves in all. Prints a line for each player: its mean score, accuracy, best moves,
+blunders and luck, with standard errors. Then it tells how many of the mistakes that searches find a
+deeper one confirms.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
-from py2048 import Game, Rules, get_rules, make_player
+from py2048 import Game, Record, Rules, get_rules, make_player
 from py2048.arena.statistics import estimate
 from py2048.cli.bench import processor
 from py2048.players.registry import with_seed
@@ -30,7 +32,7 @@ class Check(NamedTuple):
     Attributes:
         rules: the rules.
         judge: the spec of the judge.
-        longest: no more moves of a game are reviewed.
+        longest: about so many moves of a game are reviewed at most.
         players: their specs, from the weakest to the strongest.
     """
 
@@ -46,19 +48,34 @@ CHECKS = (
         ("random", "greedy", "corner", "heuristic", "expectimax", "perfect"),
     ),
     Check(
-        *("classic", "expectimax:depth=3", 1000),
-        ("random", "corner", "greedy", "heuristic", "expectimax:depth=1"),
+        *("classic", "", 1000),
+        ("random", "corner", "greedy", "heuristic:depth=1", "heuristic/30", "heuristic", "ntuple"),
     ),
 )
+"""A player with ``/30`` presses a random key once in 30 moves: the careful beginner, who keeps a
+corner and errs."""
+
+STRETCH = 50
 
 
-def reviewed(rules: Rules, spec: str, number: int, longest: int, judge: Judge) -> Review:
-    """Return the review of a player's game."""
-    seed = derive_seed(0, number)
-    game, player = Game(rules, seed=seed), make_player(with_seed(spec, seed))
-    while not game.is_over and game.ply < longest:
-        game.play(player.choose(game))
-    return review(game.record(), judge)
+def played(rules: Rules, spec: str, number: int, longest: int | None = None) -> Record:
+    """Return a player's game, or its first moves."""
+    seed, (spec, _, slip) = derive_seed(0, number), spec.partition("/")
+    game, player, keys = Game(rules, seed=seed), make_player(with_seed(spec, seed)), Random(seed)
+    while not game.is_over and game.ply != longest:
+        slips = slip and keys.random() < 1 / int(slip)
+        game.play(keys.choice(game.legal_directions()) if slips else player.choose(game))
+    return game.record()
+
+
+def reviewed(record: Record, judge: Judge, longest: int) -> Review:
+    """Return the review of a game, or of stretches that lie evenly in it."""
+    every, moves, board, score = 1 + (record.plies - 1) // longest, [], record.start, 0
+    for place, (after, turn, reached) in enumerate(record.replay()):
+        if place // STRETCH % every == 0:
+            moves.append(judge.review_move(board, score, turn.direction, turn, ply=place + 1))
+        board, score = after, reached
+    return Review.of(record, judge, moves)
 
 
 def line(spec: str, reviews: list[Review]) -> str:
@@ -87,16 +104,17 @@ def main(moves: int, *boards: str) -> None:
             continue
         rules = get_rules(check.rules)
         judge = judge_for(rules, check.judge)
-        print(f"\n{check.rules}, judged by {judge.name}, up to {check.longest:,} moves a game\n")
+        print(f"\n{check.rules}, judged by {judge.name}, up to {check.longest:,} moves of a game\n")
         print("| player | games | moves | score | accuracy | best | blunders | luck |")
         print("| --- | --: | --: | --: | --: | --: | --: | --: |")
         for spec in check.players:
             found: list[Review] = []
             while sum(len(each.moves) for each in found) < moves:
-                found.append(reviewed(rules, spec, len(found), check.longest, judge))
+                game = played(rules, spec, len(found))
+                found.append(reviewed(game, judge, check.longest))
             print(line(spec, found), flush=True)
         start = time.process_time()
-        again = [review(each.record, judge) for each in found[:5]]
+        again = [reviewed(each.record, judge, check.longest) for each in found[:5]]
         seconds = time.process_time() - start
         speed = sum(len(each.moves) for each in again) / seconds
         print(f"\n{speed:,.0f} moves reviewed in a second of processor time")
@@ -108,7 +126,8 @@ def main(moves: int, *boards: str) -> None:
 def confirm(judges: Sequence[str], deeper: str, players: Sequence[str], longest: int) -> None:
     """Print how many of the mistakes that each judge finds the deeper one confirms."""
     rules = get_rules("classic")
-    games = [reviewed(rules, each, 0, longest, judge_for(rules, deeper)) for each in players]
+    judging = judge_for(rules, deeper)
+    games = [review(played(rules, each, 0, longest), judging) for each in players]
     print(f"\nmistakes in {sum(len(game.moves) for game in games):,} moves, by {deeper}\n")
     print("| judge | mistakes | confirmed |")
     print("| --- | --: | --: |")

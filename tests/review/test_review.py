@@ -17,6 +17,7 @@ from py2048 import Board, Game, Record, get_rules, make_player
 from py2048.errors import BoardError, PlayerError, RecordError
 from py2048.players import Unit
 from py2048.review import Grade, Judge, judge_for, review, reviewing
+from py2048.review.games import accuracy_of_moves
 from py2048.review.judges import ExactJudge
 from py2048.review.moves import grade_of
 from py2048.review.page import page
@@ -142,6 +143,17 @@ def test_the_order_of_strength_comes_out(rules: str, moves: int, specs: tuple[st
     assert scores == sorted(scores)
     assert accuracies[2] < 90
     assert specs == WEAK or accuracies[-1] == 100
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(deadline=None, max_examples=20)
+def test_random_keys_have_no_accuracy(seed: int) -> None:
+    """The legal directions of each board together, once each, are at the start of the scale."""
+    judge, moves = exact(RULES), []
+    for board, *_ in played(RULES, seed).record().replayed[:-1]:
+        moves += [judge.review_move(board, 0, each) for each in board.legal_directions()]
+    assert accuracy_of_moves(moves) == pytest.approx(0 if any(m.stake for m in moves) else 100)
+    assert max(move.accuracy for move in moves) == 100
 
 
 @settings(deadline=None, max_examples=40)

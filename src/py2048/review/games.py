@@ -13,11 +13,8 @@ from py2048.board import Board
 from py2048.errors import PlayerError, RecordError, shown
 from py2048.game import Game, Record
 from py2048.players import Player, Unit, make_player
-from py2048.review.moves import DIGITS, Grade, Judge, MoveReview
+from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
 from py2048.rules import Rules
-
-MIN_STAKE = 0.05
-"""A smaller stake counts as much as this one in the accuracy of a game."""
 
 MAX_CRITICAL = 5
 """How many critical moments are named at most."""
@@ -213,25 +210,25 @@ class MeanAccuracy:
     """The accuracy of a game, move by move: see `accuracy_of_moves`."""
 
     def __init__(self) -> None:
-        self._weights = self._weighted = 0.0
+        self._stakes = self._lost = 0.0
 
     def add(self, move: MoveReview) -> None:
         """Count a move."""
-        if move.stake:
-            weight = max(move.stake, MIN_STAKE)
-            self._weights += weight
-            self._weighted += weight * move.accuracy
+        self._stakes += move.stake
+        self._lost += move.share
 
     @property
     def value(self) -> float:
-        """The accuracy of the moves so far, 0 to 100; 100 without any."""
-        return round(self._weighted / self._weights, 2) if self._weights else 100.0
+        """The accuracy of the moves so far, 0 to 100; 100 where nothing was at stake."""
+        return accuracy_of(self._lost, self._stakes)
 
 
 def accuracy_of_moves(moves: Iterable[MoveReview]) -> float:
-    """Return the accuracy of a game with these moves, 0 to 100: the mean, weighted by the stakes.
+    """Return the accuracy of a game with these moves, 0 to 100.
 
-    A choice that decides the game counts most, and one in which nothing is at stake not at all.
+    It compares what the moves lost with what random moves lose on the same boards: 100 if each move
+    was the best, 0 for keys pressed at random. So a choice that decides the game counts most, and
+    one in which nothing is at stake not at all.
     """
     mean = MeanAccuracy()
     for move in moves:

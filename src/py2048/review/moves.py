@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import fmean
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -62,13 +63,12 @@ def grade_of(share: float) -> Grade:
     return next(grade for grade, limit in LIMITS.items() if share <= limit)
 
 
-def accuracy_of(share: float) -> float:
-    """Return the accuracy of a move that lost this share of the chances: 0 to 100.
+def accuracy_of(lost: float, stake: float) -> float:
+    """Return the accuracy of moves that lost so much where random ones would lose `stake`.
 
-    Source: the accuracy of a move at lichess.org/page/accuracy, with the share in percent in place
-    of the loss of winning chances.
+    It is 100 for the best moves, and 0 for those that are no better than random ones.
     """
-    return round(min(max(103.1668 * math.exp(-4.354 * share) - 3.1669, 0.0), 100.0), 2)
+    return round(100 * max(1 - lost / stake, 0.0), 2) if stake else 100.0
 
 
 class Basis(NamedTuple):
@@ -100,8 +100,8 @@ class MoveReview:
         loss: what the move lost against the best one, in the unit of the values, never negative.
         share: the share of the chances that it lost, 0 to 1: of the expected final score where
             values are points, else of the best value.
-        stake: the share that the worst move would have lost.
-        accuracy: 0 to 100.
+        stake: the share that a legal move loses on average, as keys pressed at random would.
+        accuracy: 0 to 100, for what it lost of the stake.
         grade: its grade.
         luck: what the new tile gave, or took if negative, against its expectation, in the unit of
             the values.
@@ -152,9 +152,10 @@ def move_review(
     losses = {direction: _rounded(top - value, grain) for direction, value in values.items()}
     shares = {direction: _share(loss, whole) for direction, loss in losses.items()}
     best, share = max(values, key=values.__getitem__), shares[played]
+    stake = round(fmean(shares.values()), DIGITS)
     return MoveReview(
         *(ply, board, score, played, best if losses[played] else played, values),
-        *(losses[played], share, max(shares.values()), accuracy_of(share), grade_of(share)),
+        *(losses[played], share, stake, accuracy_of(share, stake), grade_of(share)),
         *(luck, basis.source, chances),
     )
 

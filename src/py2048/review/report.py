@@ -24,7 +24,7 @@ from py2048.review.moves import Grade
 
 UNDATED = "no date"
 
-VERSION = 3
+VERSION = 4
 """Changes with the definitions of grades, accuracy and luck, and with the fields below."""
 
 

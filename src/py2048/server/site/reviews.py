@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("py2048.web")
 
-VERSION = "1"
+VERSION = "2"
 """Reviews of another version count as none: raise it when judges, grades or a summary change."""
 
 MAX_KEPT = 5_000
