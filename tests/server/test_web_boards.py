@@ -97,15 +97,49 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
             assert (await socket.ask(kind, "refused", game=game))["reason"] == "sealed"
     assert "Daily player" not in stranger.get("/daily").text
     with closing(sqlite3.connect(web_server.home / "py2048.sqlite3")) as store, store:
-        store.execute(
-            "UPDATE accounts SET created = '2026-01-01T00:00:00Z' WHERE name = 'Daily player'"
-        )
-    assert "Daily player" in stranger.get("/daily").text
+        store.execute("UPDATE accounts SET created = '2026-01-01' WHERE name = 'Daily player'")
+    while "Daily player" not in stranger.get("/daily").text:
+        await asyncio.sleep(0.05)  # the list may be a second old
     assert "Daily player" not in scores(browser, "ranked", "classic")
     yesterday = datetime.now(UTC).date() - timedelta(days=1)
     assert "Daily player" not in stranger.get(f"/daily?day={yesterday}").text
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
     assert browser.get(f"/daily?day={tomorrow}").status == 404
+
+
+async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) -> None:
+    """At the end of the list, below the boards of the first three; a guest has none."""
+    browser = await named(web_server, "Own player")
+    address = "/leaderboards?rules=3x3"
+    assert "Your place" not in browser.get(address).text
+    async with browser.socket() as socket:
+        game = (await socket.new("3x3", "ranked"))["game"]
+        over = await socket.play_out()
+        await record_of(browser, game)
+    while "Own player" not in (stranger := Browser(web_server).get(address).text):
+        await asyncio.sleep(0.05)  # the list may be a second old
+    page = browser.get(address).text
+    own = page[page.index("Your place") :]
+    assert ">you<" in own
+    assert f'href="/game/{game}"' in own
+    row = ". ".join(f"Row {n}: {', '.join(str(tile or 'empty') for tile in row)}"
+                    for n, row in enumerate(over["board"], 1))  # fmt: skip
+    assert row in page
+    assert "Your place" not in stranger
+    assert "Take a name" in stranger
+
+
+async def test_a_day_says_how_all_did(tmp_path: Path) -> None:
+    """How many have finished it, guests too, their median and their largest tiles."""
+    with serving(tmp_path / "day", *GENEROUS) as server:
+        browser = Browser(server)
+        assert "Nobody has finished it yet." in browser.get("/daily").text
+        async with browser.socket() as socket:
+            await socket.new(mode="daily")
+            score = (await socket.play_out())["score"]
+        while "1 has finished." not in (page := browser.get("/daily").text):
+            await asyncio.sleep(0.05)
+    assert f"Median {score:,}." in page
 
 
 async def test_a_guest_who_finished_the_daily_game_is_not_contradicted(tmp_path: Path) -> None:

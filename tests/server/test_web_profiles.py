@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import operator
 import re
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from xml.etree import ElementTree
 
 import pytest
@@ -18,6 +18,7 @@ from web_server import Browser, WebServer
 from py2048 import get_rules
 from py2048.review.plots import PLOT, bar_plot, line_plot
 from py2048.server.play.games import GameService
+from py2048.server.site.pages import ago
 from py2048.server.site.scores import periods_of, player_page, plots_section
 from py2048.storage import Store, open_store
 from py2048.storage.schema import reviews
@@ -48,6 +49,23 @@ def test_periods_leave_nothing_out() -> None:
         ("2026-03-01", 7, 7, 85.0),
     ]
     assert periods_of([]) == []
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [
+        ("2026-11-27T12:00:00.500000Z", "just now"),
+        ("2026-11-27T11:59:00Z", "1 min ago"),
+        ("2026-11-27T09:00:00Z", "3 h ago"),
+        ("2026-11-26T11:00:00Z", "yesterday"),
+        ("2026-11-17T11:00:00Z", "10 days ago"),
+        ("2025-11-26T11:00:00Z", "26 November 2025"),
+        ("2025-11-26", "26 November 2025"),
+    ],
+)
+def test_how_long_ago(moment: str, said: str) -> None:
+    """As people say it, to the minute, the hour or the day; long ago by its date."""
+    assert ago(moment, datetime(2026, 11, 27, 12, tzinfo=UTC)) == said
 
 
 @settings(max_examples=25)

@@ -199,6 +199,19 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store: Store) -> None:
     assert scores(store, "ranked", "3x3") == [("Ada", 7), ("Bob", 7)]
 
 
+def test_a_place_is_that_of_the_list(store: Store) -> None:
+    """Ties included; whoever has no game on a board has no place, nor has a guest."""
+    for number, score in enumerate((7, 9, 7, 3, 9)):
+        store.accounts.claim_name(f"p{number}", f"Player {number}", "hash")
+        finish(store, deal(store, f"p{number}"), score)
+    finish(store, deal(store, "guest"), 99)
+    found = store.leaderboards.top("ranked", "classic")
+    for place, row in enumerate(found, 1):
+        assert store.leaderboards.standing(row.owner, "ranked", "classic") == (place, row)
+    assert store.leaderboards.standing("guest", "ranked", "classic") is None
+    assert store.leaderboards.standing("p0", "ranked", "5x5") is None
+
+
 def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
     """Taking a name brings the games of the guest; deleting the account takes all."""
     for score in (10, 30, 20):
@@ -324,6 +337,8 @@ def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
         "ever": lambda: store.leaderboards.top("ranked", "classic"),
         "day": lambda: store.leaderboards.top("ranked", "classic", "day"),
         "daily": lambda: store.leaderboards.top("daily", "classic", "2048-01-31"),
+        "place": lambda: store.leaderboards.standing("p1", "ranked", "classic"),
+        "scores of a day": lambda: store.online.day_scores("2048-01-31"),
         "live": lambda: store.online.live(["g1", "g2", "g3"]),
         "daily game": lambda: store.online.daily("p1", "2048-01-31"),
         "name": lambda: store.accounts.find_name("p1"),

@@ -156,10 +156,9 @@ def ago(moment: str, now: datetime | None = None) -> str:
     """Return how long ago a moment of ISO 8601 was, as people say it; of a day its name."""
     if "T" not in moment:
         return day_name(moment)
-    passed = (now or datetime.now(UTC)) - datetime.fromisoformat(moment)
-    minutes, hours, days = (
-        passed // timedelta(**{unit: 1}) for unit in ("minutes", "hours", "days")
-    )
+    now = now or datetime.now(UTC)
+    minutes = (now - datetime.fromisoformat(moment)) // timedelta(minutes=1)
+    hours, days = minutes // 60, minutes // (24 * 60)
     if minutes < 1:
         return _("just now")
     if hours < 1:
@@ -170,7 +169,7 @@ def ago(moment: str, now: datetime | None = None) -> str:
         return _("yesterday")
     if days < 31:
         return ngettext("{n} day ago", "{n} days ago", days).format(n=days)
-    return day_name(moment[:10])
+    return day_name(moment[:10], now.date())
 
 
 _KINDS = {

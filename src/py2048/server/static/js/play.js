@@ -254,7 +254,9 @@ class Table {
     const shown = this.#hasState ? this.game?.game : null; // a game that was only kept was not asked for
     const game = unsent ?? shown ?? wish.get("game") ?? this.#current;
     this.#isSyncing = unsent !== null;
-    if (!unsent && !shown && wish.get("new") === "daily") this.start("classic", "daily");
+    const mode = ["daily", "ranked"].find((name) => name === wish.get("new"));
+    const rules = (mode === "ranked" && wish.get("rules")) || "classic";
+    if (!unsent && !shown && mode) this.start(rules, mode);
     else if (game) this.connection.send({ type: "open", game });
     else this.start("classic", this.newGame.mode === "daily" ? "casual" : this.newGame.mode);
   }
