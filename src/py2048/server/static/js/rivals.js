@@ -7,6 +7,8 @@ import { spoken } from "./speech.js";
 
 const TICK = 250;
 const MINUTE = 60_000;
+/** Whether this is the page of the battle, where one's own board is among the others. */
+const isPage = Boolean(document.getElementById("battle"));
 
 export class Rivals {
   #place;
@@ -31,7 +33,8 @@ export class Rivals {
     this.#announce = announce;
     this.#ticked = ticked;
     addStyle(new URL("../css/battle.css", import.meta.url).pathname);
-    place.replaceChildren(element("h2", {}, _("Battle")), this.#time, this.#list, this.#end);
+    if (!isPage) place.replaceChildren(element("h2", {}, _("Battle")));
+    place.append(this.#time, this.#list, this.#end);
   }
 
   /** The time that is left, in words. */
@@ -120,7 +123,7 @@ function row(player, isMe, stage) {
     state ? element("span", { class: "muted small" }, state) : "",
     element("span", { class: "rival-score" }, grouped(score)),
   );
-  return element("li", {}, line, board && !isMe ? small(board, name) : "");
+  return element("li", {}, line, board && (isPage || !isMe) ? small(board, name) : "");
 }
 
 /** The initials of somebody on the colour of a tile, as the server's macro `avatar`. */
