@@ -9,9 +9,13 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from store_games import add_record
 from web_server import GENEROUS, Answer, Browser, WebServer, elsewhere, serving
 
 from py2048 import Record
+from py2048.server.play.games import GameService
+from py2048.server.site.scores import standing_of
+from py2048.storage import open_store
 from py2048.storage.records import season_of
 
 PASSWORD = "correct horse battery"
@@ -108,10 +112,9 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
 
 
 async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) -> None:
-    """At the end of the list, below the boards of the first three; a guest has none."""
+    """It is marked in the list, with the boards of the first three above; a guest has none."""
     browser = await named(web_server, "Own player")
     address = "/leaderboards?rules=3x3"
-    assert "Your place" not in browser.get(address).text
     async with browser.socket() as socket:
         game = (await socket.new("3x3", "ranked"))["game"]
         over = await socket.play_out()
@@ -119,14 +122,24 @@ async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) 
     while "Own player" not in (stranger := Browser(web_server).get(address).text):
         await asyncio.sleep(0.05)  # the list may be a second old
     page = browser.get(address).text
-    own = page[page.index("Your place") :]
-    assert ">you<" in own
-    assert f'href="/game/{game}"' in own
-    row = ". ".join(f"Row {n}: {', '.join(str(tile or 'empty') for tile in row)}"
-                    for n, row in enumerate(over["board"], 1))  # fmt: skip
-    assert row in page
-    assert "Your place" not in stranger
+    assert f'id="row-{game}" aria-current="true"' in page
+    assert f'id="row-{game}" aria-current' not in stranger
+    board = ". ".join(f"Row {n}: {', '.join(str(tile or 'empty') for tile in row)}"
+                      for n, row in enumerate(over["board"], 1))  # fmt: skip
+    assert board in page
     assert "Take a name" in stranger
+
+
+def test_an_own_place_behind_the_list_stands_below_it(tmp_path: Path) -> None:
+    """With as many before it as there are."""
+    with open_store(tmp_path / "py2048.sqlite3") as store:
+        for number in range(102):
+            store.accounts.claim_name(f"p{number}", f"Player {number}", "hash")
+            add_record(store, f"r{number}", owner=f"p{number}", category="ranked", score=number)
+        row = standing_of(GameService(store), "p0", "ranked", "classic", "ever")
+        assert row
+        assert (row.place, row.game, row.score) == (102, "r0", 0)
+        assert "r0" not in [each.id for each in store.leaderboards.top("ranked", "classic")]
 
 
 async def test_a_day_says_how_all_did(tmp_path: Path) -> None:

@@ -171,14 +171,17 @@ async def test_the_puzzle_of_the_day(player: Player) -> None:
     worst = min(puzzle.values, key=puzzle.values.__getitem__)
     await player.press(f"Arrow{str(worst).capitalize()}")
     await player.page.wait_for_selector("#answer")
-    assert await player.text("#verdict") == f"Not {worst}: {puzzle.best} is the best move."
+    assert await player.text("#verdict") == f"Not {worst}: {puzzle.best} is best."
     assert await violations(player) == []
     await player.look("puzzle-answer")
     await player.page.get_by_role("button", name=str(puzzle.best).capitalize()).click()
-    await player.page.wait_for_selector(f"text=Right: {puzzle.best}.")
-    rows = await player.page.locator("#answer tbody tr").all_text_contents()
+    await player.page.wait_for_selector(f"text=Right: {puzzle.best} is best.")
+    rows = await player.page.locator("#answer .options li").all_text_contents()
     assert len(rows) == len(puzzle.values)
-    assert f"{puzzle.values[puzzle.best]:,.0f}" in rows[0]
+    assert [str(puzzle.best).capitalize() in rows[0], "best" in rows[0]] == [True, True]
+    await player.page.get_by_text("In points").click()
+    points = await player.page.locator("#answer details").inner_text()
+    assert f"{puzzle.values[puzzle.best]:,.0f}" in points
     illegal = set(Direction) - set(puzzle.values)
     assert await player.page.locator("#puzzle button[disabled]").count() == len(illegal)
 

@@ -19,6 +19,7 @@ import msgspec
 
 from py2048.errors import Py2048Error, StaleGameError, StorageError
 from py2048.game.turn import start_from
+from py2048.language import _
 from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.play import fairness
@@ -66,7 +67,7 @@ def find(games: GameService, battle_id: str) -> Battle:
     """
     found = games.store.battles.find(checked_game_id(battle_id))
     if found is None:
-        raise ActionRejected("unknown_game", "there is no such battle")
+        raise ActionRejected("unknown_game", _("there is no such battle"))
     return found
 
 
@@ -86,7 +87,12 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
     """
     if minutes not in map(str, MINUTES):
         some = ", ".join(map(str, MINUTES))
-        raise ActionRejected("rules", f"a battle lasts {some} minutes, not {minutes[:20]!r}")
+        raise ActionRejected(
+            "rules",
+            _("a battle lasts {some} minutes, not {minutes}").format(
+                some=some, minutes=repr(minutes[:20])
+            ),
+        )
     battle_id, secret = secrets.token_hex(8), fairness.new_secret(fairness.BATTLE)
     wanted = checked_rules(rules)
     dealt(wanted, secret)  # whether it can be played
@@ -118,9 +124,9 @@ def start(games: GameService, battle_id: str, account: str) -> str:
     if battle.starts is not None:
         return address_of(battle_id)
     if not battle.players or battle.players[0].account != account:
-        raise AccountError("the player who came first starts the battle")
+        raise AccountError(_("the player who came first starts the battle"))
     if len(battle.players) < MIN_PLAYERS:
-        raise AccountError("a battle needs two: give the link to somebody")
+        raise AccountError(_("a battle needs two: give the link to somebody"))
     starts = datetime.now(UTC) + COUNTDOWN
     ends = starts + timedelta(minutes=battle.minutes)
     new = {each.seat: _dealt(battle, each) for each in battle.players}
@@ -165,7 +171,7 @@ def leave(games: GameService, battle_id: str, account: str) -> str:
     if player is not None and player.score is None:
         tries = (_stop(games, battle_id, player, has_left=True) for _ in range(_TRIES))
         if not any(tries):
-            raise StaleGameError("a move was just being saved: leave once more")
+            raise StaleGameError(_("a move was just being saved: leave once more"))
     return address_of(battle_id)
 
 
@@ -221,7 +227,7 @@ def rematch(games: GameService, battle_id: str, account: str) -> str:
     """
     battle = find(games, battle_id)
     if not battle.is_settled:
-        raise AccountError("this battle is not over yet")
+        raise AccountError(_("this battle is not over yet"))
     fresh, secret = secrets.token_hex(8), fairness.new_secret(fairness.BATTLE)
     return join(games, games.store.battles.rematch(battle, fresh, secret), account)
 
@@ -249,7 +255,7 @@ def players_of(
 def _stand(
     games: GameService, player: BattlePlayer, game: OnlineGame | None
 ) -> schema.BattlePlayerInfo:
-    name = player.name or (guest_name(player.account) if player.account else "somebody")
+    name = player.name or (guest_name(player.account) if player.account else _("somebody"))
     info = schema.BattlePlayerInfo(
         player.seat, name, player.game_id, player.score or 0, player.max_tile or 0,
         player.plies or 0, player.score is not None, player.has_left, 0, None,

@@ -24,6 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from py2048.language import N_, _
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
@@ -51,23 +52,25 @@ MAX_BOTS = 5
 _MAX_RECENT = 50
 _NAME = re.compile(r"[A-Za-z0-9 ._-]*[A-Za-z0-9][A-Za-z0-9 ._-]*")
 _NOTICES = {
-    "login": "Welcome back.",
-    "logout": "You are logged out.",
-    "ended": "That browser is logged out.",
-    "everywhere": "You are logged out everywhere.",
-    "password": "The password is changed; all other browsers are logged out.",
-    "recovered": "The password is changed, and you are logged out elsewhere. The code is used up.",
-    "token-ended": "The program's token is revoked: it cannot play until it has a new one.",
-    "bot-deleted": "The program's account is gone, with its games.",
-    "deleted": "The account is gone, with all that was kept of it.",
+    "login": N_("Welcome back."),
+    "logout": N_("You are logged out."),
+    "ended": N_("That browser is logged out."),
+    "everywhere": N_("You are logged out everywhere."),
+    "password": N_("The password is changed; all other browsers are logged out."),
+    "recovered": N_(
+        "The password is changed, and you are logged out elsewhere. The code is used up."
+    ),
+    "token-ended": N_("The program's token is revoked: it cannot play until it has a new one."),
+    "bot-deleted": N_("The program's account is gone, with its games."),
+    "deleted": N_("The account is gone, with all that was kept of it."),
 }
 Form = dict[str, str]
 
 
 async def show(request: Request, user: User) -> Response:
     """The page."""
-    notice = _NOTICES.get(request.query_params.get("done", ""))
-    return await _page(request, user, notice=notice)
+    said = _NOTICES.get(request.query_params.get("done", ""))
+    return await _page(request, user, notice=said and _(said))
 
 
 async def export(request: Request, user: User) -> Response:
@@ -83,12 +86,12 @@ async def act(request: Request, user: User) -> Response:
     name = request.path_params["action"]
     action = _ACTIONS.get(name)
     if action is None:
-        raise HTTPException(404, "There is no such form.")
+        raise HTTPException(404, _("There is no such form."))
     form = Form()
     try:
         form = await read_form(request)
         if user.is_guest and name not in _FOR_GUESTS:
-            raise FormError("Log in first.", 403)
+            raise FormError(_("Log in first."), 403)
         response = await action(request, user, form)
         await disconnect_signed_out(services_of(request))
         return response
@@ -136,7 +139,7 @@ def _back(what: str) -> RedirectResponse:
 
 async def _claim(request: Request, user: User, form: Form) -> Response:
     if not user.is_guest:
-        raise FormError("This account has a name already.", 403)
+        raise FormError(_("This account has a name already."), 403)
     name = checked_name(form.get("name", ""))
     _check_pace(request)
     hashed = await _new_hash(request, form.get("password", ""), name)
@@ -146,7 +149,7 @@ async def _claim(request: Request, user: User, form: Form) -> Response:
         lambda games: games.store.accounts.claim_name(user.account, name, hashed, hashes)
     )
     signed_in = await sign_in(request, account)
-    return await _page(request, signed_in, notice="The name is yours.", secret=("codes", codes))
+    return await _page(request, signed_in, notice=_("The name is yours."), secret=("codes", codes))
 
 
 async def _login(request: Request, user: User, form: Form) -> Response:
@@ -155,7 +158,7 @@ async def _login(request: Request, user: User, form: Form) -> Response:
     hashed = account.password if account else None
     is_right = await _verify(request, hashed, form.get("password", ""), device)
     if account is None or not is_right:
-        raise FormError("The name or the password is wrong.", 403)
+        raise FormError(_("The name or the password is wrong."), 403)
     services_of(request).limits.logins.forgive(attempt)
     await _end_session(request, user.session, user.account)
     return await _back_as(request, account, "login")
@@ -163,9 +166,9 @@ async def _login(request: Request, user: User, form: Form) -> Response:
 
 async def _recover(request: Request, _user: User, form: Form) -> Response:
     """Set a new password by a recovery code, which is used up."""
-    account, _, attempt = await _attempt(request, form)
+    account, _device, attempt = await _attempt(request, form)
     services, code = services_of(request), code_hash(form.get("code", "")[:200])
-    wrong = FormError("The name or the recovery code is wrong.", 403)
+    wrong = FormError(_("The name or the recovery code is wrong."), 403)
     if account is None or code not in await services.do(
         lambda games: games.store.accounts.recovery_codes(account.id)
     ):
@@ -290,7 +293,7 @@ async def _bot_of(request: Request, user: User, form: Form) -> Account:
     for bot in bots:
         if bot.id == form.get("bot"):
             return bot
-    raise FormError("You have no such program.", 404)
+    raise FormError(_("You have no such program."), 404)
 
 
 _ACTIONS: dict[str, Callable[[Request, User, Form], Awaitable[Response]]] = {
@@ -325,7 +328,7 @@ async def _checked(request: Request, user: User, form: Form) -> Account:
     _check_wait(services, services.limits.logins.attempt(attempt))
     account = await services.do(GameService.account, user.account)
     if not await _verify(request, account.password, form.get("password", ""), user.session):
-        raise FormError("The password is wrong.", 403)
+        raise FormError(_("The password is wrong."), 403)
     services.limits.logins.forgive(attempt)
     return account
 
@@ -363,7 +366,9 @@ def _check_pace(request: Request) -> None:
 def _check_wait(services: Services, wait: float) -> None:
     if wait:
         services.metrics.limited.inc()
-        raise FormError(f"Too many attempts: wait {max(1, round(wait))} seconds.", 429)
+        raise FormError(
+            _("Too many attempts: wait {n} seconds.").format(n=max(1, round(wait))), 429
+        )
 
 
 # Names
@@ -378,10 +383,12 @@ def checked_name(text: str) -> str:
     name = " ".join(text.split())
     if not (1 < len(name) <= MAX_NAME and _NAME.fullmatch(name)):
         raise FormError(
-            f"A name has 2 to {MAX_NAME} letters from A to Z, digits, spaces, dots, - and _."
+            _("A name has 2 to {most} letters from A to Z, digits, spaces, dots, - and _.").format(
+                most=MAX_NAME
+            )
         )
     if looks_of(name).startswith(looks_of("guest")):
-        raise FormError("Names that begin with guest belong to guests.")
+        raise FormError(_("Names that begin with guest belong to guests."))
     return name
 
 
@@ -412,16 +419,22 @@ def check_password(password: str, name: str) -> None:
     from zxcvbn import zxcvbn
 
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
-        raise FormError(f"A password has {MIN_PASSWORD} to {MAX_PASSWORD} characters.")
+        raise FormError(
+            _("A password has {least} to {most} characters.").format(
+                least=MIN_PASSWORD, most=MAX_PASSWORD
+            )
+        )
     words = [*_OURS, name, *name.split()]
     with _estimating:
         found: dict[str, Any] = zxcvbn(password[:_JUDGED], words)
     if found["guesses"] >= MIN_GUESSES:
         return
-    feedback, said = found["feedback"], ["This password is easily guessed."]
+    feedback, said = found["feedback"], [_("This password is easily guessed.")]
     if any(word.casefold() in password.casefold() for word in words):
-        said.append("It has the name of the account or of the game in it.")
-    better = feedback["suggestions"] or ["Take three or four words, or let your browser make one."]
+        said.append(_("It has the name of the account or of the game in it."))
+    better = feedback["suggestions"] or [
+        _("Take three or four words, or let your browser make one.")
+    ]
     raise FormError(" ".join([*said, *filter(None, [feedback["warning"]]), *better]))
 
 

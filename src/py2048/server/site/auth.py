@@ -18,6 +18,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from py2048.errors import StorageError
+from py2048.language import _
 from py2048.server.http.middleware import LANGUAGE_COOKIE, token_in
 from py2048.server.play.games import GameService, guest_name, new_account_id
 from py2048.server.play.rooms import SIGN_IN
@@ -92,7 +93,7 @@ async def user_of(request: Request, *, wait: bool = True) -> User:
         await services.ready()
     user, found = None, services.cookies.read(request.headers.get("cookie"))
     if found is not None:
-        account, mark, _ = found
+        account, mark, _is_old = found
         believed = User(account, mark if isinstance(mark, int) else 0)
         try:
             user = await _known(services, *found) if services.is_ready else believed
@@ -224,9 +225,11 @@ def _signed_in(games: GameService, session: str) -> User | None:
 
 def browser_of(agent: str) -> str:
     """Return what people call the browser of a ``User-Agent``."""
-    browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "A browser")
+    browser = next((name for mark, name in _BROWSERS.items() if mark in agent), _("A browser"))
     system = next((name for mark, name in _SYSTEMS.items() if mark in agent), None)
-    return f"{browser} on {system}" if system else browser
+    if system is None:
+        return browser
+    return _("{browser} on {system}").format(browser=browser, system=system)
 
 
 # Tokens

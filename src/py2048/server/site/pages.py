@@ -223,14 +223,14 @@ async def read_form(request: Request) -> dict[str, str]:
     """
     kind = request.headers.get("content-type", "application/x-www-form-urlencoded")
     if kind.partition(";")[0].strip() != "application/x-www-form-urlencoded":
-        raise FormError("Send the form as application/x-www-form-urlencoded.")
+        raise FormError(_("Send the form as application/x-www-form-urlencoded."))
     try:
         text = (await request.body()).decode()
         fields = parse_qs(text, keep_blank_values=True, max_num_fields=10)
         if any("\0" in values[-1] for values in fields.values()):
             raise ValueError  # no browser sends it, and PostgreSQL cannot look for it
     except (ClientDisconnect, ValueError):
-        raise FormError("The form cannot be read.") from None
+        raise FormError(_("The form cannot be read.")) from None
     return {key: values[-1] for key, values in fields.items()}
 
 
@@ -259,7 +259,7 @@ async def choose_language(request: Request) -> Response:
     """Have this browser's pages in a language, and go back to the page that asked."""
     chosen = (await read_form(request)).get("language", "")
     if chosen not in LANGUAGES:
-        raise FormError("There is no such language.")
+        raise FormError(_("There is no such language."))
     came_from = urlsplit(request.headers.get("referer", ""))
     back = f"/{came_from.path.lstrip('/')}?{came_from.query}".rstrip("?")
     cookie = services_of(request).cookies.write_language(chosen)

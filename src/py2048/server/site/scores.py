@@ -70,6 +70,9 @@ async def leaderboards(request: Request, user: User) -> Response:
     mine = None
     if not user.is_guest:
         mine = await services.do(standing_of, user.account, board, chosen.text, period)
+    if mine and f'"row-{mine.game}"' in lists:
+        row = f'id="row-{mine.game}"'
+        lists, mine = Markup(lists.replace(Markup(row), Markup(f'{row} aria-current="true"'))), None
     return render(
         request,
         user,
