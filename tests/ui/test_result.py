@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_screen import FakeScreen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.board import Board
-from py2048.game import Game, Record
+from py2048.game import Record
 from py2048.players import Unit
 from py2048.rules import get_rules
 from py2048.session import Session, open_session
@@ -19,19 +19,9 @@ from py2048.ui.shared.result import BARS, NONE, PENDING, Result, luck_text, resu
 from py2048.ui.shared.themes import DARK
 
 
-def over(*, played: bool = False) -> Game:
-    """A game that is over: at once, without a point, or after some moves."""
-    rules = get_rules("classic", rows=2, columns=2)
-    if not played:
-        return Game(rules, board=Board(((2, 4), (8, 16))))
-    game = Game(rules, seed=1, board=Board(((2, 2), (8, 16))))
-    while not game.is_over:
-        game.play(game.legal_directions()[0])
-    return game
-
-
-def headline(earlier: list[int], today: list[int], **more: object) -> str:
-    return result_of(over(), kind="2x2", earlier=earlier, today=today, **more).headline  # type: ignore[arg-type]
+def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
+    """The end of a small game."""
+    return result_of("2x2", score, largest=16, moves=moves, **more)
 
 
 @pytest.mark.parametrize(
@@ -48,64 +38,56 @@ def test_a_sentence_says_how_the_points_compare(
     earlier: list[int], today: list[int], said: str
 ) -> None:
     """With the player's best, else with those of today."""
-    assert headline(earlier, today) == f"0 points. {said}"
+    assert result(earlier=earlier, today=today).headline == f"0 points. {said}"
 
 
 def test_a_daily_game_is_compared_with_dailies_and_with_its_day() -> None:
     """Best among the player's own; its place is among all others on the same tiles."""
-    game = over(played=True)
-    others = [game.score - 1] * 63 + [game.score + 1] * 37
-    result = result_of(game, kind="Daily", earlier=[1], field=others, streak=13)
-    assert result.headline.endswith("Your best daily.")
-    assert result.place == "Better than 63 % of 100 games on the same tiles"
-    assert [figure.label for figure in result.figures][-1] == "Streak"
-    assert result.figures[-1].value == "13 days"
-    assert headline([], [], field=[]).endswith("Your first daily.")
-    assert result_of(game, kind="Daily", field=[]).place == "You are the first on these tiles."
+    daily = result(60, earlier=[1], field=[59] * 63 + [61] * 37, streak=13)
+    assert daily.headline == "60 points. Your best daily."
+    assert daily.place == "Better than 63 % of 100 games on the same tiles"
+    assert daily.figures[-1] == ("Streak", "13 days")
+    assert result(field=[]).headline.endswith("Your first daily.")
+    assert result(field=[]).place == "You are the first on these tiles."
 
 
 def test_few_games_are_counted_and_have_no_bars() -> None:
     """A share of three games says little, and bars of two less."""
-    game = over(played=True)
-    result = result_of(game, kind="2x2", earlier=[0, 10**6])
-    assert (result.place, result.bars) == ("Better than 1 of your 2 other games", ())
+    few = result(60, earlier=[0, 10**6])
+    assert (few.place, few.bars) == ("Better than 1 of your 2 other games", ())
 
 
 @given(st.lists(st.integers(-100, 10**7), min_size=3), st.integers(-50, 10**7))
 def test_every_game_stands_in_one_bar(others: list[int], score: int) -> None:
     """This one in its own, which is where its score is between the ends."""
-    game = over()
-    shown = result_of(game, kind="2x2", earlier=[each - score for each in others])
-    assert shown.bars == ()  # no move was made
-    game = over(played=True)
-    result = result_of(game, kind="2x2", earlier=others)
-    assert len(result.bars) == BARS
-    assert sum(result.bars) == len(others) + 1
-    assert result.bars[result.mine] > 0
-    assert result.mine == min(game.score * BARS // result.high, BARS - 1)
-    assert result.is_open == (max(others) > result.high)
-    low, high = result.low_and_high
-    assert (low, high.endswith("+")) == ("0", result.is_open)
+    found = result(score, earlier=others)
+    assert len(found.bars) == BARS
+    assert sum(found.bars) == len(others) + 1
+    assert found.bars[found.mine] > 0
+    assert found.mine == min(max(score, 0) * BARS // found.high, BARS - 1)
+    assert found.is_open == (max(others) > found.high)
+    low, high = found.low_and_high
+    assert (low, high.endswith("+")) == ("0", found.is_open)
 
 
 def test_a_few_giants_do_not_press_the_rest_together() -> None:
     """They stand in the last bar, which says so."""
-    result = result_of(over(played=True), kind="2x2", earlier=[*range(0, 1000, 10), 10**6])
-    assert (result.high, result.is_open, result.bars[-1]) == (1000, True, 6)
+    found = result(60, earlier=[*range(0, 1000, 10), 10**6])
+    assert (found.high, found.is_open, found.bars[-1]) == (1000, True, 6)
 
 
 def test_the_review_fills_the_places_that_are_kept_for_it() -> None:
     """And none that failed leaves a screen waiting."""
-    result = result_of(over(played=True), kind="2x2")
-    assert [figure.value for figure in result.figures].count(PENDING) == 2
-    assert result.review == "Review"
-    done = result.reviewed(90.6, "+3 %", 4)
-    assert [figure.label for figure in done.figures] == [figure.label for figure in result.figures]
+    first = result(60)
+    assert [figure.value for figure in first.figures].count(PENDING) == 2
+    assert first.review == "Review"
+    done = first.reviewed(90.6, "+3 %", 4)
+    assert [figure.label for figure in done.figures] == [figure.label for figure in first.figures]
     assert [figure.value for figure in done.figures][1:3] == ["91 %", "+3 %"]
     assert done.review == "Review 4 mistakes"
-    assert done.is_update_of(result)
-    assert not done.is_update_of(result_of(over(), kind="2x2"))
-    assert [figure.value for figure in result.with_review(None).figures][1:3] == [NONE, NONE]
+    assert done.is_update_of(first)
+    assert not done.is_update_of(result(64))
+    assert [figure.value for figure in first.without_review("Busy").figures][1:3] == ["Busy", NONE]
 
 
 def test_luck_is_a_share() -> None:
@@ -118,9 +100,9 @@ def test_luck_is_a_share() -> None:
 
 def test_a_game_of_a_computer_is_no_ones_best() -> None:
     """It has no place among a person's games, and is not reviewed unasked."""
-    result = result_of(over(played=True), kind="2x2", earlier=[1, 2, 3, 4], is_by_computer=True)
-    assert result.headline.endswith("Played by a computer.")
-    assert (result.place, result.bars, result.accuracy) == ("", (), NONE)
+    found = result(60, earlier=[1, 2, 3, 4], is_by_computer=True)
+    assert found.headline.endswith("Played by a computer.")
+    assert (found.place, found.bars, found.accuracy) == ("", (), NONE)
 
 
 def finished(session: Session) -> tuple[Controller, FakeScreen]:

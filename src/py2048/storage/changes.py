@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from py2048.errors import StorageError
 from py2048.storage.database import Subject, is_sqlite
 from py2048.storage.online import insert_online_games
-from py2048.storage.schema import json_text
+from py2048.storage.schema import json_text, reviews
 from py2048.storage.values import GameChange, NewOnlineGame, utc_now
 
 # These statements are the drivers' own: for thousands of rows a second SQLAlchemy, which looks at
@@ -100,6 +100,10 @@ def _write(connection: Connection, ordered: Sequence[GameChange | NewOnlineGame]
         if _advance(connection, changes) != len(changes):
             return False
         _add_turns(connection, changes)
+        # An undo may take back the end of a game: what was reviewed is another game.
+        undone = [each.id for each in changes if each.revision - each.seen != len(each.turns)]
+        if undone:
+            connection.execute(sa.delete(reviews).where(reviews.c.game_id.in_(undone)))
     return True
 
 

@@ -1,4 +1,4 @@
-"""Reviews of finished games: asked for, computed by one process at a time, kept for all who look.
+"""Reviews of games that are over: asked for, computed by one process at a time, kept for all.
 
 A row is the whole truth about a review, so a process that is killed loses no request, and every
 process on one database shows the same progress. The process that computes a review holds a claim
@@ -12,7 +12,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from py2048.storage.database import Subject, insert_new, is_sqlite
-from py2048.storage.schema import records, reviews
+from py2048.storage.schema import games, records, reviews
 from py2048.storage.values import ReviewClaim, StoredReview, utc_now
 
 _STATE = sa.select(*(column for column in reviews.c if column.name != "moves"))
@@ -61,7 +61,7 @@ class Reviews(Subject):
         return [(row.finished, row.figure) for row in self._database.rows(query)][::-1]
 
     def request(self, game_id: str, version: str) -> None:
-        """Ask for the review of a finished game.
+        """Ask for the review of a game that is over; one that goes on after all has none.
 
         Nothing happens if it is pending, or finished without a fault in the same version.
         """
@@ -70,7 +70,9 @@ class Reviews(Subject):
         useless = reviews.c.game_id == game_id, ~_PENDING, is_useless
         with self._database.write() as connection:
             connection.execute(sa.update(reviews).where(*useless).values(fresh))
-            owner = connection.scalar(sa.select(records.c.owner).where(records.c.id == game_id))
+            over = sa.select(games.c.owner).where(games.c.id == game_id, games.c.is_over)
+            finished = sa.select(records.c.owner).where(records.c.id == game_id)
+            owner = connection.scalar(finished) or connection.scalar(over)
             if owner is not None:  # otherwise the account was deleted meanwhile
                 row = {"game_id": game_id, "owner": owner, **fresh}
                 connection.execute(insert_new(connection, reviews), row)

@@ -1,16 +1,15 @@
 """The pages of a game: its replay, or live; record and review; playing on; what is shared of it.
 
-What is shared, a page with a picture and a text that everyone may open, tells no tile's place, no
-move and no secret, so that a daily game may be shared on its day.
+What is shared, a page with a picture of the last board and a text, which everyone may open, tells
+no move and no secret, so that a daily game may be shared on its day.
 """
 
 from __future__ import annotations
 
-import asyncio
 import io
 import re
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -25,17 +24,28 @@ from py2048.board import Board
 from py2048.game import Game, Record
 from py2048.game.record import encode_turn
 from py2048.game.turn import score_after
+from py2048.language import N_, _, day_of_month, ngettext, number
+from py2048.players import Unit
+from py2048.review import Grade
 from py2048.review.plots import GRAPH
+from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.http.middleware import address_of
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, OnlineGame
-from py2048.server.schema import CASUAL, POSITION, ActionRejected, checked_game_id
+from py2048.server.schema import CASUAL, DAILY, POSITION, ActionRejected, checked_game_id
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.challenges import streak_of
 from py2048.server.site.pages import origin_of, page, read_form, render, row_of
-from py2048.server.site.reviews import MAX_MOVES, request_review, review_answer
-from py2048.storage import NewOnlineGame
+from py2048.server.site.reviews import (
+    MAX_MOVES,
+    ended_game,
+    figures_of,
+    request_review,
+    review_answer,
+)
+from py2048.storage import NewOnlineGame, OnlineGameInfo
+from py2048.ui.shared.result import NONE, kind_of, luck_text, result_of
 from py2048.ui.shared.themes import DARK
 
 STRIDE = 512
@@ -46,11 +56,10 @@ WIDTH, HEIGHT = 1200, 630
 
 _MAX_REPLAYS = 16
 _TURN = re.compile("[0-9]{1,7}")
-_EDGE, _SIDE = 80, 380
+_EDGE, _SIDE = 60, 510
 _MAX_SQUARES = 14
 _FIRST_SQUARE = 16
 _MAX_PICTURES = 256
-_TRIES, _PAUSE_S = 20, 0.2
 
 
 async def visible_game(request: Request, user: User) -> str:
@@ -138,6 +147,95 @@ async def ask_for_review(request: Request, user: User) -> str:
     return game
 
 
+async def show_result(request: Request, user: User) -> Response:
+    """What the end of the user's own game shows; who posts asks for its review, too."""
+    services, game = services_of(request), checked_game_id(request.path_params["game"])
+    refused = ""
+    if request.method == "POST":
+        who = user.account, address_of(request.scope)
+        try:
+            await request_review(services, game, *who, for_figures=True)
+        except ActionRejected as error:
+            refused = error.reason
+    shown = await services.do(end_of, game, user.account, refused)
+    address = f"{origin_of(request)}/game/{game}"
+    return render(request, user, "_result.html", game_id=game, address=address, **shown)
+
+
+def end_of(games: GameService, game_id: str, account: str, refused: str = "") -> dict[str, Any]:
+    """Return what the end of an account's own game shows.
+
+    Args:
+        games: the games.
+        game_id: the game.
+        account: whose it must be.
+        refused: why its review was not granted, if it was asked for in vain.
+
+    Raises:
+        ActionRejected: if the account has no such game that is over (``unknown_game``).
+    """
+    ended, card = ended_game(games, game_id), card_of(games, game_id)
+    if ended is None or card is None or ended[1].owner != account:
+        raise ActionRejected("unknown_game", "you have no such game that is over")
+    row, info = ended
+    now = datetime.now(UTC)
+    dailies = games.store.online.daily_results(account)
+    others: dict[str, Any]
+    if info.day:
+        mine = [each for each in dailies if each.category == DAILY and each.game_id != game_id]
+        field = [each for each, _tile in games.store.online.day_scores(info.day)]
+        others = {"earlier": [each.score for each in mine], "field": field}
+        others["streak"] = card.streak
+    else:
+        found = games.store.records.ends(account, row.rules.text)
+        ends = [(end.score, end.finished[:10]) for end in found if end.finished != row.finished]
+        today = [score for score, day in ends if day == str(now.date())]
+        others = {"earlier": [score for score, _day in ends], "today": today}
+    if info.day and row.score in others["field"] and row.finished:
+        others["field"].remove(row.score)  # its own
+    result = result_of(
+        kind_of_game(row, info),
+        row.score,
+        largest=row.max_tile,
+        moves=row.plies,
+        target=row.rules.target,
+        is_by_computer=row.board == "computer",
+        **others,
+    )
+    state, summary = figures_of(games, game_id)
+    if summary is not None:
+        luck = luck_text(summary.luck, Unit(summary.unit), summary.expected)
+        mistakes = sum(n for grade, n in summary.counts.items() if Grade(grade).is_mistake)
+        result = result.reviewed(summary.accuracy, luck, mistakes)
+    elif state in ("none", "failed"):
+        result = result.without_review(_(REFUSED[refused]) if refused in REFUSED else NONE)
+    left = 1440 - 60 * now.hour - now.minute
+    return {
+        "result": result,
+        "card": card,
+        "is_pending": state in ("waiting", "running"),
+        "is_daily": info.day is not None,
+        "has_played": any(each.day == str(now.date()) and each.category for each in dailies),
+        "opens": fairness.sealed_until(info),
+        "hours": left // 60,
+        "minutes": left % 60,
+    }
+
+
+REFUSED = {"busy": N_("Busy"), "off": N_("Off"), "length": N_("Too long")}
+"""Why a game is not reviewed, in a word."""
+
+_MODES = {"ranked": N_("Ranked"), "battle": N_("Battle")}
+
+
+def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
+    """Return what was played: "Daily · 26 November", "Classic", "Classic · Ranked"."""
+    if info.day:
+        return f"{_('Daily')} · {day_of_month(date.fromisoformat(info.day))}"
+    kind = kind_of(Rules.parse(row.rules.text))
+    return f"{kind} · {_(_MODES[info.mode])}" if info.mode in _MODES else kind
+
+
 async def play_on(request: Request, user: User) -> Response:
     """Begin a casual game from a position of a finished game, and go to it."""
     services = services_of(request)
@@ -205,26 +303,23 @@ async def share(request: Request, user: User) -> Response:
 
 async def show_picture(request: Request, _user: User) -> Response:
     """The picture."""
-    services, (_, card) = services_of(request), await _card(request)
+    services, (game, card) = services_of(request), await _card(request)
     services.limits.check(cards=address_of(request.scope))
-    body = await services.rooms.in_thread(picture, card)
-    headers = {"cache-control": "public, max-age=86400"}
-    return Response(body, media_type="image/png", headers=headers)
+
+    def draw(games: GameService) -> bytes:
+        return picture(card, games.load(game).session.game.board)
+
+    headers = {"cache-control": "public, max-age=3600", "vary": "accept-language, cookie"}
+    return Response(await services.do(draw), media_type="image/png", headers=headers)
 
 
 async def _card(request: Request) -> tuple[str, Card]:
-    """Return the game in an address and what is shared of it, waiting while it is verified."""
-    services, game = services_of(request), checked_game_id(request.path_params["game"])
-    for _ in range(_TRIES):
-        saved, card = await services.do(
-            lambda games: (games.store.games.find(game), card_of(games, game))
-        )
-        if card is not None:
-            return game, card
-        if saved is None or not saved.is_over:
-            break
-        await asyncio.sleep(_PAUSE_S)
-    raise HTTPException(404, "There is no such finished game.")
+    """Return the game in an address and what is shared of it."""
+    game = checked_game_id(request.path_params["game"])
+    card = await services_of(request).do(card_of, game)
+    if card is None:
+        raise HTTPException(404, "There is no such finished game.")
+    return game, card
 
 
 ROUTES = (
@@ -232,6 +327,8 @@ ROUTES = (
     page("/game/{game}/record", record),
     page("/game/{game}/review", review, "POST"),
     page("/game/{game}/play", play_on, "POST"),
+    page("/game/{game}/result", show_result),
+    page("/game/{game}/result", show_result, "POST"),
     page("/game/{game}/share", share),
     page("/game/{game}/card.png", show_picture),
 )
@@ -245,7 +342,7 @@ class Card:
     """What is shared of a finished game.
 
     Attributes:
-        title: which kind of game it was.
+        kind: what was played.
         player: whose it was, None for a guest.
         score: the final score.
         max_tile: the largest tile at the end.
@@ -254,7 +351,7 @@ class Card:
         streak: on how many days in a row the player has finished the daily challenge, with this.
     """
 
-    title: str
+    kind: str
     player: str | None
     score: int
     max_tile: int
@@ -265,13 +362,17 @@ class Card:
     @property
     def points(self) -> str:
         """What the score is."""
-        return f"points in {self.plies:,} {'move' if self.plies == 1 else 'moves'}"
+        said = ngettext("{points} points in {n} move", "{points} points in {n} moves", self.plies)
+        return said.format(points=number(self.score), n=number(self.plies))
 
     @property
     def lines(self) -> list[str]:
-        """What there is to say, in lines."""
-        said = [f"{self.score:,} {self.points}", f"largest tile {self.max_tile:,}"]
-        return [*said, f"{self.streak:,} days in a row"] if self.streak > 1 else said
+        """What else there is to say, in lines."""
+        said = [_("Largest tile {tile}").format(tile=number(self.max_tile))]
+        if self.streak > 1:
+            days = ngettext("{n} day in a row", "{n} days in a row", self.streak)
+            said.append(days.format(n=number(self.streak)))
+        return said
 
     @property
     def squares(self) -> str:
@@ -282,51 +383,61 @@ class Card:
 
     def text(self, address: str) -> str:
         """Return what people paste elsewhere, with the address of the page."""
-        return "\n".join(filter(None, [self.title, self.squares, *self.lines, address]))
+        said = [f"2048 · {self.kind}", self.points, self.squares, *self.lines, address]
+        return "\n".join(filter(None, said))
 
 
 def card_of(games: GameService, game_id: str) -> Card | None:
-    """Return what is shared of a game; None while it has no record."""
-    found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
-    if found is None or info is None:
+    """Return what is shared of a game; None while it is in progress."""
+    if not (ended := ended_game(games, game_id)):
         return None
-    rules = messages.rules_info(found.rules)
-    title = (
-        f"2048 daily challenge {info.day}" if info.day else f"2048 {rules.name}, {found.category}"
-    )
+    row, info = ended
     streak = 0
-    if info.day:  # as it stood with the game of that day
+    if info.day:  # as it stood with the game of that day, which counts before it has a record
         until = [
-            each for each in games.store.online.daily_results(info.owner) if each.day <= info.day
+            replace(each, category=each.category or DAILY) if each.game_id == game_id else each
+            for each in games.store.online.daily_results(info.owner)
+            if each.day <= info.day
         ]
         then = streak_of(until, date.fromisoformat(info.day))
         streak = then.current if then.is_done else 0
-    return Card(title, info.name, found.score, found.max_tile, found.plies, rules.target, streak)
+    kind, target = kind_of_game(row, info), row.rules.target
+    return Card(kind, info.name, row.score, row.max_tile, row.plies, target, streak)
 
 
 # The picture
 
 
 @lru_cache(maxsize=_MAX_PICTURES)
-def picture(card: Card) -> bytes:
-    """Return a card as a PNG file."""
-    image = Image.new("RGB", (WIDTH, HEIGHT), DARK.page)
+def picture(card: Card, board: Board) -> bytes:
+    """Return a card as a PNG file, with the board on which the game ended."""
+    image = Image.new("RGB", (2 * WIDTH, 2 * HEIGHT), DARK.page)  # smooth corners: drawn large
     pen = ImageDraw.Draw(image)
-    tile = DARK.tile(card.max_tile)
-    mask = Image.new("L", (2 * _SIDE, 2 * _SIDE))
-    ImageDraw.Draw(mask).rounded_rectangle((0, 0, *mask.size), 64, fill=255)
-    image.paste(tile.background, (_EDGE, (HEIGHT - _SIDE) // 2), mask.reduce(2))
-    middle = (_EDGE + _SIDE / 2, HEIGHT / 2)
-    _write(pen, middle, str(card.max_tile), tile.text, 190, _SIDE * 0.86, "mm")
-    left, width = 2 * _EDGE + _SIDE, WIDTH - 3 * _EDGE - _SIDE
-    _write(pen, (left, 150), card.title, DARK.muted, 44, width, "lm")
-    _write(pen, (left, 262), f"{card.score:,}", DARK.ink, 130, width, "lm")
-    for row, line in enumerate((card.points, *card.lines[2:])):
-        _write(pen, (left, 375 + 62 * row), line, DARK.ink, 44, width, "lm")
+    top = HEIGHT - _SIDE
+    pen.rounded_rectangle((top, top, top + 2 * _SIDE, top + 2 * _SIDE), 2 * _EDGE // 3, DARK.board)
+    rows, columns = board.shape
+    cell = 2 * _SIDE / (max(rows, columns) + 0.3)
+    for row, line in enumerate(board.rows):
+        for column, value in enumerate(line):
+            x = top + _SIDE + cell * (column - columns / 2)
+            y = top + _SIDE + cell * (row - rows / 2)
+            box = (x + 0.07 * cell, y + 0.07 * cell, x + 0.93 * cell, y + 0.93 * cell)
+            face = DARK.tile(value).background if value else DARK.empty
+            pen.rounded_rectangle(box, 0.09 * cell, face)
+            if value:
+                middle, ink = (x + cell / 2, y + cell / 2), DARK.tile(value).text
+                _write(pen, middle, str(value), ink, 0.42 * cell, 0.72 * cell, "mm", bold=True)
+    left = top + 2 * _SIDE + 2 * _EDGE
+    width = 2 * WIDTH - left - 2 * _EDGE
+    _write(pen, (left, 300), f"2048 · {card.kind}", DARK.muted, 72, width, "lm")
+    _write(pen, (left, 520), number(card.score), DARK.ink, 250, width, "lm", bold=True)
+    below = [card.points.removeprefix(number(card.score)).strip(), *card.lines]
+    for index, said in enumerate(below):
+        _write(pen, (left, 730 + 104 * index), said, DARK.ink, 72, width, "lm")
     if card.player and card.player.isascii():  # the font inside Pillow has no other letters
-        _write(pen, (left, 505), card.player, DARK.accent, 44, width, "lm")
+        _write(pen, (left, 730 + 104 * len(below)), card.player, DARK.accent, 72, width, "lm")
     file = io.BytesIO()
-    image.quantize(64, Image.Quantize.FASTOCTREE).save(file, "PNG")
+    image.reduce(2).quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG")
     return file.getvalue()
 
 
@@ -338,11 +449,16 @@ def _write(
     size: float,
     width: float,
     anchor: str,
+    *,
+    bold: bool = False,
 ) -> None:
     """Write a line no wider than `width`, smaller where it would be."""
     font = ImageFont.load_default(size)
-    font = ImageFont.load_default(size * min(1.0, width / max(pen.textlength(text, font), 1)))
-    pen.text(place, text, colour, font, anchor)
+    size *= min(1.0, width / max(pen.textlength(text, font), 1))
+    # The font has one weight; an outline of its own colour makes it bold.
+    stroke = size / 38 if bold else 0
+    font = ImageFont.load_default(size)
+    pen.text(place, text, colour, font, anchor, stroke_width=stroke, stroke_fill=colour)
 
 
 # Pages of turns
@@ -384,12 +500,12 @@ class Replays:
         offset, start, score = places.get(at, _Place(0, record.start, 0))
         rest = replace(record, start=start, turns=record.turns[offset:], times=())
         replayed = islice(rest.replay(), first + most - at * stride)
-        for number, (board, turn, _) in enumerate(replayed, at * stride + 1):
+        for place, (board, turn, _score) in enumerate(replayed, at * stride + 1):
             before, score = score, score_after(record.rules, score, turn, board)
             offset += len(encode_turn(turn))
-            if number % stride == 0:
-                places[number // stride] = _Place(offset, board, score)
-            if number > first:
+            if place % stride == 0:
+                places[place // stride] = _Place(offset, board, score)
+            if place > first:
                 turns.append(messages.turn_info(turn, score, score - before, board))
         total = sum(1 for _ in record.steps)
         times = list(record.times[first : first + most])

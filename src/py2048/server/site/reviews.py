@@ -34,9 +34,10 @@ from py2048.review.words import describe_move
 from py2048.server import schema
 from py2048.server.http.monitoring import Metrics
 from py2048.server.play import fairness
-from py2048.server.play.games import GameService
+from py2048.server.play.games import GameService, replayed
+from py2048.server.play.messages import game_row
 from py2048.server.schema import ActionRejected
-from py2048.storage import RecordSummary
+from py2048.storage import OnlineGameInfo, RecordSummary
 from py2048.storage.values import ReviewClaim, StoredReview, utc_text
 
 if TYPE_CHECKING:
@@ -85,8 +86,13 @@ _LETTERS = {name: letter for letter, name in _NAMES.items()}
 # What is asked for
 
 
-async def request_review(services: Services, game_id: str, account: str, address: str) -> None:
+async def request_review(
+    services: Services, game_id: str, account: str, address: str, *, for_figures: bool = False
+) -> None:
     """Ask for the review of a finished game, unless it is there or on its way.
+
+    For the figures alone, which help with no move, a player may ask for that of a game that is
+    sealed, or that an undo could still take up again.
 
     Raises:
         ActionRejected: if reviews are switched off (``off``), there is no such game
@@ -96,15 +102,18 @@ async def request_review(services: Services, game_id: str, account: str, address
     if not services.settings.reviews:
         raise ActionRejected("off", "games are not reviewed on this server")
     services.limits.check(reviews=account, reviews_from=address)
-    await services.do(_request, game_id, services.reviews.asked_from(address))
+    owner = account if for_figures else ""
+    await services.do(_request, game_id, services.reviews.asked_from(address), owner)
     services.reviews.wake()
 
 
-def _request(games: GameService, game_id: str, asked: set[str]) -> None:
-    record, reviews = _record(games, game_id), games.store.reviews
-    if record.plies > MAX_MOVES:
+def _request(games: GameService, game_id: str, asked: set[str], owner: str) -> None:
+    reviews, own = games.store.reviews, owner and ended_game(games, game_id)
+    is_own = own and own[1].owner == owner
+    plies = own[0].plies if own and is_own else _record(games, game_id).plies
+    if plies > MAX_MOVES:
         raise ActionRejected(
-            "length", f"this game has {record.plies:,} moves: at most {MAX_MOVES:,} are reviewed"
+            "length", f"this game has {plies:,} moves: at most {MAX_MOVES:,} are reviewed"
         )
     if reviews.pending() >= MAX_PENDING:
         raise ActionRejected("busy", "too many games wait for a review: try again later")
@@ -139,6 +148,26 @@ def review_answer(
             first=first,
             moves=_unpacked(moves, first, limit) if isinstance(moves, list) else [],
         )
+
+
+def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
+    """Return a game that is over, also one without a record, which an undo could take up again."""
+    # In this order: a game that is finished meanwhile is found in one of the two.
+    open_game = games.store.online.open_game(game_id)
+    info, record = games.store.online.info(game_id), games.store.records.summary(game_id)
+    found = record or (open_game if open_game and open_game.is_over else None)
+    return (game_row(found), info) if found and info else None
+
+
+def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSummary | None]:
+    """Return how far the review of a game is, and what it says.
+
+    Of a game that is sealed only its player may be told, and no move.
+    """
+    review = games.store.reviews.find(game_id)
+    if review is None or (state := _state(review)) != "done":
+        return _state(review), None
+    return state, msgspec.convert(review.summary, schema.ReviewSummary)
 
 
 def _record(games: GameService, game_id: str) -> RecordSummary:
@@ -253,7 +282,7 @@ class ReviewQueue:
         """
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
-        work = self._reviewer, store.records.load(claim.game_id), theirs
+        work = self._reviewer, _record_text(store, claim.game_id), theirs
         process = context.Process(target=_compute, args=work)
         process.start()
         theirs.close()
@@ -275,6 +304,14 @@ class ReviewQueue:
         if isinstance(told, Exception):
             raise told
         return told
+
+
+def _record_text(store: Store, game_id: str) -> str:
+    """Return the record of a game, also of one that an undo could still take up again."""
+    saved, info = store.games.find(game_id), store.online.info(game_id)
+    if saved is None or info is None:
+        return store.records.load(game_id)
+    return replayed(saved, info).record().to_json()
 
 
 # The process

@@ -236,8 +236,12 @@ class Presenter:
         game, ends = self.session.game, self.session.ends()
         today = datetime.now().astimezone().date()
         return result_of(
-            game,
-            kind=kind_of(game.rules),
+            kind_of(game.rules),
+            game.score,
+            largest=game.board.max_tile,
+            moves=game.ply,
+            target=game.rules.target,
+            is_final=game.is_over,
             earlier=[end.score for end in ends],
             today=[end.score for end in ends if _day(end.finished) == today],
             is_by_computer=is_by_computer,

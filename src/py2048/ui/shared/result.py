@@ -14,15 +14,11 @@ When the review of the game has come, `cover` is called again with the same resu
 draw it at once, without waiting or fading again (`result.is_update_of(shown)` tells). `None` takes
 it away. `MOTION_MS` of `themes` says how long to wait for the last move, and to fade.
 
->>> from py2048.game import Game
->>> from py2048.board import Board
->>> from py2048.rules import get_rules
->>> over = Game(get_rules("2x2"), board=Board(((2, 4), (8, 16))))
->>> result = result_of(over, kind="2x2", earlier=[40, 52, 12])
+>>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
-'0 points. 52 short of your best.'
+'8,688 points. 3,712 short of your best.'
 >>> [figure.value for figure in result.reviewed(90.9, "+3 %", mistakes=4).figures]
-['16', '91 %', '+3 %', '0']
+['512', '91 %', '+3 %', '540']
 """
 
 from __future__ import annotations
@@ -36,7 +32,6 @@ from py2048.players import Unit
 from py2048.rules import list_rules
 
 if TYPE_CHECKING:
-    from py2048.game import Game
     from py2048.review import Review
     from py2048.rules import Rules
 
@@ -143,11 +138,15 @@ class Result:
         return replace(self, accuracy=f"{accuracy:.0f} %", luck=luck, mistakes=mistakes)
 
     def with_review(self, review: Review | None) -> Result:
-        """Return the result with a review, or, where there can be none, without waiting for it."""
+        """Return the result with a review, `None` where there can be none."""
         if review is None:
-            return replace(self, accuracy=NONE, luck=NONE)
+            return self.without_review(NONE)
         luck = luck_text(review.luck, review.unit, review.expected)
         return self.reviewed(review.accuracy, luck, len(review.mistakes))
+
+    def without_review(self, why: str) -> Result:
+        """Return the result of a game that is not reviewed, and why in a word."""
+        return replace(self, accuracy=why, luck=NONE)
 
     def is_update_of(self, other: Result | None) -> bool:
         """Say whether another result is of the same end of the same game."""
@@ -186,9 +185,13 @@ def luck_text(luck: float, unit: Unit, expected: float | None) -> str:
 
 
 def result_of(
-    game: Game,
-    *,
     kind: str,
+    score: int,
+    *,
+    largest: int,
+    moves: int,
+    target: int | None = None,
+    is_final: bool = True,
     earlier: Sequence[int] = (),
     today: Sequence[int] = (),
     field: Sequence[int] | None = None,
@@ -198,8 +201,12 @@ def result_of(
     """Return what the end of a game shows before its review has come.
 
     Args:
-        game: the game, which is over, or won and goes on.
-        kind: what it is called.
+        kind: what the game is called.
+        score: its points.
+        largest: its largest tile.
+        moves: how many were made.
+        target: the tile that wins it, if any.
+        is_final: whether it is over; otherwise it is won, and goes on.
         earlier: the scores of the player's other games of the kind.
         today: those of them that ended today.
         field: the scores of all others on the same tiles, for a daily game; by default it is
@@ -208,36 +215,34 @@ def result_of(
         is_by_computer: whether a computer player made a move of it: it is no one's best then,
             and not reviewed by itself.
     """
-    score, is_daily = game.score, field is not None
+    is_daily = field is not None
     points = ngettext("{n} point.", "{n} points.", score).format(n=number(score))
     if is_by_computer:
         compared = _("Played by a computer.")
     else:
         compared = _compared(score, earlier, today, is_daily=is_daily)
     others = earlier if field is None else field
+    has_won = target is not None and largest >= target and not is_by_computer
+    title = _("You win") if has_won else _("Game over")
+    if not is_final:
+        title = _("You made {tile}").format(tile=target)
     result = Result(
         kind=kind,
-        title=_title(game, is_by_computer=is_by_computer),
+        title=title,
         headline=f"{points} {compared}",
         score=score,
-        largest=game.board.max_tile,
-        moves=game.ply,
+        largest=largest,
+        moves=moves,
         streak=streak,
-        is_final=game.is_over,
+        is_final=is_final,
     )
-    if is_by_computer or not game.ply or not game.is_over:
-        return result.with_review(None)
+    if is_by_computer or not moves or not is_final:
+        return result.without_review(NONE)
     result = replace(result, place=_place(score, others, is_daily=is_daily))
     if len(others) < MIN_GAMES:
         return result
     bars, mine, high, is_open = _distribution(score, others)
     return replace(result, bars=bars, mine=mine, high=high, is_open=is_open)
-
-
-def _title(game: Game, *, is_by_computer: bool) -> str:
-    if not game.is_over:
-        return _("You made {tile}").format(tile=game.rules.target)
-    return _("You win") if game.has_won and not is_by_computer else _("Game over")
 
 
 def _compared(score: int, earlier: Sequence[int], today: Sequence[int], *, is_daily: bool) -> str:
