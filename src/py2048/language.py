@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from datetime import date
     from gettext import GNUTranslations
 
 ENGLISH: Final = "en"
@@ -75,13 +74,6 @@ def N_(text: str) -> str:  # noqa: N802 (gettext's own name for it)
     return text
 
 
-#: The months, marked.
-MONTHS: Final = (
-    *(N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"), N_("July")),
-    *(N_("August"), N_("September"), N_("October"), N_("November"), N_("December")),
-)
-
-
 @cache
 def catalogue(code: str) -> GNUTranslations:
     """Return a language's texts, read once, when the first is asked for."""
@@ -95,11 +87,6 @@ def number(value: float, digits: int = 0, *, signed: bool = False) -> str:
     """Write a number as the language does: 7,412.5 in English, 7.412,5 in Portuguese."""
     written = f"{value:{'+' if signed else ''},.{digits}f}"
     return written if language() == ENGLISH else written.translate(_COMMA_FOR_POINT)
-
-
-def day_of_month(day: date) -> str:
-    """Write a day of this year: 26 November, 26 de novembro."""
-    return _("{day} {month}").format(day=day.day, month=_(MONTHS[day.month - 1]))
 
 
 _COMMA_FOR_POINT: Final = str.maketrans(",.", ".,")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import re
 from datetime import UTC, datetime, timedelta
@@ -14,6 +13,7 @@ from PIL import Image, ImageDraw
 from store_games import add_record, new_online_game
 from web_server import Browser, WebServer
 
+from py2048.board import Board
 from py2048.server.play.games import GameService
 from py2048.server.site.games import HEIGHT, WIDTH, Card, card_of, picture
 from py2048.storage import Store, open_store
@@ -38,14 +38,14 @@ def test_the_squares(tile: int, target: int | None, squares: str) -> None:
     assert Card("2048", None, 4, tile, 1, target).squares == squares
 
 
-def test_the_text_is_lines_of_words() -> None:
+def test_the_text_explains_itself() -> None:
     """Squares are decoration: score, moves, tile and streak are said in words."""
-    card = Card("2048 daily challenge 2026-11-23", "Ada", 12345, 1024, 812, 2048, 5)
+    card = Card("Daily · 23 November", "Ada", 12345, 1024, 812, 2048, 5)
     assert card.text("https://2048.example/game/1f/share").splitlines() == [
-        "2048 daily challenge 2026-11-23",
-        "🟧🟧🟧🟧🟧🟧🟧⬜",
+        "2048 · Daily · 23 November",
         "12,345 points in 812 moves",
-        "largest tile 1,024",
+        "🟧🟧🟧🟧🟧🟧🟧⬜",
+        "Largest tile 1,024",
         "5 days in a row",
         "https://2048.example/game/1f/share",
     ]
@@ -55,23 +55,27 @@ def test_the_text_is_lines_of_words() -> None:
     ("plies", "said"), [(1, "points in 1 move"), (2000, "points in 2,000 moves")]
 )
 def test_the_picture_says_what_the_text_says(plies: int, said: str) -> None:
-    """A battle may end after one move."""
-    card = Card("2048", None, 4, 4, plies, None)
-    assert card.lines[0] == f"4 {said}"
+    """And shows the last board; a battle may end after one move."""
+    card = Card("Battle", None, 4, 64, plies, None)
+    assert card.points == f"4 {said}"
     with patch.object(ImageDraw.ImageDraw, "text") as written:
-        picture(card)
-    assert said in [call.args[1] for call in written.call_args_list]
+        picture(card, Board(((2, 64), (0, 16))))
+    assert {said, "2", "64", "16"} <= {call.args[1] for call in written.call_args_list}
 
 
 @pytest.mark.parametrize("name", [None, "Ada", "Жанна", "W" * 24])
-@pytest.mark.parametrize("tile", [0, 2, 3, 2**60])
-def test_the_picture_is_one_that_social_sites_take(name: str | None, tile: int) -> None:
-    """A small PNG of their size, whoever played and whatever tile was reached."""
-    card = Card("2048 " + "long name " * 4, name, 2**52, tile, 10**6, 2048, 400)
-    body = picture(card)
+@pytest.mark.parametrize("tile", [0, 2, 2**60])
+@pytest.mark.parametrize("shape", [(4, 4), (1, 6), (16, 16)])
+def test_the_picture_is_one_that_social_sites_take(
+    name: str | None, tile: int, shape: tuple[int, int]
+) -> None:
+    """A small PNG of their size, whoever played and whatever the board is."""
+    rows, columns = shape
+    card = Card("long name " * 4, name, 2**52, tile, 10**6, 2048, 400)
+    body = picture(card, Board(((tile,) * columns,) * rows))
     image = Image.open(io.BytesIO(body))
     assert (image.format, image.size) == ("PNG", (WIDTH, HEIGHT))
-    assert len(body) < 60_000
+    assert len(body) < 100_000
 
 
 def daily(store: Store, days: int) -> str:
@@ -101,8 +105,7 @@ async def test_a_page_to_share(web_server: WebServer) -> None:
         game = (await socket.new(mode="daily"))["game"]
         assert crawler.get(f"/game/{game}/share").status == 404
         over = await socket.play_out()
-    while (answer := crawler.get(f"/game/{game}/share")).status == 404:
-        await asyncio.sleep(0.05)
+    answer = crawler.get(f"/game/{game}/share")
     assert crawler.get(f"/game/{game}").status == 403
     assert f"{over['score']:,} points in {over['ply']:,} moves" in answer.text
     address = f"{web_server.url}/game/{game}/share"

@@ -24,11 +24,10 @@ from py2048.board import Board
 from py2048.game import Game, Record
 from py2048.game.record import encode_turn
 from py2048.game.turn import score_after
-from py2048.language import N_, _, day_of_month, ngettext, number
+from py2048.language import N_, _, ngettext, number
 from py2048.players import Unit
 from py2048.review import Grade
 from py2048.review.plots import GRAPH
-from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.http.middleware import address_of
 from py2048.server.play import fairness, messages
@@ -36,7 +35,7 @@ from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, POSITION, ActionRejected, checked_game_id
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.challenges import streak_of
-from py2048.server.site.pages import origin_of, page, read_form, render, row_of
+from py2048.server.site.pages import day_name, origin_of, page, read_form, render, row_of, title_of
 from py2048.server.site.reviews import (
     MAX_MOVES,
     ended_game,
@@ -45,7 +44,7 @@ from py2048.server.site.reviews import (
     review_answer,
 )
 from py2048.storage import NewOnlineGame, OnlineGameInfo
-from py2048.ui.shared.result import NONE, kind_of, luck_text, result_of
+from py2048.ui.shared.result import NONE, luck_text, result_of
 from py2048.ui.shared.themes import DARK
 
 STRIDE = 512
@@ -158,8 +157,8 @@ async def show_result(request: Request, user: User) -> Response:
         except ActionRejected as error:
             refused = error.reason
     shown = await services.do(end_of, game, user.account, refused)
-    address = f"{origin_of(request)}/game/{game}"
-    return render(request, user, "_result.html", game_id=game, address=address, **shown)
+    shown["text"] = shown.pop("card").text(f"{origin_of(request)}/game/{game}/share")
+    return render(request, user, "_result.html", game_path=f"/game/{game}", **shown)
 
 
 def end_of(games: GameService, game_id: str, account: str, refused: str = "") -> dict[str, Any]:
@@ -231,8 +230,8 @@ _MODES = {"ranked": N_("Ranked"), "battle": N_("Battle")}
 def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
     """Return what was played: "Daily · 26 November", "Classic", "Classic · Ranked"."""
     if info.day:
-        return f"{_('Daily')} · {day_of_month(date.fromisoformat(info.day))}"
-    kind = kind_of(Rules.parse(row.rules.text))
+        return f"{_('Daily')} · {day_name(info.day)}"
+    kind = title_of(row.rules)
     return f"{kind} · {_(_MODES[info.mode])}" if info.mode in _MODES else kind
 
 
@@ -293,10 +292,9 @@ async def share(request: Request, user: User) -> Response:
         user,
         "share.html",
         card=card,
-        game_id=game,
-        address=f"{address}/share",
+        game_path=f"/game/{game}",
+        address=address,
         text=card.text(f"{address}/share"),
-        image=f"{address}/card.png",
         size=(WIDTH, HEIGHT),
     )
 

@@ -1,7 +1,7 @@
 // The dialogs: a new game, and my games in progress.
 import { element } from "./cells.js";
 import { grouped } from "./numbers.js";
-import { button } from "./overlay.js";
+import { button } from "./result.js";
 import { read, write } from "./settings.js";
 
 const $ = (id) => document.getElementById(id);

@@ -32,7 +32,7 @@ export function meaning(event) {
 /** Whether what has the focus needs this key for itself. */
 export function isTaken(event) {
   const focus = event.target instanceof Element ? event.target : document.body;
-  if (document.querySelector("dialog[open]")) return true;
+  if (document.querySelector("dialog[open]:not(.result)")) return true;
   if (focus.closest("input:not([type=range]), select, textarea")) return true;
   if (focus.closest("input[type=range]") && event.code.startsWith("Arrow")) return true;
   const presses = event.code === "Space" || event.code === "Enter";
@@ -58,7 +58,7 @@ export function sideOf(x, y, { width, height }) {
 }
 
 /** Call `act(direction)` for each swipe, drag, or mouse click near a side of an element. */
-export function onSwipe(element, act) {
+export function onSwipe(element, act, click = clicked) {
   let start = null;
   element.addEventListener("pointerdown", (event) => {
     if (!event.isPrimary || event.button !== 0 || event.target.closest("button, a")) return;
@@ -68,7 +68,7 @@ export function onSwipe(element, act) {
   element.addEventListener("pointerup", (event) => {
     if (start?.id !== event.pointerId) return;
     const direction =
-      directionOf(event.clientX - start.x, event.clientY - start.y) ?? clicked(element, event);
+      directionOf(event.clientX - start.x, event.clientY - start.y) ?? click(element, event);
     start = null;
     if (direction) act(direction);
   });

@@ -5,9 +5,10 @@ import { GamesDialog, NewGameDialog } from "./dialogs.js";
 import { keepPage } from "./install.js";
 import { isTaken, meaning, onSwipe } from "./input.js";
 import { toggleMotion } from "./motion.js";
+import { _, ngettext } from "./language.js";
 import { grouped } from "./numbers.js";
 import { OfflineGame } from "./offline.js";
-import { Overlay, button, link } from "./overlay.js";
+import { ResultDialog, button, link } from "./result.js";
 import { ActionQueue, MOST } from "./queue.js";
 import { Scene } from "./scene.js";
 import { spoken } from "./speech.js";
@@ -31,7 +32,12 @@ class Table {
   constructor() {
     this.offline = new OfflineGame();
     this.scene = new Scene();
-    this.overlay = new Overlay($("board"));
+    this.result = new ResultDialog({
+      do: (command) => this.do(command),
+      move: (direction) => this.move(direction),
+      leave: (address) => this.#leave(address),
+      toBoard: () => $("board").focus({ preventScroll: true }),
+    });
     this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
     this.games = new GamesDialog((game) => this.connection.send({ type: "open", game }));
     this.computer = new Computer(() => this.#autoplay && this.#letPlay(this.computer.player));
@@ -62,6 +68,7 @@ class Table {
 
   move(direction) {
     if (this.game && !this.#isOver()) this.#push({ type: "move", direction });
+    else if (this.game && !this.result.isUp) this.#end(false);
   }
 
   /** Do what a key or a button says. */
@@ -75,6 +82,7 @@ class Table {
     hint: () => this.#act("hint", this.#isCasual() && !this.#isOver(), { player: this.computer.player }),
     auto: () => this.#toggleAutoplay(),
     new: () => this.#again(),
+    casual: () => this.start("classic", "casual"),
     rules: () => this.#choose(),
     games: () => this.connection.send({ type: "games" }),
     read: () => this.game && this.scene.speech.announce(spoken(this.game.board)),
@@ -106,7 +114,7 @@ class Table {
       this.#unsent();
       return;
     }
-    this.overlay.lower();
+    this.result.lower();
     if (this.queue.length === 1) this.#showAhead();
   }
 
@@ -128,7 +136,7 @@ class Table {
   }
 
   #playAlone(direction) {
-    this.overlay.lower();
+    this.result.lower();
     const message = this.offline.play(direction);
     this.scene.events(message);
     this.#render();
@@ -203,7 +211,7 @@ class Table {
     if (this.#autoplay) this.#letPlay(null);
     else if (!this.#isCasual()) this.#announce(NEEDS_CASUAL);
     else if (!this.#isOver()) {
-      this.overlay.lower();
+      this.result.lower();
       this.#letPlay(this.computer.player);
     }
   }
@@ -287,7 +295,7 @@ class Table {
       this.#dropped(lost - made, "The connection was lost.");
     }
     showLosses();
-    this.overlay.lower();
+    this.result.lower();
     this.#autoplayed(state.autoplay);
     this.#render();
     this.offline.keep(this.game);
@@ -319,7 +327,7 @@ class Table {
     const dropped = this.queue.events(message.version, message.events);
     if (message.events.length) {
       showLosses();
-      this.overlay.lower();
+      this.result.lower();
     }
     this.#autoplayed(message.autoplay);
     this.#render();
@@ -401,7 +409,7 @@ class Table {
 
   // Nothing that is played now would reach anybody.
   #loggedOut() {
-    if (this.overlay.isUp && this.scene.noted === LOGGED_OUT) return; // said, and seen
+    if (this.result.isUp && this.scene.noted === LOGGED_OUT) return; // said, and seen
     this.#announce(LOGGED_OUT, "warn");
     const { length } = this.offline;
     const text = length ? `${moves(length)} still to be sent: log in to keep them.` : "";
@@ -409,7 +417,7 @@ class Table {
       link("Log in", "/account", "primary"),
       button("Go on as a guest", () => location.reload()),
     ];
-    this.overlay.raise({ title: "You are logged out", text, won: false, actions }, false);
+    this.result.raise({ title: "You are logged out", text, won: false, actions }, false);
   }
 
   /** Show what another tab has played without the server. */
@@ -474,25 +482,19 @@ class Table {
   }
 
   // A game that can be undone becomes a record when its player has left it.
-  #leavingLink(label, address) {
-    const made = link(label, address);
-    made.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      this.connection.send({ type: "leave" });
-      setTimeout(() => location.assign(made.href), LEFT);
-    });
-    return made;
+  #leave(address) {
+    this.connection.send({ type: "leave" });
+    setTimeout(() => location.assign(address), LEFT);
   }
 
   #won({ tile }) {
     const mine = this.#isMine();
     this.scene.note(mine ? `You made ${tile}!` : `${tile} is made.`, "good");
-    const on = button("Play on", () => this.overlay.lower(), "primary");
+    const on = button(_("Keep playing"), () => this.result.lower(), "primary");
     const again = button("New game", () => this.#choose());
     const title = mine ? "You win!" : `${tile} is made`;
     const text = `${mine ? `You made ${tile}. ` : ""}Any move plays on.`;
-    this.overlay.raise({ title, text, won: true, actions: [on, again] }, true);
+    this.result.raise({ title, text, won: true, actions: [on, again] }, true);
   }
 
   // Whom a computer player helped with its moves has not won.
@@ -501,17 +503,12 @@ class Table {
   }
 
   #end(soon) {
-    const { outcome, score, best, game, can_undo } = this.game;
-    const won = outcome === "won" || this.game.won;
-    const record = score > 0 && score >= best ? " It is your best." : "";
-    const actions = [
-      button("New game", () => this.#again(), "primary"),
-      this.#leavingLink("Replay", `/game/${game}`),
-      this.#leavingLink("Share", `/game/${game}/share`),
-      ...(can_undo ? [button("Undo", () => this.do("undo"))] : []),
-    ];
-    const title = won && this.#isMine() ? "You win!" : "Game over";
-    this.overlay.raise({ title, text: `${grouped(score)} points.${record}`, won, actions }, soon);
+    const { outcome, score } = this.game;
+    const won = this.#isMine() && (outcome === "won" || this.game.won);
+    const title = won ? _("You win") : _("Game over");
+    const actions = [button(_("New game"), () => this.#again(), "primary")];
+    const text = ngettext("{n} point.", "{n} points.", score);
+    this.result.end(this.game, { title, text, won: false, actions }, soon);
   }
 }
 

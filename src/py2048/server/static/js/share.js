@@ -1,10 +1,41 @@
-// Sharing a finished game: copy the text, or give it to the device.
-import { offerCopy } from "./page.js";
+// Sharing a finished game: the picture and the text to the device, or the text to the clipboard.
+import { element } from "./cells.js";
+import { _ } from "./language.js";
 
-const $ = (id) => document.getElementById(id);
+/**
+ * Share what a button stands for.
+ * @param {HTMLElement} button with the text, the picture's address and that of a page with both
+ * @param {HTMLElement} status where it is said what happened
+ */
+export async function share({ dataset }, status) {
+  const { text, picture, page } = dataset;
+  if (navigator.share) {
+    try {
+      await navigator.share(await withPicture(text, picture));
+      return;
+    } catch (error) {
+      if (error.name === "AbortError") return; // the player thought better of it
+    }
+  }
+  try {
+    await navigator.clipboard.writeText(text);
+    const save = element("a", { href: picture, download: "2048.png" }, _("Save the picture"));
+    status.replaceChildren(_("The text is copied."), " ", save);
+  } catch {
+    const there = element("a", { href: page }, _("Copy it here"));
+    status.replaceChildren(_("Your browser does not copy by itself."), " ", there);
+  }
+}
 
-offerCopy($("copy"), $("share-text"), $("copied"));
-if (navigator.share) {
-  $("send").hidden = false;
-  $("send").addEventListener("click", () => navigator.share({ text: $("share-text").value }).catch(() => {}));
+// What the device is given: the picture, too, where it takes files.
+async function withPicture(text, address) {
+  const answer = navigator.canShare ? await fetch(address).catch(() => null) : null;
+  if (!answer?.ok) return { text };
+  const files = [new File([await answer.blob()], "2048.png", { type: "image/png" })];
+  return navigator.canShare({ files }) ? { text, files } : { text };
+}
+
+for (const button of document.querySelectorAll("main [data-share]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => share(button, document.getElementById("shared")));
 }

@@ -1,7 +1,7 @@
 // The page of a game in progress, which shows each move as it is made.
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
 import { _ } from "./language.js";
-import { button } from "./overlay.js";
+import { button } from "./result.js";
 import { Scene } from "./scene.js";
 
 const SETTLED = 400;
