@@ -54,7 +54,7 @@ async def test_axe_on_the_board(player: Player) -> None:
     assert await violations(player) == []
     await player.deal(ONE_MOVE)
     await player.press("ArrowLeft")
-    await player.page.wait_for_selector(".veil")
+    await player.page.wait_for_selector(".result[open]")
     await player.page.wait_for_timeout(900)
     assert await violations(player) == []
 
@@ -76,7 +76,7 @@ async def test_axe_on_the_other_pages(player: Player) -> None:
     """axe-core finds nothing wrong with any other page, empty or full."""
     game = await player.deal(ONE_MOVE)
     await player.press("ArrowLeft")
-    await player.page.wait_for_selector(".veil")
+    await player.page.wait_for_selector(".result[open]")
     for path in ("/leaderboards", "/daily", "/account", "/about", f"/game/{game}"):
         await player.page.goto(player.url + path)
         if "game" in path:  # which loads again, as a replay

@@ -281,8 +281,8 @@ async def test_a_tall_board_is_seen_whole(guest: Player) -> None:
                 box = await guest.page.locator(part).bounding_box()
                 assert box["y"] + box["height"] <= height, (part, rows, columns)
     await guest.press(*["ArrowDown", "ArrowUp"] * 20)  # no two tiles are left that merge
-    await guest.page.wait_for_selector(".veil.over")
-    box = await guest.page.locator(".veil").bounding_box()
+    await guest.page.wait_for_selector(".result[open]")
+    box = await guest.page.locator(".result").bounding_box()
     assert box["x"] >= 0
     assert box["width"] >= 240
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.async_api import Browser, expect
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import play_to_the_end
 from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving, claim
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser
 
 WHOLE = """() => [...document.querySelectorAll('.mini')].every(
     board => board.scrollWidth <= board.clientWidth)"""
@@ -33,18 +30,17 @@ async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive: Arrive) 
 
 @pytest.mark.slow
 async def test_sharing_a_game(player: Player) -> None:
-    """From the end of a game its card is a click away; the text is marked, copied and said so."""
+    """A press copies the text and offers the picture, at the end of a game and on a page of it."""
     await player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await play_to_the_end(player)
-    await player.page.wait_for_selector(".veil")
-    await player.page.get_by_role("link", name="Share").click()
-    await player.page.wait_for_selector("#copy:not([hidden])")
-    assert await violations(player) == []
-    await player.page.click("#copy")
-    await player.reads("copied", "Copied.")
-    copied = await player.page.evaluate("() => navigator.clipboard.readText()")
-    assert "points in" in copied
-    assert copied.endswith("/share")
+    for place in (".result [role=status]", "#shared"):
+        await player.page.get_by_role("button", name="Share").click()
+        await expect(player.page.locator(place)).to_contain_text("The text is copied.")
+        copied = await player.page.evaluate("() => navigator.clipboard.readText()")
+        assert "points in" in copied
+        assert copied.endswith("/share")
+        assert await violations(player) == []
+        await player.page.goto(copied.splitlines()[-1])
     assert await player.page.evaluate("() => document.querySelector('.share-card').naturalWidth")
 
 

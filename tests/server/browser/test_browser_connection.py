@@ -244,7 +244,7 @@ async def test_a_session_that_ends_elsewhere(arrive: Arrive) -> None:
     await here.deal("classic")
     await log_in(there, "logged out")
     await there.page.click("form[action='/account/everywhere'] button")
-    veil = here.page.locator(".veil")
+    veil = here.page.locator(".result[open]")
     await expect(veil).to_contain_text("You are logged out")
     await here.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp", "u")
     await here.status("You are logged out")
@@ -350,7 +350,7 @@ async def test_a_burst_into_the_end_of_a_game(guest: Player) -> None:
     await guest.deal("short:size=1x2,start=2x2:1,spawn=2:1")
     await guest.press("ArrowLeft", "ArrowRight", "ArrowLeft")
     await guest.said("Game over")
-    await guest.page.wait_for_selector(".veil.over")
+    await guest.page.wait_for_selector(".result[open]")
     assert (await guest.state())["ply"] == 1
 
 

@@ -192,7 +192,7 @@ async def test_moves_wait_for_whoever_made_them(arrive: Arrive) -> None:
     await log_in(there, name)
     await there.page.click("form[action='/account/everywhere'] button")
     line.mend()
-    veil = here.page.locator(".veil")
+    veil = here.page.locator(".result[open]")
     await expect(veil).to_contain_text("3 moves still to be sent: log in to keep them.")
     await veil.get_by_role("button", name="Go on as a guest").click()
     await here.page.wait_for_selector(".tile")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
 
+from playwright.async_api import WebSocketRoute, expect
 from tests.server.browser.visiting import Arrive, Player
 
 from py2048.board import Board
 from py2048.rules import list_rules
-
-if TYPE_CHECKING:
-    from playwright.async_api import WebSocketRoute
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
 """Two tiles of 2 side by side: one move, and the game is over."""
@@ -219,27 +217,27 @@ async def test_win_and_play_on(player: Player) -> None:
     await player.deal(WON_AND_ON)
     await player.press("ArrowLeft")
     await player.said("You made 4: you win. Play on if you like.")
-    await player.page.wait_for_selector(".veil.won")
-    assert await player.text(".veil-title") == "You win!"
+    await player.page.wait_for_selector(".result.won[open]")
+    assert await player.text("#result-title") == "You made 4"
     await player.look("won")
     await player.press("ArrowRight")
     await player.settle()
-    assert await player.page.locator(".veil").count() == 0
+    assert await player.page.locator(".result[open]").count() == 0
     assert (await player.state())["outcome"] == "playing"
 
 
 async def test_a_target_made_by_a_computer_player_is_not_praised(guest: Player) -> None:
-    """The page says that the game is over; the messages are changed to such a game's."""
+    """The page says that it is made; the messages are changed to such a game's."""
 
     def make_computers(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
         server.on_message(lambda message: route.send(_as_a_computers(message)))
 
     await guest.page.route_web_socket("**/ws", make_computers)
-    await guest.deal(WON_AT_ONCE)
-    await guest.press("ArrowRight")
-    await guest.page.wait_for_selector(".veil.won")
-    assert await guest.text(".veil-title") == "Game over"
+    await guest.deal(WON_AND_ON)
+    await guest.press("ArrowLeft")
+    await guest.page.wait_for_selector(".result.won[open]")
+    assert await guest.text("#result-title") == "4 is made"
 
 
 def _as_a_computers(message: str | bytes) -> str:
@@ -253,22 +251,21 @@ async def test_the_end(player: Player) -> None:
     game = await player.deal(ONE_MOVE)
     await player.press("ArrowLeft")
     await player.said("Game over")
-    await player.page.wait_for_selector(".veil.over")
-    assert await player.text(".veil-title") == "Game over"
-    assert "4 points" in await player.text(".veil-text")
-    replay = player.page.locator(".veil a", has_text="Replay")
+    await player.page.wait_for_selector(".result[open]")
+    assert await player.text("#result-title") == "4 points. A first score to beat."
+    replay = player.page.get_by_role("link", name="Watch it again")
     assert await replay.get_attribute("href") == f"/game/{game}"
     await player.page.wait_for_timeout(900)
     await player.look("over")
     await player.press("ArrowLeft")
-    await player.page.click(".veil button:has-text('Undo')")
+    await player.page.get_by_role("button", name="Undo the last move").click()
     await player.settle()
     assert await player.board() == [[2, 2]]
-    assert await player.page.locator(".veil").count() == 0
+    assert await player.page.locator(".result[open]").count() == 0
     assert player.moves() == ["left"]
     await player.press("ArrowRight")
-    await player.page.wait_for_selector(".veil.over")
-    await player.page.click(".veil a")
+    await player.page.wait_for_selector(".result[open]")
+    await replay.click()
     await player.page.wait_for_selector("#place")  # the replay: what is left is a record
 
 
@@ -276,11 +273,88 @@ async def test_a_win_on_the_last_move_is_a_win(guest: Player) -> None:
     """Rules that end at the target show a win, not a loss."""
     await guest.deal(WON_AT_ONCE)
     await guest.press("ArrowRight")
-    await guest.page.wait_for_selector(".veil.won")
-    assert await guest.text(".veil-title") == "You win!"
+    await guest.page.wait_for_selector(".result[open]")
+    assert (await guest.text(".result > p")).endswith("You win")
     await guest.press("n")
     await guest.page.wait_for_function("() => window.py2048?.game?.ply === 0")
     assert await guest.text("#rules-name") == "won"
+
+
+async def test_the_review_comes_into_its_place(player: Player) -> None:
+    """It begins by itself; its figures move nothing, and the text of no button grows."""
+    await player.deal("2x2")
+    await play_out(player)
+    pending = player.page.locator(".result-figures[data-pending]")
+    if await pending.count():
+        boxes = await boxes_of(player)
+        await expect(pending).to_have_count(0)
+        assert await boxes_of(player) == boxes
+    figures = await player.page.locator(".result-figures dd").all_text_contents()
+    assert re.fullmatch(r"\d+ %", figures[1])
+    assert re.fullmatch(r"[+−]?\d+ %", figures[2])  # noqa: RUF001
+    assert "Review" in await player.text(".result [href$='#review']")
+
+
+async def boxes_of(player: Player) -> list[dict[str, float]]:
+    """Where the parts of the result are."""
+    parts = await player.page.locator(".result > *, .result-actions > *").all()
+    return [box for part in parts if (box := await part.bounding_box())]
+
+
+async def play_out(player: Player) -> None:
+    """Play until the result is shown."""
+    while (await player.state())["outcome"] == "playing":
+        await player.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight")
+        await player.settle()
+    await player.page.wait_for_selector(".result[open]")
+
+
+async def test_closing_the_result_leaves_the_board_readable(player: Player) -> None:
+    """The focus is the board's again; a move there shows the result once more, N begins a game."""
+    game = await player.deal(ONE_MOVE)
+    await player.press("ArrowLeft")
+    result = player.page.locator(".result[open]")
+    for close in ("Escape", "button"):
+        await result.wait_for()
+        if close == "Escape":
+            await player.press("Escape")
+        else:
+            await player.page.get_by_role("button", name="Close").click()
+        await expect(result).to_have_count(0)
+        assert await player.page.evaluate("() => document.activeElement.id") == "board"
+        await player.press("ArrowLeft")
+    await result.wait_for()
+    assert (await player.state())["ply"] == 1
+    await player.press("n")
+    await player.page.wait_for_function("game => window.py2048?.game?.game !== game", arg=game)
+    await expect(result).to_have_count(0)
+
+
+async def test_the_device_is_given_picture_and_text(guest: Player) -> None:
+    """Where it takes files; the text explains itself."""
+    await guest.page.add_init_script("""
+        window.given = null;
+        navigator.canShare = () => true;
+        navigator.share = async ({ text, files }) => { window.given = [text, files?.[0].size]; };
+    """)
+    await guest.deal(ONE_MOVE)
+    await guest.press("ArrowLeft")
+    await guest.page.get_by_role("button", name="Share").click()
+    await guest.page.wait_for_function("() => window.given")
+    text, size = await guest.page.evaluate("() => window.given")
+    assert "4 points in 1 move" in text
+    assert size > 1000
+
+
+async def test_a_server_that_tells_nothing_of_the_end(guest: Player) -> None:
+    """The page then says itself that the game is over, and how many points there are."""
+    await guest.page.route("**/result", lambda route: route.abort())
+    await guest.deal(ONE_MOVE)
+    await guest.press("ArrowLeft")
+    await guest.page.wait_for_selector(".result[open]")
+    assert await guest.text("#result-title") == "Game over"
+    assert "4 points." in await guest.text(".result")
+    guest.faults.clear()
 
 
 async def test_new_game_asks_if_one_is_in_progress(player: Player) -> None:

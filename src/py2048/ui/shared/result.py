@@ -65,7 +65,6 @@ class Result:
 
     Attributes:
         kind: what was played, such as "Classic" or "Daily · 26 November".
-        title: how it stands, in a word or two.
         headline: the points, and how they compare with the player's other games.
         score: the points.
         largest: the largest tile.
@@ -79,11 +78,11 @@ class Result:
         mine: the bar of this game.
         high: the score at the right end of the bars.
         is_open: whether the last bar has the games above that, too.
+        has_won: whether a person made the tile that wins.
         is_final: whether the game is over; otherwise it can go on.
     """
 
     kind: str
-    title: str
     headline: str
     score: int
     largest: int
@@ -97,7 +96,15 @@ class Result:
     mine: int = 0
     high: int = 0
     is_open: bool = False
+    has_won: bool = False
     is_final: bool = True
+
+    @property
+    def title(self) -> str:
+        """How the game stands, in a word or two."""
+        if not self.is_final:
+            return _("You made {tile}").format(tile=self.largest)
+        return _("You win") if self.has_won else _("Game over")
 
     @property
     def figures(self) -> list[Figure]:
@@ -222,18 +229,14 @@ def result_of(
     else:
         compared = _compared(score, earlier, today, is_daily=is_daily)
     others = earlier if field is None else field
-    has_won = target is not None and largest >= target and not is_by_computer
-    title = _("You win") if has_won else _("Game over")
-    if not is_final:
-        title = _("You made {tile}").format(tile=target)
     result = Result(
         kind=kind,
-        title=title,
         headline=f"{points} {compared}",
         score=score,
         largest=largest,
         moves=moves,
         streak=streak,
+        has_won=target is not None and largest >= target and not is_by_computer,
         is_final=is_final,
     )
     if is_by_computer or not moves or not is_final:

@@ -492,8 +492,8 @@ class Table {
     this.scene.note(mine ? `You made ${tile}!` : `${tile} is made.`, "good");
     const on = button(_("Keep playing"), () => this.result.lower(), "primary");
     const again = button("New game", () => this.#choose());
-    const title = mine ? "You win!" : `${tile} is made`;
-    const text = `${mine ? `You made ${tile}. ` : ""}Any move plays on.`;
+    const title = mine ? _("You made {tile}", { tile }) : _("{tile} is made", { tile });
+    const text = _("Any move plays on.");
     this.result.raise({ title, text, won: true, actions: [on, again] }, true);
   }
 

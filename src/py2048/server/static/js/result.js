@@ -24,7 +24,10 @@ export class ResultDialog {
     this.#act = act;
     document.body.append(this.#dialog);
     this.#dialog.addEventListener("click", (event) => this.#clicked(event));
-    this.#dialog.addEventListener("close", () => this.lower());
+    this.#dialog.addEventListener("cancel", (event) => {
+      event.preventDefault();
+      this.lower();
+    });
     onSwipe(this.#dialog, (direction) => this.isWon && this.#act.move(direction), () => null);
   }
 
