@@ -143,7 +143,7 @@ async def test_cells_by_keyboard(guest: Player) -> None:
       return [cell.getAttribute("role"), +cell.parentElement.getAttribute("aria-rowindex"),
               +cell.getAttribute("aria-colindex")];
     }"""
-    await guest.page.focus("#games")
+    await guest.page.focus(".account-link")
     await guest.press("Tab")
     assert await guest.page.evaluate(place) == ["gridcell", 1, 1]
     for arrow in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
@@ -179,22 +179,42 @@ async def test_everything_by_keyboard(guest: Player) -> None:
             break
         assert ring, name
         reached.append(name)
-    wanted = ["skip", "brand", "theme", "account-link", "new", "undo", "redo", "hint", "auto",
-              "games", "cell", "left", "up", "down", "right", "player", "speed"]  # fmt: skip
+    wanted = ["skip", "brand", "theme", "account-link", "cell", "undo", "hint", "new", "more",
+              "coach"]  # fmt: skip
     assert [name for name in reached if name in wanted] == wanted
 
 
-async def test_dialogs_keep_and_return_the_focus(guest: Player) -> None:
-    """A dialog takes the focus, keeps the keys to itself, and gives the focus back."""
+async def test_dialogs_keep_the_focus_and_give_it_to_the_board(guest: Player) -> None:
+    """Every dialog keeps the keys to itself; when it is closed they are for the board again."""
     await guest.visit()
-    await guest.page.focus("#new")
-    await guest.press("Enter")
-    await guest.page.wait_for_selector("#new-dialog[open]")
-    assert await guest.page.evaluate("() => document.activeElement.id") == "new-play"
-    await guest.press("ArrowLeft", "KeyS")
-    assert guest.moves() == []
+    focus = "() => document.activeElement.id"
+    for button, dialog in (("new", "new-dialog"), ("more", "menu-dialog")):
+        await guest.page.focus(f"#{button}")
+        await guest.press("Enter")
+        await guest.page.wait_for_selector(f"#{dialog}[open]")
+        assert await guest.page.evaluate(focus) != "board"
+        await guest.press("ArrowLeft", "KeyS")
+        assert guest.moves() == []
+        await guest.press("Escape")
+        assert await guest.page.evaluate(focus) == "board"
+    await guest.press("g")
+    await guest.page.wait_for_selector("#games-dialog[open]")
     await guest.press("Escape")
-    assert await guest.page.evaluate("() => document.activeElement.id") == "new"
+    assert await guest.page.evaluate(focus) == "board"
+
+
+async def test_after_new_and_play_space_is_for_the_board(guest: Player) -> None:
+    """The key that lets the computer play opens no dialog, by whatever way the game began."""
+    await guest.visit()
+    await guest.page.click("#new")
+    await guest.page.click("#new-play")
+    await guest.page.wait_for_selector("#new-dialog", state="hidden")
+    await guest.settle()
+    await guest.press("Space")
+    await guest.page.wait_for_selector("#stop")
+    assert not await guest.page.locator("#new-dialog").is_visible()
+    await guest.press("Space")
+    await guest.page.wait_for_selector("#stop", state="hidden")
 
 
 async def test_a_page_without_scripts(arrive: Arrive) -> None:
@@ -203,4 +223,4 @@ async def test_a_page_without_scripts(arrive: Arrive) -> None:
     await player.page.goto(player.url + "/")
     assert "needs JavaScript" in (await player.page.text_content("noscript") or "")
     await player.page.goto(player.url + "/leaderboards?board=computer&period=week")
-    assert await player.page.locator("h1").text_content() == "Leaderboards"
+    assert await player.page.locator("h1").text_content() == "Ranks"

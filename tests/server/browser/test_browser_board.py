@@ -12,7 +12,7 @@ from tests.server.browser.visiting import SIZES, Arrive, Player, Server, arrivin
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import Merging
-from py2048.ui.shared.themes import THEMES
+from py2048.ui.shared.themes import MOTION_MS, THEMES
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -51,8 +51,8 @@ def turn(board: Board, direction: Direction, **more: Any) -> dict[str, Any]:
     return {"event": {"motions": motions, "spawn": spawn}, "board": after.rows}
 
 
-async def test_the_originals_timings(guest: Player) -> None:
-    """100 ms to slide, eased in and out; then 200 ms in which a merged tile pops and one grows."""
+async def test_the_timings_are_the_one_tables(guest: Player) -> None:
+    """Tiles slide, then a merged tile pops from its full size and a new one grows."""
     await stage(guest)
     board = Board.parse("2 2 . . / 4 . . . / . . . . / . . . 8")
     told = turn(board, Direction.RIGHT, spawn={"tile": 2, "cell": [2, 0]})
@@ -66,11 +66,13 @@ async def test_the_originals_timings(guest: Player) -> None:
     )
     slides = [each for each in found if each["moves"]]
     assert sorted(each["value"] for each in slides) == [2, 2, 4]
-    assert {(s["duration"], s["delay"], s["easing"]) for s in slides} == {(100, 0, "ease-in-out")}
-    (pop,) = (each for each in found if each["scales"] == ["0", "1.2", "1"])
-    assert (pop["value"], pop["duration"], pop["delay"], pop["easing"]) == (4, 200, 100, "ease")
-    (grow,) = (each for each in found if each["scales"] == ["0", "1"])
-    assert (grow["value"], grow["duration"], grow["delay"]) == (2, 200, 100)
+    slide = MOTION_MS["slide"]
+    eased = (slide, 0, "cubic-bezier(0.3, 0, 0.2, 1)")
+    assert {(s["duration"], s["delay"], s["easing"]) for s in slides} == {eased}
+    (pop,) = (each for each in found if each["scales"] == ["1", "1", "1.12", "1"])
+    assert (pop["value"], pop["duration"], pop["delay"]) == (4, MOTION_MS["pop"], slide)
+    (grow,) = (each for each in found if each["scales"] == ["0.3", "1"])
+    assert (grow["value"], grow["duration"], grow["delay"]) == (2, MOTION_MS["spawn"], slide)
     assert len(found) == 5
 
 
@@ -260,7 +262,7 @@ async def test_a_phone_on_its_side(guest: Player) -> None:
     await guest.visit()
     for width, height in ((844, 390), (667, 375), (568, 320)):
         await guest.page.set_viewport_size({"width": width, "height": height})
-        for part in ("#board", "#new", ".pad", "#score", ".log-in"):
+        for part in ("#board", "#new", "#undo", "#more", "#score", ".log-in"):
             box = await guest.page.locator(part).bounding_box()
             assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
             assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
@@ -277,7 +279,7 @@ async def test_a_tall_board_is_seen_whole(guest: Player) -> None:
         await guest.deal(f"wide:size={rows}x{columns}")
         for width, height in ((1280, 720), (568, 320)):
             await guest.page.set_viewport_size({"width": width, "height": height})
-            for part in ("#board", ".pad"):
+            for part in ("#board", "#new"):
                 box = await guest.page.locator(part).bounding_box()
                 assert box["y"] + box["height"] <= height, (part, rows, columns)
     await guest.press(*["ArrowDown", "ArrowUp"] * 20)  # no two tiles are left that merge
@@ -291,7 +293,7 @@ async def test_zoom(arrive: Arrive) -> None:
     """At four times the size (a window of 320 by 200) everything can still be reached."""
     player = await arrive(viewport={"width": 320, "height": 200})
     await player.visit()
-    for selector in ("#new", "#undo", "#hint", ".pad [data-direction=up]", "#player", "footer a"):
+    for selector in ("#new", "#undo", "#hint", "#more", "#coach", "footer a"):
         await player.page.locator(selector).first.scroll_into_view_if_needed()
         box = await player.page.locator(selector).first.bounding_box()
         assert box["x"] >= 0

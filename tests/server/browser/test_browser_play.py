@@ -84,8 +84,12 @@ async def test_no_key_is_lost(guest: Player) -> None:
 
 
 async def test_buttons_of_the_pad_move(player: Player) -> None:
-    """Four buttons move too, for those who cannot swipe or press keys."""
+    """Four buttons move too, for those who cannot swipe or press keys; the menu shows them."""
     await player.visit()
+    assert not await player.page.locator(".pad").is_visible()
+    await player.page.click("#more")
+    await player.page.click("#pad-line")
+    await player.press("Escape")
     for direction in ("left", "up", "right", "down"):
         await player.page.click(f".pad [data-direction={direction}]")
     await player.settle()
@@ -153,6 +157,7 @@ async def test_undo_and_redo(player: Player) -> None:
     await player.press("u")
     await player.status("nothing to undo")
     for _ in player.events("undone"):
+        await player.page.click("#more")
         await player.page.click("#redo")
     await player.settle()
     assert await player.board() == last == await player.cells()
@@ -163,26 +168,26 @@ async def test_hint(player: Player) -> None:
     """A hint marks the best direction and says what the others lose; a move takes it away."""
     await player.visit()
     await player.ask()
-    best = player.page.locator(".pad .best")
+    best = player.page.locator("#losses .best")
     hint = next(message for message in player.heard if message["type"] == "hint")
     shown = {}
-    for direction in ("up", "down", "left", "right"):
-        worth = await player.text(f".pad [data-direction={direction}] output")
-        if worth:
-            shown[direction] = worth
+    for row in await player.page.locator("#losses li").all():
+        shown[await row.get_attribute("data-direction")] = await row.locator(".loss").text_content()
     most = max(hint["values"].values())
     losses = {name: round(most - value) for name, value in hint["values"].items()}
-    texts = {name: f"\N{MINUS SIGN}{loss:,}" if loss else "0" for name, loss in losses.items()}
+    texts = {n: f"\N{MINUS SIGN}{loss:,}" if loss else "as good" for n, loss in losses.items()}
     assert shown == texts | {hint["direction"]: "best"}
     board = Board.from_rows(await player.board())
     assert set(shown) == {str(direction) for direction in board.legal_directions()}
     assert await best.get_attribute("data-direction") == hint["direction"]
     await player.said(f"{hint['direction'].capitalize()} is best")
-    assert await player.text("#status") == f"greedy would go {hint['direction']}."
+    assert await player.text("#status") == f"{hint['direction'].capitalize()} is best."
+    assert await player.page.get_attribute("#board", "data-best") == hint["direction"]
     await player.look("hint")
-    await player.page.click(f".pad [data-direction={hint['direction']}]")
+    await player.press(f"Arrow{hint['direction'].capitalize()}")
     await player.settle()
-    assert await best.count() == 0
+    assert not await best.is_visible()
+    assert await player.page.get_attribute("#board", "data-best") is None
     assert await player.text("#category") == "assisted"
     assert player.moves() == [hint["direction"]]
 
@@ -190,21 +195,20 @@ async def test_hint(player: Player) -> None:
 async def test_autoplay(player: Player) -> None:
     """The computer plays at the speed that is set, until a move by hand stops it."""
     await player.visit()
-    await player.page.select_option("#player", "corner")
-    await player.page.locator("#speed").fill("5")
-    assert await player.text("#speed-said") == "32 moves a second"
-    await player.page.locator("#auto").scroll_into_view_if_needed()
+    await player.choose("corner")
+    await player.press("+", "+", "+")
+    await player.status("32 moves a second")
+    await player.page.click("#more")
     await player.page.click("#auto")
     await player.page.wait_for_function(
         "() => +document.getElementById('moves')?.textContent >= 10"
     )
-    assert await player.text("#auto") == "Stop"
+    assert await player.page.locator("#stop").is_visible()
     assert await player.text("#category") == "computer"
     await player.look("autoplay")
     before = len(player.events("moved")) + len(player.events("nothing_moved"))
-    await player.page.evaluate("document.activeElement.blur()")
     await player.press("ArrowLeft")
-    await player.page.wait_for_selector("#auto[aria-pressed=false]")
+    await player.page.wait_for_selector("#stop", state="hidden")
     await player.settle()
     assert len(player.events("moved")) + len(player.events("nothing_moved")) > before
     state = await player.state()
@@ -444,4 +448,5 @@ async def test_ranked_games_have_no_help(guest: Player) -> None:
     for button in ("undo", "redo", "hint", "auto"):
         assert await guest.page.get_attribute(f"#{button}", "aria-disabled") == "true"
     assert len(guest.sent) == sent
-    assert len(await guest.text("#commitment")) == 64
+    link = await guest.page.get_attribute("#permanent", "href")
+    assert link == f"/game/{(await guest.state())['game']}"  # where the commitment stands

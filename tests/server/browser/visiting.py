@@ -115,10 +115,17 @@ class Player:
 
     async def ask(self) -> None:
         """Ask for a hint, of a player that needs nothing compiled, and wait for the answer."""
-        await self.page.select_option("#player", "greedy")
-        await self.page.evaluate("() => document.activeElement.blur()")
+        await self.choose("greedy")
         await self.press("?")
-        await self.page.wait_for_selector(".pad .best")
+        await self.page.wait_for_selector("#board[data-best]")
+
+    async def choose(self, player: str) -> None:
+        """Choose the computer player by its spec, and close the menu again."""
+        await self.press("p")
+        await self.page.click("#menu-dialog summary:has-text('Advanced')")
+        await self.page.select_option("#player", player)
+        await self.press("Escape")
+        await self.page.wait_for_selector("#menu-dialog", state="hidden")
 
     async def settle(self) -> None:
         """Wait until every action has been answered and nothing moves any more."""

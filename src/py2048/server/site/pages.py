@@ -34,6 +34,7 @@ from py2048.server.play.messages import game_row, rules_info
 from py2048.server.site.auth import User, remember, services_of, user_of
 from py2048.ui.shared import themes
 from py2048.ui.shared.actions import BY_NAME
+from py2048.ui.shared.hints import PLAYERS
 
 Grid = tuple[tuple[int, ...], ...]
 View = Callable[[Request, User], Awaitable[Response]]
@@ -94,7 +95,7 @@ def render(
         template, me=me, path=request.url.path, version=__version__, status=status, **values
     )
     headers = {"cache-control": "private, no-cache", "content-language": language()}
-    return HTMLResponse(text, status, headers | {"vary": "accept-language, cookie"})
+    return HTMLResponse(text, status, headers | {"vary": "accept-language"})
 
 
 def origin_of(request: Request) -> str:
@@ -244,6 +245,8 @@ async def play(request: Request, user: User) -> Response:
         user,
         "play.html",
         rules=presets(),
+        today={"day": datetime.now(UTC).date().isoformat()},
+        people=PLAYERS,
         players=services_of(request).hints.specs,
         longest_side=MAX_SIDE,
         actions=BY_NAME,

@@ -1,12 +1,22 @@
 // The board as one sees it: tiles that slide, merge, appear and go. It knows no rule: it is told
 // where each tile goes, and a tile is worth what slid into it.
 import { Cells, element } from "./cells.js";
-import { SETTLE, SLIDE, moves } from "./motion.js";
+import { GROW, LEAN, LIGHT, POP, SLIDE, SWEEP, moves } from "./motion.js";
 
-const POP = [{ scale: 0 }, { scale: 1.2 }, { scale: 1 }];
-const GROW = [{ scale: 0, opacity: 0 }, { scale: 1, opacity: 1 }];
-const FADE = [{ opacity: 1 }, { opacity: 0 }];
-const SETTLING = { duration: SETTLE, easing: "ease", fill: "backwards" };
+// A merged tile is under what slides into it, then there at once: its number never vanishes.
+const POPPING = [
+  { scale: 1, opacity: 0 },
+  { scale: 1, opacity: 1, offset: 0.01 },
+  { scale: 1.12, opacity: 1, offset: 0.5 },
+  { scale: 1, opacity: 1 },
+];
+const GROWING = [{ scale: 0.3, opacity: 0 }, { scale: 1, opacity: 1 }];
+const FADING = [{ opacity: 1 }, { opacity: 0 }];
+const LIGHTING = [{ scale: 1, opacity: 1 }, { scale: 1.35, opacity: 0 }];
+const SWEEPING = [{ translate: "-100% 0" }, { translate: "100% 0" }];
+const SLIDING = "cubic-bezier(0.3, 0, 0.2, 1)";
+const WAYS = { up: "0 -4px", down: "0 4px", left: "-4px 0", right: "4px 0" };
+const settling = (duration, more) => ({ duration, easing: "ease", fill: "backwards", ...more });
 
 const key = ([row, column]) => `${row},${column}`;
 
@@ -52,7 +62,7 @@ export class BoardView {
   /** Show the board of a game that begins: all its tiles grow. */
   appear(board) {
     this.show(board);
-    for (const tile of this.#tiles.values()) this.#animate(tile, GROW, SETTLING);
+    for (const tile of this.#tiles.values()) this.#animate(tile, GROWING, settling(GROW));
     this.#settle(board);
   }
 
@@ -70,10 +80,10 @@ export class BoardView {
     const merged = new Set(motions.filter((motion) => motion.merged).map((m) => key(m.target)));
     const leaving = this.#slide(motions, merged);
     for (const { cell, value } of leaving.sums.values()) {
-      this.#animate(this.#put(cell, value, "above"), POP, { ...SETTLING, delay: SLIDE });
+      this.#animate(this.#put(cell, value, "above"), POPPING, settling(POP, { delay: SLIDE }));
     }
     if (spawn) {
-      this.#animate(this.#put(spawn.cell, spawn.tile), GROW, { ...SETTLING, delay: SLIDE });
+      this.#animate(this.#put(spawn.cell, spawn.tile), GROWING, settling(GROW, { delay: SLIDE }));
     }
     this.#slidAt = performance.now() + SLIDE;
     this.#after.push(() => leaving.tiles.forEach((tile) => tile.remove()));
@@ -84,7 +94,7 @@ export class BoardView {
   add(spawn, board) {
     const delay = Math.max(0, this.#slidAt - performance.now());
     this.#running = [...this.#running];
-    this.#animate(this.#put(spawn.cell, spawn.tile), GROW, { ...SETTLING, delay });
+    this.#animate(this.#put(spawn.cell, spawn.tile), GROWING, settling(GROW, { delay }));
     this.#settle(board);
   }
 
@@ -101,10 +111,10 @@ export class BoardView {
     });
     for (const [place, tile] of leaving) {
       this.#tiles.delete(place);
-      this.#animate(tile, FADE, { ...SETTLING, fill: "both" });
+      this.#animate(tile, FADING, settling(GROW, { fill: "both" }));
     }
     for (const [cell, value] of filled(board)) {
-      if (!this.#tiles.has(key(cell))) this.#animate(this.#put(cell, value), GROW, SETTLING);
+      if (!this.#tiles.has(key(cell))) this.#animate(this.#put(cell, value), GROWING, settling(GROW));
     }
     this.#after.push(() => leaving.forEach(([, tile]) => tile.remove()));
     this.#settle(board);
@@ -127,6 +137,21 @@ export class BoardView {
   finish() {
     for (const animation of this.#running) animation.finish();
     this.#ended();
+  }
+
+  /** Lean towards a side on which nothing moves. */
+  lean(direction) {
+    if (!moves()) return;
+    const frames = [{ translate: "0 0" }, { translate: WAYS[direction] }, { translate: "0 0" }];
+    this.#place.querySelector(".board").animate(frames, { duration: LEAN, easing: "ease-out" });
+  }
+
+  /** Let a tile that was never made before shine, and the target in gold. */
+  shine(value, isTarget) {
+    if (!moves()) return;
+    const tile = [...this.#tiles.values()].find((each) => Number(each.dataset.value) === value);
+    if (tile) passing(tile, "light", LIGHTING, { duration: LIGHT, delay: SLIDE, easing: "ease-out" });
+    if (isTarget) passing(this.#place.querySelector(".board"), "sweep", SWEEPING, { duration: SWEEP, delay: SLIDE });
   }
 
   /** Put the reader's focus on a neighbouring cell. */
@@ -157,7 +182,7 @@ export class BoardView {
     at(tile, target);
     if (key(source) === key(target)) return;
     const frames = [{ translate: translation(source) }, { translate: translation(target) }];
-    this.#animate(tile, frames, { duration: SLIDE, easing: "ease-in-out" });
+    this.#animate(tile, frames, { duration: SLIDE, easing: SLIDING });
   }
 
   #animate(tile, frames, timing) {
@@ -231,7 +256,7 @@ let [known, beyond] = [0, 0];
 /** The width of the widest bold digit of the page's font, as a share of the font's size. */
 function digitWidth() {
   const pen = document.createElement("canvas").getContext("2d");
-  pen.font = `700 100px ${styles.fontFamily}`;
+  pen.font = `800 100px ${styles.fontFamily}`;
   return Math.max(...[..."0123456789"].map((digit) => pen.measureText(digit).width)) / 100;
 }
 
@@ -249,6 +274,13 @@ function* filled(board) {
   for (const [row, line] of board.entries()) {
     for (const [column, value] of line.entries()) if (value) yield [[row, column], value];
   }
+}
+
+// Something that is only there while it moves.
+function passing(place, kind, frames, timing) {
+  const made = element("i", { class: kind });
+  place.append(made);
+  made.animate(frames, { fill: "both", ...timing }).finished.then(() => made.remove(), () => {});
 }
 
 function same(one, other) {

@@ -1,10 +1,12 @@
 // The computer player: who it is, how fast it plays, and what it thinks of each direction.
-import { grouped } from "./numbers.js";
+import { element } from "./cells.js";
+import { _, ngettext } from "./language.js";
 import { read, write } from "./settings.js";
 
 const $ = (id) => document.getElementById(id);
 const SPEEDS = [1, 2, 4, 8, 16, 32, 1000];
 const START = 2;
+const SIGNS = { left: "←", up: "↑", down: "↓", right: "→" };
 
 export class Computer {
   #changed;
@@ -16,6 +18,10 @@ export class Computer {
     if ([...$("player").options].some((each) => each.value === player)) $("player").value = player;
     $("speed").value = read("speed", String(START));
     $("player").addEventListener("change", () => this.#keep());
+    $("player-choice").addEventListener("change", ({ target }) => {
+      $("player").value = target.value;
+      this.#keep();
+    });
     $("speed").addEventListener("input", () => this.#keep());
     this.#say();
   }
@@ -31,10 +37,22 @@ export class Computer {
     return speed === SPEEDS.at(-1) ? 0 : Math.round(1000 / speed);
   }
 
+  /** The speed in words. */
+  get pace() {
+    const speed = SPEEDS[$("speed").value];
+    if (speed === SPEEDS.at(-1)) return _("as fast as it thinks");
+    return ngettext("{n} move a second", "{n} moves a second", speed);
+  }
+
   /** Go a step faster (1) or slower (-1). */
   changeSpeed(step) {
     $("speed").value = Number($("speed").value) + step;
     this.#keep();
+  }
+
+  #person() {
+    const people = [...$("player-choice").querySelectorAll("input")];
+    return people.find(({ value }) => value === this.player);
   }
 
   #keep() {
@@ -45,21 +63,41 @@ export class Computer {
   }
 
   #say() {
-    const speed = SPEEDS[$("speed").value];
-    const last = SPEEDS.at(-1);
-    $("speed-said").textContent =
-      speed === last ? "as fast as it thinks" : `${speed} ${speed === 1 ? "move" : "moves"} a second`;
+    for (const each of $("player-choice").querySelectorAll("input")) each.checked = each === this.#person();
+    $("speed-said").textContent = this.pace;
   }
 }
 
-/** Write what each direction loses against the best under its arrow; without values, nothing. */
-export function showLosses(values = {}, best = "") {
-  const most = Math.max(...Object.values(values));
-  for (const arrow of document.querySelectorAll(".pad button")) {
-    const { direction } = arrow.dataset;
-    const loss = Math.round(most - values[direction]);
-    const text = direction === best ? "best" : loss ? `−${grouped(loss)}` : "0";
-    arrow.querySelector("output").textContent = direction in values ? text : "";
-    arrow.classList.toggle("best", direction === best);
-  }
+/** Mark the best direction on the board's edge, and list what the others lose; or show nothing. */
+export function showHint(hint) {
+  const best = hint?.direction;
+  if (best) $("board").dataset.best = best;
+  else delete $("board").dataset.best;
+  $("hint-card").classList.toggle("shown", Boolean(best));
+  $("hint-card").setAttribute("aria-hidden", String(!best));
+  if (!best) return;
+  $("reason").textContent = hint.reason || _("What each move loses");
+  $("losses").replaceChildren(...hint.options.map((option) => row(option, best)));
+  $("outlook").textContent = hint.outlook;
+}
+
+function row({ direction, text, share }, best) {
+  const bar = element("span", { class: "bar" });
+  bar.style.setProperty("--share", share);
+  const name = element("span", {}, `${SIGNS[direction]} ${named(direction)}`);
+  const loss = element("span", { class: "loss" }, text);
+  return element("li", { "data-direction": direction, class: direction === best ? "best" : "" }, name, bar, loss);
+}
+
+const named = (direction) =>
+  ({ left: _("Left"), right: _("Right"), up: _("Up"), down: _("Down") })[direction];
+
+/** The coach's word on a move, by what a hint said of its position. */
+export function wordOn(direction, hint) {
+  const grade = hint.options.find((option) => option.direction === direction)?.grade;
+  const way = named(hint.direction);
+  if (direction === hint.direction || grade === "best") return _("That was the best move.");
+  if (grade === "good") return _("Good. {way} was a little better.", { way });
+  if (grade === "blunder") return _("A blunder: {way} was far better.", { way });
+  return grade === "mistake" ? _("A mistake: {way} was better.", { way }) : _("{way} was better.", { way });
 }

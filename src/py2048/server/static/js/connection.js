@@ -1,4 +1,5 @@
 // A WebSocket that comes back by itself.
+import { _ } from "./language.js";
 
 const FIRST_DELAY = 500;
 const LAST_DELAY = 10_000;
@@ -8,8 +9,8 @@ const OPENING = 10_000; // browsers themselves would wait for minutes
 const SIGN_IN = 1008;
 
 /** What a page says while it has no connection, and why. */
-export const AWAY = "The server is away; trying again.";
-export const LOGGED_OUT = "You are logged out. Load the page again to go on as a guest.";
+export const AWAY = _("The server is away; trying again.");
+export const LOGGED_OUT = _("You are logged out. Load the page again to go on as a guest.");
 
 /** Reasons why a server refuses what it may grant after a while. */
 export const LATER = ["busy", "rate", "storage"];

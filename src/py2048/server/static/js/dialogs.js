@@ -1,5 +1,6 @@
 // The dialogs: a new game, and my games in progress.
 import { element } from "./cells.js";
+import { _ } from "./language.js";
 import { grouped } from "./numbers.js";
 import { button } from "./result.js";
 import { read, write } from "./settings.js";
@@ -7,6 +8,18 @@ import { read, write } from "./settings.js";
 const $ = (id) => document.getElementById(id);
 const FIELDS = ["rows", "columns", "start", "spawn", "merging", "scoring", "target"];
 const PAUSE = 200;
+
+/** Give the board the focus, so that keys are for it again. */
+export function toBoard() {
+  $("board").focus({ preventScroll: true });
+}
+
+/** Open a dialog from the board, to which the browser returns the focus when it is closed. */
+export function openDialog(id) {
+  if ($(id).open) return;
+  toBoard();
+  $(id).showModal();
+}
 
 export class NewGameDialog {
   #play;
@@ -40,7 +53,7 @@ export class NewGameDialog {
     $("new-warning").textContent = warning;
     $("new-warning").hidden = !warning;
     this.#update();
-    $("new-dialog").showModal();
+    openDialog("new-dialog");
     $("new-play").focus();
   }
 
@@ -136,16 +149,21 @@ export class GamesDialog {
     const others = games.filter(({ game }) => game !== current);
     $("games-list").replaceChildren(...others.map((each) => this.#line(each)));
     $("games-none").hidden = others.length > 0;
-    if (!$("games-dialog").open) $("games-dialog").showModal();
+    openDialog("games-dialog");
   }
 
   #line({ game, rules, mode, score, ply }) {
-    const said = `${rules.name}, ${mode}: ${grouped(score)} points, ${grouped(ply)} moves`;
-    const choose = button("Play on", () => {
+    const said = _("{rules}, {mode}: {points} points, {moves} moves", {
+      rules: rules.name,
+      mode,
+      points: grouped(score),
+      moves: grouped(ply),
+    });
+    const choose = button(_("Play on"), () => {
       $("games-dialog").close();
       this.#open(game);
     });
-    choose.setAttribute("aria-label", `Play on: ${said}`);
+    choose.setAttribute("aria-label", `${_("Play on")}: ${said}`);
     return element("li", {}, choose, ` ${said}`);
   }
 }

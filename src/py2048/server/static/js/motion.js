@@ -1,11 +1,11 @@
-// The original game's timings, in milliseconds, and whether anything may move at all.
+// The times of what moves, in milliseconds, from the table of looks, and whether anything may move.
 import { read, write } from "./settings.js";
 
-export const SLIDE = 100;
-export const SETTLE = 200;
-export const RISE = 600;
-export const VEIL_DELAY = 1200;
-export const VEIL_FADE = 800;
+const styles = getComputedStyle(document.documentElement);
+const ms = (name) => parseFloat(styles.getPropertyValue(`--ms-${name}`));
+export const [SLIDE, POP, GROW, RISE, LEAN, LIGHT, SWEEP, VEIL_DELAY] = [
+  "slide", "pop", "spawn", "rise", "lean", "ring", "sweep", "wait",
+].map(ms);
 
 const asked = matchMedia("(prefers-reduced-motion: reduce)");
 

@@ -1,4 +1,5 @@
 // What every page does, and what several of them offer: themes, and buttons that copy.
+import { _ } from "./language.js";
 import { read, write } from "./settings.js";
 
 /** Let a `select` choose the theme of the page. */
@@ -37,9 +38,9 @@ export function offerCopy(button, field, status) {
     field.select();
     try {
       await navigator.clipboard.writeText(field.value);
-      status.textContent = "Copied.";
+      status.textContent = _("Copied.");
     } catch {
-      status.textContent = "Your browser does not copy by itself: the text is marked, press Ctrl+C.";
+      status.textContent = _("Your browser does not copy by itself: the text is marked, press Ctrl+C.");
     }
   });
 }

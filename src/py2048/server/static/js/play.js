@@ -1,16 +1,18 @@
 // The page on which one plays.
-import { Computer, showLosses } from "./computer.js";
+import { element } from "./cells.js";
+import { Computer, showHint, wordOn } from "./computer.js";
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
-import { GamesDialog, NewGameDialog } from "./dialogs.js";
+import { GamesDialog, NewGameDialog, openDialog, toBoard } from "./dialogs.js";
 import { keepPage } from "./install.js";
 import { isTaken, meaning, onSwipe } from "./input.js";
-import { toggleMotion } from "./motion.js";
 import { _, ngettext } from "./language.js";
+import { moves as mayMove, toggleMotion } from "./motion.js";
 import { grouped } from "./numbers.js";
 import { OfflineGame } from "./offline.js";
 import { ResultDialog, button, link } from "./result.js";
 import { ActionQueue, MOST } from "./queue.js";
 import { Scene } from "./scene.js";
+import { read, write } from "./settings.js";
 import { spoken } from "./speech.js";
 import { nextTheme } from "./page.js";
 
@@ -18,6 +20,8 @@ const $ = (id) => document.getElementById(id);
 const SLOW = 1000;
 const LOST = 5000;
 const LEFT = 250;
+const PAUSE = 400;
+const LESSONS = 3;
 
 class Table {
   #slow = 0;
@@ -28,6 +32,10 @@ class Table {
   #isSyncing = false;
   #hasState = false;
   #retry = 0;
+  #coached = null; // what a hint said of the board on the table
+  #pause = 0;
+  #wantsHint = false;
+  #steps = Number(read("steps", "0"));
 
   constructor() {
     this.offline = new OfflineGame();
@@ -35,12 +43,15 @@ class Table {
     this.result = new ResultDialog({
       do: (command) => this.do(command),
       move: (direction) => this.move(direction),
-      leave: (address) => this.#leave(address),
-      toBoard: () => $("board").focus({ preventScroll: true }),
+      leave: (address) => this.leave(address),
+      toBoard,
     });
     this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
     this.games = new GamesDialog((game) => this.connection.send({ type: "open", game }));
-    this.computer = new Computer(() => this.#autoplay && this.#letPlay(this.computer.player));
+    this.computer = new Computer(() => {
+      if (this.#autoplay) this.#letPlay(this.computer.player);
+      if (!$("menu-dialog").open) this.#announce(this.computer.pace);
+    });
     this.queue = new ActionQueue(
       (message) => this.connection.send(message),
       () => this.#waiting(),
@@ -63,7 +74,7 @@ class Table {
   }
 
   start(rules, mode) {
-    if (!this.connection.send({ type: "new", rules, mode })) this.#cannot("A new game needs it.");
+    if (!this.connection.send({ type: "new", rules, mode })) this.#cannot(_("A new game needs it."));
   }
 
   move(direction) {
@@ -84,13 +95,22 @@ class Table {
     new: () => this.#again(),
     casual: () => this.start("classic", "casual"),
     rules: () => this.#choose(),
-    games: () => this.connection.send({ type: "games" }),
+    games: () => this.connection.send({ type: "games" }) || this.#cannot(_("Your other games need it.")),
     read: () => this.game && this.scene.speech.announce(spoken(this.game.board)),
-    player: () => $("player").focus(),
+    more: () => openDialog("menu-dialog"),
+    player: () => {
+      openDialog("menu-dialog");
+      $("player-choice").querySelector("input:checked, input").focus();
+    },
+    coach: () => this.#toggleCoach(),
+    pad: () => showPad(document.querySelector(".pad").hidden),
     faster: () => this.computer.changeSpeed(1),
     slower: () => this.computer.changeSpeed(-1),
-    theme: () => this.#announce(`Theme: ${nextTheme($("theme")).replace("Theme: ", "")}.`),
-    motion: () => this.#announce(toggleMotion() ? "Animation on." : "Animation off."),
+    theme: () => this.#announce(_("Theme: {theme}.", { theme: nextTheme($("theme")) })),
+    motion: () => {
+      this.#announce(toggleMotion() ? _("Animation on.") : _("Animation off."));
+      press("motion", mayMove());
+    },
   };
 
   #act(type, can, more = {}) {
@@ -100,6 +120,7 @@ class Table {
       return;
     }
     this.scene.view.finish();
+    this.#wantsHint = type === "hint";
     this.#push({ type, ...more });
   }
 
@@ -131,7 +152,7 @@ class Table {
   }
 
   #isHelpAway() {
-    if (this.#isAlone) this.#announce(`${AWAY} Undo, hints and autoplay need it.`, "warn");
+    if (this.#isAlone) this.#announce(`${AWAY} ${_("Undo, hints and autoplay need it.")}`, "warn");
     return this.#isAlone;
   }
 
@@ -139,6 +160,7 @@ class Table {
     this.result.lower();
     const message = this.offline.play(direction);
     this.scene.events(message);
+    this.#learn(message.events);
     this.#render();
     if (message.events[0].kind === "moved") this.scene.note(this.#away(), "warn");
     this.#ended(message.events);
@@ -147,7 +169,8 @@ class Table {
   #away() {
     if (!this.#isAlone) return AWAY;
     const { length } = this.offline;
-    return `${AWAY} You can play on.${length ? ` ${moves(length)} to be sent.` : ""}`;
+    const unsent = length ? ngettext("{n} move to be sent.", "{n} moves to be sent.", length) : "";
+    return `${AWAY} ${_("You can play on.")} ${unsent}`.trimEnd();
   }
 
   // Send the server what was played without it; say whether it has all, or wants nothing of it.
@@ -159,7 +182,8 @@ class Table {
     this.#unanswered = [];
     const { saved, length } = this.offline;
     this.offline.forget();
-    return messages ? `Connected again: ${moves(saved)} saved.` : `${ELSEWHERE} ${moves(length)} lost.`;
+    if (!messages) return lost(_("The game has changed meanwhile"), length);
+    return ngettext("Connected again: {n} move saved.", "Connected again: {n} moves saved.", saved);
   }
 
   #syncRefused({ reason, retry_ms, message }) {
@@ -173,7 +197,7 @@ class Table {
     if (reason === "not_yours") this.offline.leave(); // till the player of them logs in again
     else {
       this.offline.forget();
-      this.#announce(`${message}: ${moves(length)} lost.`, "warn");
+      this.#announce(lost(message, length), "warn");
     }
     if (NOT_OURS.includes(reason)) this.#beginAnew();
     else this.connection.send({ type: "open", game: game.game });
@@ -184,13 +208,13 @@ class Table {
   }
 
   #unsent() {
-    if (this.queue.isPaused) this.#cannot("Keys pressed until then are not kept.");
-    else if (this.queue.length >= MOST) this.scene.note("Too fast: wait for the board.", "warn");
+    if (this.queue.isPaused) this.#cannot(_("Keys pressed until then are not kept."));
+    else if (this.queue.length >= MOST) this.scene.note(_("Too fast: wait for the board."), "warn");
   }
 
   // Actions that were meant for another board than there is are not done, and that is said.
   #dropped(count, why) {
-    if (count) this.#announce(`${why} ${amount(count)} not made.`, "warn");
+    if (count) this.#announce(`${why} ${ngettext("{n} move is not made.", "{n} moves are not made.", count)}`, "warn");
   }
 
   // The same game again where nothing is lost; otherwise ask.
@@ -200,10 +224,10 @@ class Table {
   }
 
   #choose() {
-    const warning = this.isInProgress
-      ? `A game is in progress, with ${grouped(this.game.score)} points. It is kept: “Games” takes it up again.`
-      : "";
-    this.newGame.open(warning, this.game);
+    const warning = _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", {
+      points: grouped(this.game?.score ?? 0),
+    });
+    this.newGame.open(this.isInProgress ? warning : "", this.game);
   }
 
   #toggleAutoplay() {
@@ -214,6 +238,55 @@ class Table {
       this.result.lower();
       this.#letPlay(this.computer.player);
     }
+  }
+
+  #toggleCoach() {
+    if (!this.#isCasual() && !this.#isCoached) {
+      this.#announce(NEEDS_CASUAL);
+      return;
+    }
+    write("coach", this.#isCoached ? "" : "on");
+    this.#showCoach(_("A word after each move"));
+    this.#watchOver();
+  }
+
+  get #isCoached() {
+    return read("coach") === "on";
+  }
+
+  #showCoach(word) {
+    press("coach", this.#isCoached);
+    $("coach").textContent = this.#isCoached ? _("Turn off") : _("Turn on");
+    $("coach-word").textContent = word;
+  }
+
+  // The coach looks at the board when its player pauses before it: play never waits for it.
+  #watchOver() {
+    clearTimeout(this.#pause);
+    const isOn = this.#isCoached && this.#isCasual() && !this.#isAlone && !this.#autoplay;
+    if (!isOn || this.game.outcome !== "playing" || this.#coached) return;
+    this.#pause = setTimeout(() => {
+      if (!this.queue.length) this.queue.push({ type: "hint", player: this.computer.player });
+    }, PAUSE);
+  }
+
+  // Whoever has made a few moves knows how the tiles slide.
+  #learn(events) {
+    if (this.#steps >= LESSONS || !events.some(({ kind }) => kind === "moved")) return;
+    write("steps", String(++this.#steps));
+    teach(this.#steps < LESSONS);
+  }
+
+  // Say what the coach thinks of a move, if it had looked at the board.
+  #judge(events) {
+    this.#learn(events);
+    const turns = events.filter(({ motions }) => motions);
+    if (!turns.length) return;
+    const word = this.#coached && turns[0].kind === "moved" ? wordOn(turns[0].direction, this.#coached) : "";
+    this.#coached = null;
+    if (!this.#isCoached) return;
+    this.#showCoach(word || _("A word after each move"));
+    if (word) this.scene.speech.say(word);
   }
 
   #letPlay(player) {
@@ -282,8 +355,8 @@ class Table {
       synced = this.#sync(state);
       if (!synced) return;
     }
-    const lost = this.#unanswered.length;
-    const made = Math.min(state.version - this.queue.version, lost);
+    const unanswered = this.#unanswered.length;
+    const made = Math.min(state.version - this.queue.version, unanswered);
     const fresh = this.scene.state(state);
     if (fresh && location.search) history.replaceState(null, "", "/");
     if (fresh) this.scene.note("");
@@ -292,9 +365,10 @@ class Table {
     else if (!this.queue.isPaused) this.#dropped(this.queue.state(state.version), CHANGED);
     else {
       this.queue.restart(state.version);
-      this.#dropped(lost - made, "The connection was lost.");
+      this.#dropped(unanswered - made, _("The connection was lost."));
     }
-    showLosses();
+    showHint(null);
+    this.#coached = null;
     this.result.lower();
     this.#autoplayed(state.autoplay);
     this.#render();
@@ -302,6 +376,19 @@ class Table {
     if (synced) this.#announce(synced);
     if (state.outcome !== "playing") this.#end(false);
     this.#battle();
+    this.#watchOver();
+    if (fresh) this.#lookBeside();
+  }
+
+  // What stands beside the board comes when the board is there.
+  async #lookBeside() {
+    const rules = encodeURIComponent(this.game.rules.text);
+    const answer = await fetch(`/today?rules=${rules}`).catch(() => null); // no connection
+    if (!answer?.ok) return;
+    $("today").innerHTML = await answer.text();
+    const { days } = document.querySelector(".streak").dataset;
+    $("streak-chip").hidden = !days;
+    $("streak-chip").lastElementChild.textContent = days ?? "";
   }
 
   // In a battle everybody's board is beside one's own.
@@ -326,15 +413,17 @@ class Table {
     this.offline.keep(this.game);
     const dropped = this.queue.events(message.version, message.events);
     if (message.events.length) {
-      showLosses();
+      showHint(null);
       this.result.lower();
+      this.#judge(message.events);
     }
     this.#autoplayed(message.autoplay);
     this.#render();
     this.#dropped(dropped, CHANGED);
-    if (message.outcome !== "playing") this.#dropped(this.queue.drop(), "The game is over.");
+    if (message.outcome !== "playing") this.#dropped(this.queue.drop(), _("The game is over."));
     this.#ended(message.events);
     this.#showAhead();
+    this.#watchOver();
   }
 
   #ended(events) {
@@ -349,14 +438,14 @@ class Table {
     this.game.version = message.version;
     if (message.category) this.game.category = message.category;
     this.offline.keep(this.game);
-    showLosses(message.values, message.direction);
-    this.scene.note(
-      message.instead_of
-        ? `Quick hint: ${message.direction}. ${message.instead_of} is being compiled, once per installation.`
-        : `${message.player} would go ${message.direction}. ${message.outlook}`.trimEnd(),
-      "good",
-    );
-    this.scene.speech.announce(message.say ?? `Hint: ${message.direction}.`);
+    this.#coached = message;
+    // The coach asks in silence; a better answer takes the place of a quick one.
+    if (this.#wantsHint || $("hint-card").classList.contains("shown")) {
+      this.#wantsHint = false;
+      showHint(message);
+      this.scene.note(`${message.headline}.`, "good");
+      this.scene.speech.announce(message.say);
+    }
     this.#render();
     this.#showAhead();
   }
@@ -381,8 +470,9 @@ class Table {
     if (message.state) this.#autoplayed(message.state.autoplay);
     // What is tried again and again is said once, and stands there until it works.
     const isSaid = LATER.includes(message.reason) && $("status").textContent === message.message;
+    const isQuiet = message.of === "hint" && !this.#wantsHint;
     if (message.reason === "gap") this.#dropped(dropped, CHANGED);
-    else if (!isSaid) this.#announce(message.message, "warn");
+    else if (!isSaid && !isQuiet) this.#announce(message.message, "warn");
     if (!this.game) return;
     this.#render();
     if (message.reason === "over" && this.game.outcome !== "playing") this.#end(false);
@@ -412,12 +502,14 @@ class Table {
     if (this.result.isUp && this.scene.noted === LOGGED_OUT) return; // said, and seen
     this.#announce(LOGGED_OUT, "warn");
     const { length } = this.offline;
-    const text = length ? `${moves(length)} still to be sent: log in to keep them.` : "";
+    const text = length
+      ? ngettext("{n} move still to be sent: log in to keep it.", "{n} moves still to be sent: log in to keep them.", length)
+      : "";
     const actions = [
-      link("Log in", "/account", "primary"),
-      button("Go on as a guest", () => location.reload()),
+      link(_("Log in"), "/account", "primary"),
+      button(_("Go on as a guest"), () => location.reload()),
     ];
-    this.result.raise({ title: "You are logged out", text, won: false, actions }, false);
+    this.result.raise({ title: _("You are logged out"), text, won: false, actions }, false);
   }
 
   /** Show what another tab has played without the server. */
@@ -452,46 +544,47 @@ class Table {
   }
 
   #late() {
-    this.scene.note("The server is slow to answer …", "warn");
+    this.scene.note(_("The server is slow to answer …"), "warn");
     this.connection.check();
   }
 
   #autoplayed(player) {
     this.#autoplay = player;
-    $("auto").setAttribute("aria-pressed", String(Boolean(player)));
-    $("auto").textContent = player ? "Stop" : "Auto";
+    press("auto", Boolean(player));
+    $("stop").hidden = !player;
+    $("hint").hidden = Boolean(player);
   }
 
   #render() {
-    const { rules, mode, category, can_undo, can_redo, commitment, game, day } = this.game;
+    const { rules, mode, category, can_undo, can_redo, game, day } = this.game;
     const over = this.game.outcome !== "playing";
     $("rules-name").textContent = rules.name;
-    $("rules-summary").textContent = rules.summary;
-    const kind = mode === "battle" ? this.#rivals?.time : day && `daily ${day}`;
-    badge("mode", kind || mode);
-    badge("category", { plain: "", position: "from a position" }[category] ?? category);
+    $("rules-summary").textContent =
+      rules.name === "classic" ? _("Join equal tiles. Make 2048.") : rules.summary;
+    const kind = mode === "battle" ? this.#rivals?.time : day && _("daily {day}", { day });
+    badge("mode", kind || (mode === "casual" ? "" : mode));
+    badge("category", { plain: "", position: _("from a position") }[category] ?? category);
     disable("undo", !can_undo);
     disable("redo", !can_redo);
     disable("hint", mode !== "casual" || over);
     disable("auto", mode !== "casual" || over);
-    $("computer-note").hidden = mode === "casual";
-    $("honesty").hidden = !commitment;
-    $("commitment").textContent = commitment ?? "";
+    disable("coach", mode !== "casual");
+    $("next").replaceChildren(_("Next:"), " ", element("strong", {}, String(2 * Math.max(...this.game.board.flat()))));
     $("permanent").href = `/game/${game}`;
     document.title = over ? "2048" : `${grouped(this.game.score)} · 2048`;
   }
 
-  // A game that can be undone becomes a record when its player has left it.
-  #leave(address) {
+  /** Go elsewhere: a game that can be undone becomes a record when its player has left it. */
+  leave(address) {
     this.connection.send({ type: "leave" });
     setTimeout(() => location.assign(address), LEFT);
   }
 
   #won({ tile }) {
     const mine = this.#isMine();
-    this.scene.note(mine ? `You made ${tile}!` : `${tile} is made.`, "good");
+    this.scene.note(mine ? _("You made {tile}.", { tile }) : _("{tile} is made.", { tile }), "good");
     const on = button(_("Keep playing"), () => this.result.lower(), "primary");
-    const again = button("New game", () => this.#choose());
+    const again = button(_("New game"), () => this.#choose());
     const title = mine ? _("You made {tile}", { tile }) : _("{tile} is made", { tile });
     const text = _("Any move plays on.");
     this.result.raise({ title, text, won: true, actions: [on, again] }, true);
@@ -513,17 +606,15 @@ class Table {
 }
 
 const NOT_OURS = ["unknown_game", "not_yours"];
-const CHANGED = "The board has changed meanwhile.";
-const ELSEWHERE = "The game has changed meanwhile:";
-const NEEDS_CASUAL = "Undo, hints and autoplay need a casual game.";
+const CHANGED = _("The board has changed meanwhile.");
+const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
 const NOTHING = {
-  undo: "There is nothing to undo.",
-  redo: "There is nothing to redo.",
-  hint: "The game is over.",
+  undo: _("There is nothing to undo."),
+  redo: _("There is nothing to redo."),
+  hint: _("The game is over."),
 };
 
-const moves = (count) => (count === 1 ? "1 move" : `${grouped(count)} moves`);
-const amount = (count) => (count === 1 ? "1 move is" : `${count} moves are`);
+const lost = (why, count) => `${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`;
 
 function badge(id, text) {
   $(id).textContent = text;
@@ -534,6 +625,21 @@ function badge(id, text) {
 function disable(id, is) {
   $(id).disabled = false;
   $(id).setAttribute("aria-disabled", String(is));
+}
+
+// A switch that is on or off.
+function press(id, is) {
+  $(id).setAttribute("aria-pressed", String(is));
+}
+
+function showPad(is) {
+  write("pad", is ? "on" : "");
+  document.querySelector(".pad").hidden = !is;
+  press("pad-line", is);
+}
+
+function teach(is) {
+  document.querySelector(".play").classList.toggle("first-steps", is);
 }
 
 // Within reach of the console and of the tests; the server believes nothing that is done with it.
@@ -558,8 +664,27 @@ onSwipe($("board"), (direction) => table.move(direction));
 for (const arrow of document.querySelectorAll(".pad button")) {
   arrow.addEventListener("click", () => table.move(arrow.dataset.direction));
 }
-for (const command of ["undo", "redo", "hint", "auto", "games"]) {
-  $(command).addEventListener("click", () => table.do(command));
+const BUTTONS = {
+  undo: "undo", hint: "hint", stop: "auto", new: "rules", more: "more", coach: "coach",
+  redo: "redo", auto: "auto", "rules-line": "rules", games: "games", "pad-line": "pad",
+  motion: "motion", "theme-line": "theme",
+};
+const STAYING = ["motion", "theme", "pad"]; // what one sees of them is the page itself
+
+for (const [id, command] of Object.entries(BUTTONS)) {
+  $(id).addEventListener("click", (event) => {
+    const menu = event.target.closest("#menu-dialog");
+    if (menu && !STAYING.includes(command)) menu.close();
+    else if (!menu && event.detail) toBoard(); // from a pointer: the next key is for the board
+    table.do(command);
+  });
 }
-$("new").addEventListener("click", () => table.do("rules"));
+$("permanent").addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  table.leave(event.currentTarget.href);
+});
+showPad(read("pad") === "on");
+teach(read("steps", "0") < LESSONS);
+press("motion", mayMove());
 keepPage();

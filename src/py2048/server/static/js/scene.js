@@ -1,14 +1,17 @@
 // A game on the screen: board, scores, badges and messages, for players and those who watch.
 import { BoardView } from "./board.js";
+import { _ } from "./language.js";
 import { RISE, moves } from "./motion.js";
 import { grouped, signed } from "./numbers.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { Speech } from "./speech.js";
 
+const SHINES = 128;
 const $ = (id) => document.getElementById(id);
 
 export class Scene {
   #ahead = null;
+  #hasLeaned = false;
 
   constructor() {
     this.view = new BoardView($("board"));
@@ -38,7 +41,11 @@ export class Scene {
   slide(direction) {
     const { merging, scoring } = parseRules(this.game.rules.text);
     const slid = slide(this.game.board, direction, merging);
-    if (!slid.changed) return;
+    if (!slid.changed) {
+      this.#hasLeaned = true;
+      this.view.lean(direction);
+      return;
+    }
     const points = scoreOf(scoring, slid);
     this.#ahead = { ...slid, direction, hasRisen: Boolean(points) };
     this.view.move({ motions: slid.motions, spawn: null }, slid.board);
@@ -60,8 +67,9 @@ export class Scene {
   events(message) {
     const follows = message.version <= this.game.version + 1;
     const ahead = this.#ahead;
+    const largest = this.game.largest ?? most(this.game.board);
     this.#ahead = null;
-    this.game = { ...this.game, ...message };
+    this.game = { ...this.game, ...message, largest: Math.max(largest, most(message.board)) };
     const turns = message.events.filter((each) => each.motions);
     const isAhead = ahead && follows && turns.length === 1 && leadsTo(ahead, turns[0], message.board);
     if (isAhead) this.view.add(turns[0].spawn, message.board);
@@ -69,6 +77,9 @@ export class Scene {
     else if (follows && turns.length === 1) this.#show(turns[0], message.board);
     else if (turns.length || !follows) this.view.correct(message.board);
     for (const event of message.events) this.#tell(event, isAhead && ahead.hasRisen);
+    this.#hasLeaned = false;
+    const made = turns.length && this.game.largest > largest && this.game.largest >= SHINES;
+    if (made) this.view.shine(this.game.largest, message.events.some(({ kind }) => kind === "won"));
     this.#write();
   }
 
@@ -93,7 +104,8 @@ export class Scene {
     if (event.points && event.kind !== "undone" && !hasRisen) rise(event.points);
     if (event.kind === "won" || event.kind === "over") this.speech.announce(event.say);
     else this.speech.say(event.say);
-    this.note(event.kind === "nothing_moved" ? "Nothing moves that way." : "");
+    if (event.kind === "nothing_moved" && !this.#hasLeaned) this.view.lean(event.direction);
+    this.note(event.kind === "nothing_moved" ? _("Nothing moves that way.") : "");
   }
 
   #write() {
@@ -101,7 +113,7 @@ export class Scene {
     $("score").textContent = grouped(game.score);
     $("moves").textContent = grouped(game.ply);
     if ($("best")) $("best").textContent = grouped(game.best);
-    if ($("largest")) $("largest").textContent = Math.max(...game.board.flat());
+    if ($("largest")) $("largest").textContent = most(game.board);
     if (game.secret) revealed(game.secret);
   }
 }
@@ -115,24 +127,29 @@ function leadsTo({ board, direction }, { kind, direction: played, spawn }, after
   );
 }
 
+const most = (board) => Math.max(...board.flat());
+
 function revealed(secret) {
+  if (!$("secret")) return;
   $("secret").textContent = secret;
   $("secret-term").hidden = $("secret-value").hidden = false;
 }
 
-/** Let the points of a move rise over the score. */
+/** Show the points of a move in the corner of the score's card; where nothing may move they stay. */
 export function rise(points) {
   const place = $("rise");
-  place.replaceChildren();
+  place.textContent = moves() ? "" : signed(points);
   if (!moves()) return;
   const up = document.createElement("span");
   up.textContent = signed(points);
   place.append(up);
   const frames = [
-    { translate: "0 0", opacity: 1 },
-    { translate: "0 -3rem", opacity: 0 },
+    { translate: "0 0.25rem", opacity: 0 },
+    { translate: "0 0", opacity: 1, offset: 0.1 },
+    { translate: "0 0", opacity: 1, offset: 0.7 },
+    { translate: "0 -0.25rem", opacity: 0 },
   ];
-  up.animate(frames, { duration: RISE, easing: "ease-in", fill: "forwards" }).finished.then(
+  up.animate(frames, { duration: RISE, fill: "forwards" }).finished.then(
     () => up.remove(),
     () => {},
   );
