@@ -3,7 +3,7 @@ import { read, write } from "./settings.js";
 
 const styles = getComputedStyle(document.documentElement);
 const ms = (name) => parseFloat(styles.getPropertyValue(`--ms-${name}`));
-export const [SLIDE, POP, GROW, RISE, LEAN, LIGHT, SWEEP, VEIL_DELAY] = [
+export const [SLIDE, POP, GROW, RISE, LEAN, LIGHT, SWEEP, WAIT] = [
   "slide", "pop", "spawn", "rise", "lean", "ring", "sweep", "wait",
 ].map(ms);
 

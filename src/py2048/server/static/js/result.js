@@ -2,10 +2,9 @@
 import { element } from "./cells.js";
 import { onSwipe } from "./input.js";
 import { _ } from "./language.js";
-import { moves } from "./motion.js";
+import { WAIT, moves } from "./motion.js";
 import { share } from "./share.js";
 
-const WAIT = 700; // until the last move has been seen
 const PATIENCE = 1500; // with a server that is slow to answer
 const LOOK = 1000;
 const SLOWER = 1.4;
