@@ -70,7 +70,15 @@ class Settings:
     public_url: str | None = None
     trusted_proxies: str | None = None
     players: tuple[str, ...] = (
-        *("expectimax", "expectimax:depth=1", "expectimax:depth=3", "perfect", "greedy", "corner", "random"),
+        *(
+            "expectimax",
+            "expectimax:depth=1",
+            "expectimax:depth=3",
+            "perfect",
+            "greedy",
+            "corner",
+            "random",
+        ),
     )
     moves_rate: float = 30.0
     bot_moves_rate: float = 100.0
