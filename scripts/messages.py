@@ -18,6 +18,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from py2048.language import CATALOGUES, ENGLISH, LANGUAGES
+from py2048.ui.shared.actions import HELP_SECTIONS
 
 PACKAGE = CATALOGUES.parent
 SCRIPTS = PACKAGE / "server" / "static" / "js"
@@ -39,6 +40,10 @@ def extracted() -> Catalog:
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):
         found.add(text, None, [(name, 0)], auto_comments=comments, context=context)
+    for _title, actions in HELP_SECTIONS:  # a table of texts, which no call marks
+        for action in actions:
+            for text in filter(None, (action.menu, action.title, action.label, action.help)):
+                found.add(text, None, [("ui/shared/actions.py", 0)])
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.cli import streams
 from py2048.errors import Py2048Error
+from py2048.language import LANGUAGES, language_of_environment, set_language
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
@@ -120,6 +121,7 @@ def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
         Py2048Error: if the screen that is asked for cannot be here.
     """
     screen = choose_screen(ui)
+    set_language(language_of_environment())  # the rest of the command stays English
     if screen is UserInterface.DESKTOP:
         from py2048.storage import data_folder
         from py2048.ui import desktop
@@ -177,6 +179,8 @@ def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:
     if screen is UserInterface.DEMO:
         return _demonstrate(options)
     with closing(options.open_session()) as session:
+        if (chosen := str(session.get_setting("language", ""))) in LANGUAGES:
+            set_language(chosen)
         if screen is UserInterface.LINES:
             from py2048.ui.terminal import plain_text
 

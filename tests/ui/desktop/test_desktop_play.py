@@ -98,7 +98,7 @@ def test_a_move_is_animated_as_long_as_the_table_says(desk: Any, clock: Any) -> 
     desk.settle()
     assert 16 <= board.frames - frames <= 17
     desk.key("x")
-    assert desk.said == "Animation off."
+    assert desk.said == "Animation is off."
     frames = desk.board.frames
     desk.key("Right")
     desk.settle()

@@ -135,7 +135,9 @@ class DesktopApp:
         self._exporting.close()
         if self.dialog is not None:
             self.dialog.close()
-        self._remember(theme=self.window.theme.name, geometry=self.root.geometry())
+        chosen = str(self.session.get_setting("language", ""))
+        theme, place = self.window.theme.name, self.root.geometry()
+        self._remember(theme=theme, geometry=place, language=chosen)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
         """Do the action of a key."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from py2048.errors import StorageError
+from py2048.language import LANGUAGES, set_language
 from py2048.ui.desktop import NoDesktopError, WindowOptions
 from py2048.ui.desktop.window import HEIGHT, MIN_HEIGHT, MIN_WIDTH, WIDTH, MainWindow
 from py2048.ui.shared.themes import BY_NAME, DEFAULT_THEME, Theme, get_theme
@@ -58,6 +59,8 @@ class GameWindow:
         self.app: DesktopApp | None = None
         name = options.get("theme")
         theme = get_theme(name) if name else BY_NAME.get(self._state.get("theme"))
+        if (chosen := self._state.get("language")) in LANGUAGES:
+            set_language(chosen)
         self.root = _open_root()
         self.root.report_callback_exception = self._fail
         self._set_up(theme or DEFAULT_THEME)

@@ -8,14 +8,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from py2048.direction import Direction
+from py2048.language import N_
 
-GAME, _, _ = MENUS = ("Game", "Learn", "File")
+MENUS = ("Game", "Learn", "File")
 MOVES = (*map(str, Direction), "undo", "redo")
 """The actions that a list of keys sums up in a line."""
 
 
 class UserAction(NamedTuple):
-    """Something a player can do.
+    """Something a player can do; menu, title, label and help are translated where they are shown.
 
     Attributes:
         name: what programs call it; each front end maps it to a method.
@@ -52,16 +53,17 @@ left | Left | left a A h H | KP_Left | ← A H | left | Slide left
 right | Right | right d D l L | KP_Right | → D L | right | Slide right
 undo | Undo | u U backspace | Control-z | U | undo | Take the last move back, as often as you like
 redo | Redo | r R | Control-y | R | redo | Play again a move that was taken back
+language | Language … |  |  |  |  | Choose the language of all texts
 theme | Next theme | t T |  | T | theme | Change the colours
 animation | Animation | x X |  | X | motion | Switch the animation off or on
 full_screen | Full screen |  | F11 | F11 |  | Fill the screen, or not
 quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
 [Learn]
 hint | Hint | question_mark |  | ? | hint | Show the best move and what the others lose
-autoplay | Play by itself | space |  | Space | autoplay | Let the player play; any move stops it
-faster | Faster | plus equals_sign | KP_Add | + | faster | Autoplay faster
-slower | Slower | minus | KP_Subtract | - | slower | Autoplay slower
-player | Choose the player … | p P |  | P | player | Choose who gives hints and plays by itself
+autoplay | Watch it play | space |  | Space | watch | Let the computer play; any move stops it
+faster | Faster | plus equals_sign | KP_Add | + | faster | Let it play faster
+slower | Slower | minus | KP_Subtract | - | slower | Let it play slower
+player | Computer player … | p P |  | P | player | Choose who gives hints and plays: strong, fast …
 coach | Coach | c C |  | C | coach | Judge each move as you play: counts as assisted
 review | Review a game … | b B |  | B | review | See what each move was worth, and the mistakes
 practice | Practise … | f F |  | F | practise | Practise your mistakes, endings and puzzles
@@ -126,10 +128,10 @@ PRACTICE_ACTIONS = _actions(_PRACTICE_TABLE)
 
 HELP_SECTIONS = (
     ("", ACTIONS),
-    ("In a review", REVIEW_ACTIONS),
-    ("While practising", PRACTICE_ACTIONS),
+    (N_("In a review"), REVIEW_ACTIONS),
+    (N_("While practising"), PRACTICE_ACTIONS),
 )
-"""The sections of the help: their titles, and what they name."""
+"""The sections of the help: their titles, to be translated, and what they name."""
 
 BY_NAME = {action.name: action for action in ACTIONS}
 

@@ -18,7 +18,7 @@ from py2048.direction import Direction
 from py2048.errors import BoardError, RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
-from py2048.language import N_, _, ngettext
+from py2048.language import LANGUAGES, N_, _, language, ngettext, set_language
 from py2048.review import Review
 from py2048.rules import RandomStart, Rules, list_rules
 from py2048.session import (
@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 RULES_TEXT = N_("Advanced: rules as a text, such as classic:size=5x5")
 PLAYER_TEXT = N_("Advanced: a player with options, such as expectimax:depth=3")
+
+LANGUAGE = "language"
+"""The setting."""
 
 CURRENT = "current"
 """Stands for the current game in a list of records: the store has no name for it."""
@@ -117,6 +120,7 @@ class Controller:
             **self.reviews.commands,
             **PracticeCommands(presenter, other).commands,
             "coach": self._toggle_coach,
+            "language": self._choose_language,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
             "animation": self._toggle_animation,
             "help": screen.show_help,
@@ -168,6 +172,18 @@ class Controller:
         said = self.coach.toggle()
         self.presenter.remember(COACH_SETTING, self.coach.is_on)
         self.screen.say(said)
+
+    def _choose_language(self) -> None:
+        choices = [Choice(code, name) for code, name in LANGUAGES.items()]
+        self.screen.choose(
+            ListRequest(_("Language"), choices, self._set_language, current=language())
+        )
+
+    def _set_language(self, code: str) -> None:
+        """Say everything in a language from now on; what is drawn already, from the next start."""
+        set_language(code)
+        self.presenter.remember(LANGUAGE, code)
+        self.screen.say(_("All texts are in English from the next start on."))
 
     def set_theme(self, name: str) -> None:
         """Change the colours."""

@@ -22,6 +22,7 @@ from functools import cache
 from typing import Any
 
 from py2048.errors import Py2048Error, did_you_mean
+from py2048.language import N_
 
 
 class ThemeError(Py2048Error, ValueError):
@@ -181,7 +182,7 @@ def _theme(
 
 LIGHT = _theme(
     "light",
-    "Light",
+    N_("Light"),
     "#fbf8f2 #f1eae0 #fffdf9 #ddd2c4 #2e241c #6a5c50 #a8431a"
     " #ffffff #1f5fbf #b3261e #2c6e3f #bfb1a2 #d2c7ba",
     ("#2b1d12", "#ffffff"),
@@ -193,7 +194,7 @@ LIGHT = _theme(
 
 DARK = _theme(
     "dark",
-    "Dark",
+    N_("Dark"),
     "#161310 #221e1a #2c2722 #3a332c #f2eae0 #a89b8d #f6b44b"
     " #20160a #7fb4ff #ff8a75 #86cf95 #1e1a17 #2a2521",
     ("#1b120a", "#ffffff"),
@@ -205,7 +206,7 @@ DARK = _theme(
 
 HIGH_CONTRAST = _theme(
     "high-contrast",
-    "High contrast",
+    N_("High contrast"),
     "#000000 #141414 #1f1f1f #8a8a8a #ffffff #d0d0d0 #ffe14d"
     " #000000 #5cd6ff #ff9d8f #7dffa0 #000000 #1c1c1c",
     ("#000000", "#ffffff"),
@@ -217,7 +218,7 @@ HIGH_CONTRAST = _theme(
 
 COLOUR_BLIND = _theme(
     "colour-blind",
-    "Colour-blind safe",
+    N_("Colour-blind safe"),
     "#f7f8fa #e9ecf0 #ffffff #cfd5dc #1b232d #55606d #1f5496"
     " #ffffff #c25e00 #9c3a00 #1f5496 #aab2bc #c6ccd4",
     ("#14100c", "#ffffff"),
