@@ -181,7 +181,7 @@ def test_the_command_plays_for_the_board_of_programs(
     assert "3 games: mean " in printed
     assert boards_of(web_server, "Command") == {"bot"}
     page = Browser(web_server).get(f"/leaderboards?rules={RULES}&board=bot").text
-    assert re.search(r"Time a move.*?Command.*?[\d.]+ ms</td>", page, re.DOTALL)
+    assert re.search(r">Command<.*?[\d.]+ ms a move", page, re.DOTALL)
 
 
 @pytest.mark.parametrize(
@@ -499,7 +499,7 @@ def test_a_token_is_listed_with_its_use_and_can_be_revoked(
     with pytest.raises(ClientError, match="account#programs") as caught:
         client.me()
     assert caught.value.status == 401
-    assert "no token" in person.get("/account").text
+    assert "No token" in person.get("/account").text
 
 
 def test_tokens_are_renewed_and_end_with_their_program(web_server: WebServer) -> None:
