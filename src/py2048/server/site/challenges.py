@@ -38,6 +38,7 @@ from py2048.server.site.auth import User, services_of
 from py2048.server.site.pages import (
     boards_of,
     last_board,
+    marked,
     origin_of,
     page,
     presets,
@@ -70,6 +71,8 @@ async def challenge(request: Request, user: User) -> Response:
     lists = await services.leaderboards.get(
         ("daily", day, language()), lambda: _daily_lists(services, day.isoformat())
     )
+    if values["mine"]:
+        lists = marked(lists, values["mine"].game)
     values |= {"lists": lists, "next_s": 86400 - round(now.timestamp()) % 86400}
     return render(
         request, user, "daily.html", today=today.isoformat(), **days_at(day, today), **values

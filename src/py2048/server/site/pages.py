@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import jinja2
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -137,6 +138,12 @@ def _replayed(games: GameService, game_id: str) -> Grid:
 def boards_of(games: GameService, rows: Iterable[schema.GameRow]) -> dict[str, Grid | None]:
     """Return the last boards of some finished games by their ids."""
     return {row.game: last_board(games, row.game) for row in rows}
+
+
+def marked(lists: Markup, game: str) -> Markup:
+    """Return lists that all are shown with a game of them marked as one's own."""
+    row = f'id="row-{game}"'
+    return Markup(str(lists).replace(row, f'{row} aria-current="true"'))
 
 
 def sentence(error: Exception) -> str:

@@ -26,7 +26,7 @@ from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.challenges import streak_of
-from py2048.server.site.pages import boards_of, page, presets, render, text_of
+from py2048.server.site.pages import boards_of, marked, page, presets, render, text_of
 from py2048.storage.values import GameEnd
 
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ async def leaderboards(request: Request, user: User) -> Response:
     mine = None
     if not user.is_guest:
         mine = await services.do(standing_of, user.account, board, chosen.text, period)
-    if mine and f'"row-{mine.game}"' in lists:
-        row = f'id="row-{mine.game}"'
-        lists, mine = Markup(lists.replace(Markup(row), Markup(f'{row} aria-current="true"'))), None
+    if mine and (own := marked(lists, mine.game)) != lists:
+        lists, mine = own, None
     return render(
         request,
         user,
