@@ -200,7 +200,7 @@ def _entry_files() -> tuple[Path, Path]:
 
 def _install_entry(entry: Path, picture: Path) -> None:
     """Write the entry of this installation, and its icon."""
-    from py2048.ui.desktop.board_image import icon
+    from py2048.ui.shared.board_image import icon
 
     for file in (entry, picture):
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -18,12 +18,11 @@ from py2048.errors import RulesError
 from py2048.game import Game, Record
 from py2048.players import make_player
 from py2048.rules import Rules, get_rules, list_rules
-from py2048.ui.desktop import board_image
-from py2048.ui.desktop.board_image import BoardGrid
 from py2048.ui.desktop.dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.statistics_window import ALL, summarise
 from py2048.ui.desktop.window import action_of, tk_keys
+from py2048.ui.shared import board_image
 from py2048.ui.shared.actions import (
     ACTIONS,
     BY_NAME,
@@ -32,6 +31,7 @@ from py2048.ui.shared.actions import (
     REVIEW_ACTIONS,
     UserAction,
 )
+from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.controller import rules_for
 from py2048.ui.shared.motion import direction_of_gesture
 from py2048.ui.shared.themes import DARK, THEMES, Theme

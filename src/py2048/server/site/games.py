@@ -44,6 +44,8 @@ from py2048.server.site.reviews import (
     review_answer,
 )
 from py2048.storage import NewOnlineGame, OnlineGameInfo
+from py2048.ui.shared import board_image
+from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.result import NONE, luck_text, result_of
 from py2048.ui.shared.themes import DARK
 
@@ -409,33 +411,23 @@ def card_of(games: GameService, game_id: str) -> Card | None:
 @lru_cache(maxsize=_MAX_PICTURES)
 def picture(card: Card, board: Board) -> bytes:
     """Return a card as a PNG file, with the board on which the game ended."""
-    image = Image.new("RGB", (2 * WIDTH, 2 * HEIGHT), DARK.page)  # smooth corners: drawn large
-    pen = ImageDraw.Draw(image)
-    top = HEIGHT - _SIDE
-    pen.rounded_rectangle((top, top, top + 2 * _SIDE, top + 2 * _SIDE), 2 * _EDGE // 3, DARK.board)
-    rows, columns = board.shape
-    cell = 2 * _SIDE / (max(rows, columns) + 0.3)
-    for row, line in enumerate(board.rows):
-        for column, value in enumerate(line):
-            x = top + _SIDE + cell * (column - columns / 2)
-            y = top + _SIDE + cell * (row - rows / 2)
-            box = (x + 0.07 * cell, y + 0.07 * cell, x + 0.93 * cell, y + 0.93 * cell)
-            face = DARK.tile(value).background if value else DARK.empty
-            pen.rounded_rectangle(box, 0.09 * cell, face)
-            if value:
-                middle, ink = (x + cell / 2, y + cell / 2), DARK.tile(value).text
-                _write(pen, middle, str(value), ink, 0.42 * cell, 0.72 * cell, "mm", bold=True)
-    left = top + 2 * _SIDE + 2 * _EDGE
-    width = 2 * WIDTH - left - 2 * _EDGE
-    _write(pen, (left, 300), f"2048 · {card.kind}", DARK.muted, 72, width, "lm")
-    _write(pen, (left, 520), number(card.score), DARK.ink, 250, width, "lm", bold=True)
-    below = [card.points.removeprefix(number(card.score)).strip(), *card.lines]
+    image = Image.new("RGB", (WIDTH, HEIGHT), DARK.page)
+    grid = BoardGrid.fit(board.shape, _SIDE, _SIDE)
+    image.paste(board_image.board(board, grid, DARK), (_EDGE + grid.left, _EDGE + grid.top))
+    pen, left = ImageDraw.Draw(image), 2 * _EDGE + _SIDE
+    width = WIDTH - left - _EDGE
+    _write(pen, (left, 150), f"2048 · {card.kind}", DARK.muted, 36, width)
+    score = board_image.number_font(124)
+    points = number(card.score)
+    score = board_image.number_font(int(124 * min(1, width / score.getlength(points))))
+    pen.text((left, 300), points, DARK.ink, score, "ls")
+    below = [card.points.removeprefix(points).strip(), *card.lines]
     for index, said in enumerate(below):
-        _write(pen, (left, 730 + 104 * index), said, DARK.ink, 72, width, "lm")
+        _write(pen, (left, 365 + 52 * index), said, DARK.ink, 36, width)
     if card.player and card.player.isascii():  # the font inside Pillow has no other letters
-        _write(pen, (left, 730 + 104 * len(below)), card.player, DARK.accent, 72, width, "lm")
+        _write(pen, (left, 365 + 52 * len(below)), card.player, DARK.accent, 36, width)
     file = io.BytesIO()
-    image.reduce(2).quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG")
+    image.quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG")
     return file.getvalue()
 
 
@@ -446,17 +438,11 @@ def _write(
     colour: str,
     size: float,
     width: float,
-    anchor: str,
-    *,
-    bold: bool = False,
 ) -> None:
     """Write a line no wider than `width`, smaller where it would be."""
     font = ImageFont.load_default(size)
-    size *= min(1.0, width / max(pen.textlength(text, font), 1))
-    # The font has one weight; an outline of its own colour makes it bold.
-    stroke = size / 38 if bold else 0
-    font = ImageFont.load_default(size)
-    pen.text(place, text, colour, font, anchor, stroke_width=stroke, stroke_fill=colour)
+    font = ImageFont.load_default(size * min(1.0, width / max(pen.textlength(text, font), 1)))
+    pen.text(place, text, colour, font, "lm")
 
 
 # Pages of turns

@@ -17,12 +17,12 @@ from py2048.language import _, number
 from py2048.rng import parse_seed
 from py2048.session import Event, Hint, Session, events
 from py2048.ui.desktop import dialogs
-from py2048.ui.desktop.board_image import save_board_image, save_gif
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import MainWindow, action_of
 from py2048.ui.shared.actions import ACTIONS, BY_NAME, HELP_SECTIONS, MENUS, UserAction
 from py2048.ui.shared.background import BackgroundWorker, Failure
+from py2048.ui.shared.board_image import save_board_image, save_gif
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe
 from py2048.ui.shared.presenter import fault_of

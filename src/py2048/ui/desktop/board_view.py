@@ -13,10 +13,9 @@ from PIL import Image
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.ui.desktop import board_image
-from py2048.ui.desktop.board_image import BoardGrid
 from py2048.ui.desktop.style import Button, Photos, font, photo_of
-from py2048.ui.shared import motion
+from py2048.ui.shared import board_image, motion
+from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:

@@ -276,8 +276,8 @@ def usable_geometry(root: tk.Tk, geometry: str) -> str:
 
 
 def _set_icon(root: tk.Tk) -> None:
-    from py2048.ui.desktop.board_image import icon
     from py2048.ui.desktop.style import photo_of
+    from py2048.ui.shared.board_image import icon
 
     photos = [photo_of(icon(side, DEFAULT_THEME), root) for side in ICON_SIDES]
     root.iconphoto(True, *photos)

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from py2048.ui.desktop.board_image import face, glyph
+from py2048.ui.shared.board_image import face, glyph
 from py2048.ui.shared.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
@@ -135,7 +135,7 @@ class Button(tk.Canvas):
         theme: its colours.
         scale: how many pixels of this screen are one of an ordinary screen.
         kind: "primary", "plain", "ghost" for one without a face, or "danger".
-        icon: a name of `py2048.ui.desktop.board_image.glyph`.
+        icon: a name of `py2048.ui.shared.board_image.glyph`.
         ground: the colour of `theme` that it stands on, by its name.
         height: its height, without the room for its ring.
 

@@ -9,10 +9,10 @@ from functools import partial
 
 from py2048.language import N_, _, number
 from py2048.ui.desktop import style
-from py2048.ui.desktop.board_image import BoardGrid, face
 from py2048.ui.desktop.board_view import CanvasBoard
 from py2048.ui.desktop.style import RING, Button, Photos, cut, font, measured, wrapped, write
 from py2048.ui.shared.actions import ACTIONS, UserAction
+from py2048.ui.shared.board_image import BoardGrid, face
 from py2048.ui.shared.screen import CoachStatus, Status
 from py2048.ui.shared.themes import MOTION_MS, RADIUS, TYPE, Theme
 

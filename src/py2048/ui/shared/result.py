@@ -256,7 +256,7 @@ def _compared(score: int, earlier: Sequence[int], today: Sequence[int], *, is_da
     if score > best:
         return _("Your best daily.") if is_daily else _("Your best yet.")
     if score == best:
-        return _("Level with your best.")
+        return _("Your best, again.")
     if today and score > max(today):
         return _("Your best today.")
     return _("{n} short of your best.").format(n=number(best - score))

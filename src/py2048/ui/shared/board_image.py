@@ -31,7 +31,7 @@ MIN_DIGITS = 6
 GAP = 0.1
 """The space between cells, as a share of a cell's side."""
 
-DIGITS = Path(__file__).parents[1] / "shared" / "digits.ttf"
+DIGITS = Path(__file__).with_name("digits.ttf")
 SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
 """The height of a tile's number by its digits, as a share of the tile's side."""
 
@@ -112,7 +112,8 @@ class BoardGrid:
 
 
 @lru_cache(maxsize=64)
-def _font(size: int) -> ImageFont.FreeTypeFont:
+def number_font(size: int) -> ImageFont.FreeTypeFont:
+    """Return the font of numbers, in pixels."""
     return ImageFont.truetype(DIGITS, size)
 
 
@@ -219,10 +220,10 @@ def digits(value: int, side: int) -> tuple[str, int]:
     """Return what to write on a tile of `side` pixels, and the font's size in pixels."""
     for text in spellings(value):
         most = max(MIN_DIGITS, SIZES.get(len(text), 1.3 / len(text)) * side)
-        size = int(min(most, 84 * side / _font(100).getlength(text)))
-        while size > MIN_DIGITS and _font(size).getlength(text) > 0.84 * side:
+        size = int(min(most, 84 * side / number_font(100).getlength(text)))
+        while size > MIN_DIGITS and number_font(size).getlength(text) > 0.84 * side:
             size -= 1  # small letters are wider in proportion
-        if size >= MIN_DIGITS and _font(size).getlength(text) <= 0.86 * side:
+        if size >= MIN_DIGITS and number_font(size).getlength(text) <= 0.86 * side:
             break
     return text, max(size, 4)
 
@@ -244,7 +245,7 @@ def write(
     image: Image.Image, centre: tuple[float, float], text: str, colour: str, size: int
 ) -> None:
     """Write a number around a point."""
-    font = _font(size)
+    font = number_font(size)
     # The middle of the digits, not of the line, which has room for letters that go below it.
     left, top, right, bottom = font.getbbox(text, anchor="ls")
     x, y = centre[0] - (left + right) / 2, centre[1] - (top + bottom) / 2
