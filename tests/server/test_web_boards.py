@@ -190,13 +190,18 @@ async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
 
 
 async def test_live_games_are_listed(web_server: WebServer) -> None:
-    """A game in progress can be found and watched."""
+    """A game in progress can be found and watched; its board is shown also when it was left."""
     browser = await named(web_server, "Live player")
     async with browser.socket() as socket:
         game = (await socket.new())["game"]
         await socket.move()
-        assert f"/game/{game}" in browser.get("/leaderboards").text
+        while f"/game/{game}" not in browser.get("/leaderboards").text:
+            await asyncio.sleep(0.05)  # the list may be a second old
         assert f"/game/{game}" in browser.get("/player/Live%20player").text
+        row = ", ".join(str(tile or "empty") for tile in socket.state["board"][0])
+        assert f"Row 1: {row}." in browser.get("/live").text
+    await asyncio.sleep(0.3)
+    assert f"Row 1: {row}." in browser.get("/live").text
 
 
 def test_the_form_offers_what_the_server_plays(browser: Browser) -> None:

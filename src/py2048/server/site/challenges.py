@@ -86,14 +86,15 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     results = games.store.online.daily_results(account)
     by_day = {each.day: each for each in results}
     mine = row_of(games, by_day[day].game_id) if day in by_day else None
-    is_over = mine is not None and mine.finished is not None
+    going_on = games.store.online.open_game(mine.game) if mine and not mine.finished else None
+    revision = going_on.revision if going_on else None
     standing = games.store.leaderboards.standing(account, "daily", rules.text, day)
     revealed = revelation_of(day).date()
     opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
         "chosen": rules,
         "mine": mine,
-        "board": last_board(games, mine.game) if mine and is_over else None,
+        "board": last_board(games, mine.game, revision) if mine else None,
         "place": standing and standing[0],
         "week": [(text, by_day.get(text)) for text in _week_before(today)],
         "counts": is_known(games.account(account)),

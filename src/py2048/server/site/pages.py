@@ -21,6 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048 import __version__
+from py2048.board import Rows
 from py2048.errors import Py2048Error
 from py2048.game import Record
 from py2048.language import LANGUAGES, N_, _, language, ngettext
@@ -37,7 +38,6 @@ from py2048.ui.shared import themes
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.hints import PLAYERS
 
-Grid = tuple[tuple[int, ...], ...]
 View = Callable[[Request, User], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -118,16 +118,24 @@ def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     return None if found is None else game_row(found)
 
 
-def last_board(games: GameService, game_id: str) -> Grid | None:
-    """Return the rows of the board a finished game ended with, None if its record has none."""
+def last_board(games: GameService, game_id: str, revision: int | None = None) -> Rows | None:
+    """Return the rows of the board of a game, None if it cannot be replayed.
+
+    Args:
+        games: the games.
+        game_id: a finished game, or one in progress.
+        revision: that of the game in progress.
+    """
     try:
-        return _replayed(games, game_id)
+        return _replayed(games, game_id, revision)
     except Py2048Error:
         return None
 
 
-@functools.lru_cache(maxsize=1024)  # records never change
-def _replayed(games: GameService, game_id: str) -> Grid:
+@functools.lru_cache(maxsize=1024)  # neither a record changes nor a revision
+def _replayed(games: GameService, game_id: str, revision: int | None) -> Rows:
+    if revision is not None:
+        return games.load(game_id).session.game.board.rows
     record = Record.from_json(games.store.records.load(game_id))
     board = record.start
     for replayed in record.replay():
@@ -135,7 +143,7 @@ def _replayed(games: GameService, game_id: str) -> Grid:
     return board.rows
 
 
-def boards_of(games: GameService, rows: Iterable[schema.GameRow]) -> dict[str, Grid | None]:
+def boards_of(games: GameService, rows: Iterable[schema.GameRow]) -> dict[str, Rows | None]:
     """Return the last boards of some finished games by their ids."""
     return {row.game: last_board(games, row.game) for row in rows}
 

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from py2048.board import Rows
 from py2048.language import N_, _, language
 from py2048.review.plots import bar_plot, line_plot
 from py2048.server import schema
@@ -26,7 +27,7 @@ from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.challenges import streak_of
-from py2048.server.site.pages import boards_of, marked, page, presets, render, text_of
+from py2048.server.site.pages import boards_of, last_board, marked, page, presets, render, text_of
 from py2048.storage.values import GameEnd
 
 if TYPE_CHECKING:
@@ -121,12 +122,16 @@ async def live(request: Request, user: User) -> Response:
 async def _live(services: Services, most: int | None = None) -> dict[str, Any]:
     """Return the games that are played now, with the boards of those that are open here."""
     found = (await services.rooms.live_games())[:most]
-    open_here = ((each.id, services.rooms.open.get(each.id)) for each in found)
-    boards = {
+    rooms = ((each.id, services.rooms.open.get(each.id)) for each in found)
+    boards: dict[str, Rows | None] = {
         game: room.game.session.game.board.rows
-        for game, room in open_here
+        for game, room in rooms
         if room and room.is_settled  # what is not written may be taken back
     }
+    left = [each for each in found if each.id not in boards]
+    boards |= await services.do(
+        lambda games: {each.id: last_board(games, each.id, each.revision) for each in left}
+    )
     return {
         "live": messages.game_rows(found),
         "live_boards": boards,

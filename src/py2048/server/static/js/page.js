@@ -57,3 +57,13 @@ addEventListener("submit", (event) => {
   if (event.timeStamp - sent.get(form) < SAME_PRESS) event.preventDefault();
   else sent.set(form, event.timeStamp);
 });
+
+// An open menu closes as people expect of menus.
+const opened = () => document.querySelector("details.menu[open]");
+addEventListener("click", (event) => opened()?.contains(event.target) || opened()?.removeAttribute("open"));
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !opened()) return;
+  const menu = opened();
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
