@@ -5,26 +5,29 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
 
 from py2048.folders import expanded
-from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
+from py2048.session import Event, GameStarted, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.shared.controller import Controller
-from py2048.ui.shared.describe import describe, loss_text
-from py2048.ui.shared.hints import games_text, points_text
+from py2048.ui.shared.describe import describe
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.presenter import Start
 from py2048.ui.shared.result import Result
@@ -36,12 +39,12 @@ from py2048.ui.shared.themes import (
     THEMES,
     Theme,
     get_theme,
+    in_256_colours,
     in_sixteen_colours,
 )
 from py2048.ui.terminal.board import TerminalBoard
 from py2048.ui.terminal.game_view import GameView
 from py2048.ui.terminal.screens import (
-    ARROWS,
     Answer,
     ConfirmDialog,
     HelpScreen,
@@ -101,6 +104,7 @@ class GameApp(App[None]):
         self.show_status = view.show_status
         self.say, self.show_unsaved = view.say, view.show_unsaved
         self.show_coach, self.show_gain = view.show_coach, view.show_gain
+        self.show_hint = view.show_hint
         self._closed_dialog = 0.0
         name = str(session.get_setting("theme", ""))
         colours = get_theme(theme) if theme else BY_NAME.get(name, DEFAULT_THEME)
@@ -167,13 +171,9 @@ class GameApp(App[None]):
         self.view.set_shape(transition.board.shape)
         self.view.board.show(transition, pace)
 
-    def show_hint(self, hint: Hint) -> None:
-        """Light up the side of the board that a hint points to."""
-        self.view.board.point(hint.direction)
-
     def cover(self, result: Result | None) -> None:
         """Cover the board with the end of the game, or uncover it."""
-        self.view.board.point(None)
+        self.view.show_hint(None)
         self.view.cover(result)
 
     def warn(self, text: str) -> None:
@@ -236,7 +236,25 @@ class GameApp(App[None]):
 
     def _visible(self, theme: Theme) -> Theme:
         """Return the theme as this terminal can show it."""
-        return in_sixteen_colours(theme) if self.console.color_system == "standard" else theme
+        return FEWER_COLOURS.get(self.console.color_system or "", _as_it_is)(theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Paint nothing bold with sixteen colours: a terminal may paint it in another colour."""
+        filters = super().get_line_filters()
+        return [*filters, NOT_BOLD] if self.console.color_system == "standard" else filters
+
+
+class NotBold(LineFilter):
+    """Takes the weight off all text."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """Return the segments without it."""
+        return list(Segment.apply_style(segments, post_style=Style(bold=False)))
+
+
+NOT_BOLD = NotBold()
+FEWER_COLOURS = {"standard": in_sixteen_colours, "256": in_256_colours}
+"""How a theme is shown, by Rich's name for how many colours a terminal has."""
 
 
 def _free_name(name: str, ending: str) -> str:
@@ -260,25 +278,9 @@ def brief(event: Event) -> str:
     match event:
         case GameStarted(resumed=resumed):
             return "Game resumed" if resumed else ""
-        case Moved() | Undone():
+        case Moved() | Undone() | Hinted():
             return ""
-        case Hinted(hint):
-            return _brief_hint(hint)
     return describe(event)
-
-
-def _brief_hint(hint: Hint) -> str:
-    """Return a hint in short lines: the direction, what the others lose against it, what comes."""
-    kind, points, chance = "Quick hint" if hint.instead_of else "Hint", "", ""
-    if hint.points is not None:
-        points = f", \N{ALMOST EQUAL TO}{points_text(hint.points)} points"
-    elif hint.meaning.is_exact:
-        points = ", exact"
-    if hint.meaning.chance:
-        chance = f"{hint.meaning.chance.tile}: {games_text(hint.meaning.chance)}"
-    others = [(each, loss) for each, loss in hint.losses if each is not hint.direction]
-    losses = "  ".join(f"{ARROWS[direction]} {loss_text(loss)}" for direction, loss in others)
-    return "\n".join(filter(None, [f"{kind}: {hint.direction}{points}", losses, chance]))
 
 
 def _textual_theme(theme: Theme) -> TextualTheme:
@@ -292,7 +294,17 @@ def _textual_theme(theme: Theme) -> TextualTheme:
         surface=theme.panel,
         panel=theme.panel,
         warning=theme.accent,
-        error=theme.accent,
+        error=theme.danger,
         dark=theme.dark,
-        variables={"text-muted": theme.muted, "text-error": theme.accent},
+        variables={
+            **{
+                name: getattr(theme, name) for name in ("line", "good", "danger", "raised", "muted")
+            },
+            "text-muted": theme.muted,
+            "text-error": theme.danger,
+        },
     )
+
+
+def _as_it_is(theme: Theme) -> Theme:
+    return theme

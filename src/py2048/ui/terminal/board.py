@@ -194,8 +194,8 @@ def to_strip(runs: list[Run]) -> Strip:
 Place = tuple[int, int, int, int]
 """``(x, y, width, height)`` in pixels."""
 
-DOT = 2
-"""How many pixels wide a dot of a large digit is; it is one high, which makes it a square."""
+MARK = 0.36
+"""How much of a side of the board a mark on it takes, in its middle."""
 
 
 def draw_board(
@@ -208,49 +208,44 @@ def draw_board(
 ) -> None:
     """Draw the frame, the empty cells and the tiles.
 
-    The side of the frame towards `pointer` is lit up, and another one that was `played`.
+    A mark stands on the side of the frame towards `pointer`, the best, and on the one `played`.
     """
-    width = grid.columns * grid.pitch_x - grid.gap_x + 2 * grid.frame_x
-    height = grid.rows * grid.pitch_y - grid.gap_y + 2 * grid.frame_y
-    canvas.rectangle(0, 0, width, height, theme.board)
-    for side, colour in ((played, theme.ink), (pointer, theme.accent)):
-        if side is not None and grid.frame_x:
-            _draw_pointer(canvas, grid, colour, side, width, height)
+    width, height = grid.width, grid.height
+    canvas.rectangle(0, grid.top, width, height, theme.board)
     for row in range(grid.rows):
         for column in range(grid.columns):
             _draw_rectangle(canvas, grid, Sprite(0, row, column), theme.empty)
     for sprite in sprites:
         _draw_tile(canvas, grid, theme, sprite)
+    for side, colour in ((played, theme.danger), (pointer, theme.good)):
+        if side is not None and grid.frame_x:
+            _draw_mark(canvas, grid, colour, side)
 
 
-def _draw_pointer(
-    canvas: Canvas, grid: TerminalGrid, colour: str, side: Direction, width: int, height: int
-) -> None:
-    thick_x, thick_y = grid.frame_x, grid.frame_y
-    x = width - thick_x if side is Direction.RIGHT else 0
-    y = height - thick_y if side is Direction.DOWN else 0
-    across, down = (width, thick_y) if side.is_vertical else (thick_x, height)
-    canvas.rectangle(x, y, across, down, colour)
+def _draw_mark(canvas: Canvas, grid: TerminalGrid, colour: str, side: Direction) -> None:
+    width, height = grid.width, grid.height
+    if side.is_vertical:
+        long = 2 * round(width * MARK / 2)
+        y = grid.top + (height - grid.frame_y if side is Direction.DOWN else 0)
+        canvas.rectangle((width - long) // 4 * 2, y, long, grid.frame_y, colour)
+    else:
+        long = 2 * round(height * MARK / 2)
+        x = width - grid.frame_x if side is Direction.RIGHT else 0
+        canvas.rectangle(x, grid.top + (height - long) // 2, grid.frame_x, long, colour)
 
 
 def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite) -> None:
     style = theme.tile(sprite.value)
     x, y, width, height = _draw_rectangle(canvas, grid, sprite, style.background)
     digits = str(sprite.value)
-    # Tiles at least as wide as 2048 get large digits, where they fit.
-    if width >= DOT * (max(digits_width("2048"), digits_width(digits)) + 1):
-        _draw_digits(canvas, digits, (x, y, width, height), style.text)
+    across, down = dot_size(len(digits), grid.tile_width, grid.tile_height)
+    if across:
+        if width >= (long := across * digits_width(digits)) and height >= (high := 5 * down):
+            at = x + (width - long) // 4 * 2, y + (height - high + 1) // 2
+            draw_digits(canvas, digits, at, (across, down), style.text)
     elif 2 * len(text := label(sprite.value, grid.label_columns)) <= width and height >= 2:
         column = (x + 1) // 2 + (width // 2 - len(text)) // 2
         canvas.write(column, (2 * y + height) // 4, text, style.text)
-
-
-def _draw_digits(canvas: Canvas, digits: str, place: Place, colour: str) -> None:
-    x, y, width, height = place
-    left = x + (width - DOT * digits_width(digits)) // 2
-    top = y + (height - DIGIT_HEIGHT) // 2
-    for across, down in digit_dots(digits):
-        canvas.rectangle(left + DOT * across, top + down, DOT, 1, colour)
 
 
 def _draw_rectangle(canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str) -> Place:
@@ -273,32 +268,54 @@ def _growth(length: int, scale: float, gap: int) -> int:
 
 # Large digits made of dots
 
-DIGIT_HEIGHT = 5
-DIGIT_WIDTH = 3
-
 _FONT = """
-### .#. ### ### #.# ### ### ### ### ###
-#.# ##. ..# ..# #.# #.. #.. ..# #.# #.#
-#.# .#. ### ### ### ### ### ..# ### ###
-#.# .#. #.. ..# ..# ..# #.# ..# #.# ..#
-### ### ### ### ..# ### ### ..# ### ###
+### .#. ### ### #.# ### ### ### ### ### ..
+#.# ##. ..# ..# #.# #.. #.. ..# #.# #.# ..
+#.# .#. ### .## ### ### ### ..# ### ### ..
+#.# .#. #.. ..# ..# ..# #.# ..# #.# ..# .#
+### ### ### ### ..# ### ### ..# ### ### #.
 """
 _ROWS = [line.split() for line in _FONT.split("\n")[1:-1]]
-_DIGITS = dict(zip(string.digits, zip(*_ROWS, strict=True), strict=True))
+_DIGITS = dict(zip(string.digits + ",", zip(*_ROWS, strict=True), strict=True))
+DIGIT_HEIGHT = len(_ROWS)
 
 
 def digits_width(text: str) -> int:
-    """Return how many dots wide a number is."""
-    return len(text) * (DIGIT_WIDTH + 1) - 1
+    """Return how many dots wide a number is; a comma stands between thousands."""
+    return sum(len(_DIGITS[each][0]) + 1 for each in text) - 1
 
 
 def digit_dots(text: str) -> Iterator[tuple[int, int]]:
     """Yield the dots ``(x, y)`` of a number, from its top left."""
-    for index, digit in enumerate(text):
+    left = 0
+    for digit in text:
         for y, row in enumerate(_DIGITS[digit]):
-            for x, dot in enumerate(row):
-                if dot == "#":
-                    yield index * (DIGIT_WIDTH + 1) + x, y
+            yield from ((left + x, y) for x, dot in enumerate(row) if dot == "#")
+        left += len(row) + 1
+
+
+def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
+    """Return how large the dots of `count` digits are on a tile, in pixels; 0 if they do not fit.
+
+    A dot is square, two pixels by one, or narrower from three digits on, down to half as wide; no
+    number has large digits where 2048 has none.
+    """
+    least = 4 * count - 1
+    if height < DIGIT_HEIGHT + 2 or width < max(least, 15) + 1:
+        return 0, 0
+    for down in range(max(1, int(0.7 * height / DIGIT_HEIGHT)), 0, -1):
+        across = max(down, min((4 if count < 3 else 3) * down // 2, int(0.8 * width / least)))
+        if across * least < width:
+            return across, down
+    return 0, 0
+
+
+def draw_digits(
+    canvas: Canvas, text: str, at: tuple[int, int], dot: tuple[int, int], colour: str
+) -> None:
+    """Draw a number with dots of this size from its top left corner."""
+    for x, y in digit_dots(text):
+        canvas.rectangle(at[0] + dot[0] * x, at[1] + dot[1] * y, *dot, colour)
 
 
 # A canvas of quarter characters
@@ -395,14 +412,15 @@ FULL_WIDTH = 6
 POWERS_WIDTH = 2
 """At this width and below a label is the tile's rank, since digits would not fit."""
 
-MAX_PITCH = 12
-"""Characters from one cell's top to the next one's, at most: larger boards look empty."""
+MIN_PITCH = 4
+"""Pixels from one cell's top to the next one's, at least, for gaps between the cells."""
 
-COMFORTABLE_PITCH = 5
-"""Tiles of this many rows need not grow at the cost of the scores beside the board."""
+COMFORTABLE_PITCH = 8
+"""Tiles of so many pixels need not grow at the cost of what stands beside the board."""
 
-PANEL_COLUMNS = 28
-HEADER_ROWS = 3
+PANEL_COLUMNS = 22
+MARGINS = (2, 3, 2)
+"""The columns left of the board, between it and the panel, and right of the panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,25 +452,45 @@ class TerminalGrid:
         return self.tile_width // 2
 
     @property
+    def width(self) -> int:
+        """The width of the board with its frame."""
+        return self.columns * self.pitch_x - self.gap_x + 2 * self.frame_x
+
+    @property
+    def height(self) -> int:
+        """The height of the board with its frame."""
+        return self.rows * self.pitch_y - self.gap_y + 2 * self.frame_y
+
+    @property
+    def top(self) -> int:
+        """What is left free above the board, so that it ends with a row of characters."""
+        return self.height % 2
+
+    @property
     def width_columns(self) -> int:
         """The width of the board with its frame, in characters."""
-        return -(-(self.columns * self.pitch_x - self.gap_x + 2 * self.frame_x) // 2)
+        return -(-self.width // 2)
 
     @property
     def height_rows(self) -> int:
         """The height of the board with its frame, in characters."""
-        return -(-(self.rows * self.pitch_y - self.gap_y + 2 * self.frame_y) // 2)
+        return -(-self.height // 2)
 
     @property
     def shows_powers(self) -> bool:
         """Whether tiles are labelled with their rank, for want of room."""
         return self.label_columns <= POWERS_WIDTH
 
+    @property
+    def has_large_digits(self) -> bool:
+        """Whether numbers are drawn with dots."""
+        return dot_size(4, self.tile_width, self.tile_height) > (0, 0)
+
     def corner(self, row: float, column: float) -> tuple[int, int]:
         """Return the top left pixel ``(x, y)`` of a cell, or of a place between cells."""
         return (
             self.frame_x + round(column * self.pitch_x),
-            self.frame_y + round(row * self.pitch_y),
+            self.top + self.frame_y + round(row * self.pitch_y),
         )
 
 
@@ -463,33 +501,33 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
     `None` means that not even one character per cell fits.
     """
     for frame, least_label in ((1, 4), (0, 3)):
-        grid = _spaced(width, height, rows, columns, frame)
+        grid = _spaced(2 * width, 2 * height, rows, columns, frame)
         if grid is not None and grid.label_columns >= least_label:
             return grid
     return _gapless(width, height, rows, columns)
 
 
 def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
-    """Return a grid with gaps, and with a frame or without (1 or 0)."""
-    across, down = (width + 1 - 2 * frame) // columns, (height - frame) // rows
-    least, most = 1 + frame, MAX_PITCH if frame else 2
-    # Two characters are about as wide as one is high; narrow tiles may be wider than high.
-    high = min(down, max(across // 2, least), most)
-    wide = min(across, max(2 * high, FULL_WIDTH + 1))
-    if wide < 2 or high < least:
+    """Return a grid with gaps, and with a frame or without (1 or 0), on so many pixels."""
+    across, down = (width + 2 - 4 * frame) // columns, (height + 1 - 2 * frame) // rows
+    # Two pixels are about as wide as one is high, and as a gap; narrow tiles may be wider.
+    high = min(down, max((across - 2) // 2, MIN_PITCH))
+    wide = min(across, max(2 * high + 2, 2 * FULL_WIDTH + 2)) // 2 * 2
+    if wide < 4 or high < MIN_PITCH:
         return None
-    return TerminalGrid(rows, columns, 2 * wide, 2 * high, 2, int(high > 1), 2 * frame, frame)
+    return TerminalGrid(rows, columns, wide, high, 2, 1, 2 * frame, frame)
 
 
 def _gapless(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
-    wide = min(width // columns, POWERS_WIDTH)
+    wide = min(width // columns, FULL_WIDTH)
     if wide < 1 or height < rows:
         return None
-    return TerminalGrid(rows, columns, 2 * wide, 2, gap_x=0, gap_y=0, frame_x=0, frame_y=0)
+    gap = 2 if wide > POWERS_WIDTH else 0
+    return TerminalGrid(rows, columns, 2 * wide, 2, gap_x=gap, gap_y=0, frame_x=0, frame_y=0)
 
 
 class Arrangement(Enum):
-    """Where the scores are: beside the board, above it, or squeezed into one line."""
+    """Where the panel is: beside the board, or below it; or how little is left of it."""
 
     WIDE = "wide"
     TALL = "tall"
@@ -505,9 +543,9 @@ def arrange(
     The grid is what there is room for.
     """
     rooms = {
-        Arrangement.WIDE: (width - PANEL_COLUMNS - 4, height - 1),  # below it the keys
-        Arrangement.TALL: (width - 2, height - HEADER_ROWS - 2),  # a message and the keys
-        Arrangement.COMPACT: (width, height - 2),  # the scores and a message
+        Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),  # below it the keys
+        Arrangement.TALL: (width, height - 3),  # the score, a message and the keys
+        Arrangement.COMPACT: (width, height - 2),  # the score and a message
     }
     grids = {
         arrangement: fit(across, down, rows, columns)
@@ -518,11 +556,12 @@ def arrange(
     return max([none, *grids.items()], key=lambda choice: _legibility(choice[1]))
 
 
-def _legibility(grid: TerminalGrid | None) -> tuple[int, int]:
-    """How well a grid can be read: digits before powers, then height, up to a comfortable one."""
+def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
+    """How well a grid can be read: digits before powers, large ones, height up to a comfort."""
     if grid is None:
-        return -1, 0
-    return min(grid.label_columns, FULL_WIDTH), min(grid.pitch_y, 2 * COMFORTABLE_PITCH)
+        return -1, 0, 0
+    columns = min(grid.label_columns, FULL_WIDTH)
+    return columns, grid.has_large_digits, min(grid.pitch_y, COMFORTABLE_PITCH)
 
 
 # Labels of tiles

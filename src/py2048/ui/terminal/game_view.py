@@ -1,4 +1,4 @@
-"""The screen of a game: the board with its scores, messages and keys, arranged by size.
+"""The screen of a game: the board with its panel, messages and keys, arranged by size.
 
 It knows nothing of sessions; the application tells it what to show.
 """
@@ -6,43 +6,74 @@ It knows nothing of sessions; the application tells it what to show.
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.markup import escape
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Container, Horizontal
+from textual.containers import Container
+from textual.content import Content
 from textual.geometry import Size
 from textual.timer import Timer
 from textual.widgets import Static
 
-from py2048.ui.shared.actions import BY_NAME, UserAction
-from py2048.ui.shared.result import Result
+from py2048.direction import Direction
+from py2048.language import N_, _, number
+from py2048.ui.shared.actions import UserAction
+from py2048.ui.shared.describe import loss_text
 from py2048.ui.shared.screen import CoachStatus, Status
-from py2048.ui.shared.themes import Theme
+from py2048.ui.shared.themes import DEFAULT_THEME, MOTION_MS, Theme
 from py2048.ui.terminal.board import (
+    DIGIT_HEIGHT,
+    MARGINS,
+    PANEL_COLUMNS,
     Arrangement,
+    Canvas,
     TerminalBoard,
     TerminalGrid,
     arrange,
+    digits_width,
+    draw_digits,
 )
 
-BANNER_COLUMNS = 28
-"""The width of a banner, as in the style sheet."""
-BANNER_EDGES = 4
-"""The rows that its border and padding take."""
-BANNER_ROWS = 10
-"""The height of the least board that a banner may cover."""
+if TYPE_CHECKING:
+    from py2048.session import Hint
+    from py2048.ui.shared.result import Result
 
-GAIN_S = 0.6
+ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Direction.RIGHT: "→"}
+
+GAIN_S = MOTION_MS["rise"] / 1000
 """How long the points of a move stand beside the score."""
 
-TITLE_COLUMNS = 11
+FIGURE_ROWS = 24
+"""For each so many rows of the panel the digits of the score grow by a step."""
 
-MIN_BAR, MAX_BAR = 4, 24
-"""The columns of the coach's bar."""
 
-POWERS_NOTE = "11 means 2048"
-"""Explains tiles that are too small for digits."""
+MIN_BELOW = 38
+"""The least columns of a panel below a narrower board, where there are so many."""
+
+WHOLE_PANEL = 19
+"""The rows of all sections beside a board; with fewer the score is one line."""
+
+MAX_GAP = 4
+MAX_BAR = 48
+
+FIRST_MOVES = 3
+"""So many moves a line teaches how the game is played."""
+
+
+class Section(NamedTuple):
+    """Lines of the panel that are shown as a whole or not at all.
+
+    Attributes:
+        rank: 1 for the one that is left out last.
+        rows: its height, whatever it says, so that nothing below it moves.
+        lines: what it says.
+    """
+
+    rank: int
+    rows: int
+    lines: list[Content]
 
 
 class GameView(Container):
@@ -53,49 +84,47 @@ class GameView(Container):
         arrangement: where things stand at this size.
         grid: the grid of the board at this size; `None` if it does not fit.
         status: the scores and facts that are shown.
+        hint: the hint that is shown, if any.
         note: the message that is shown.
     """
 
     def __init__(self) -> None:
         super().__init__(id="game")
         self.board = TerminalBoard()
-        self._score, self._best = ScoreBox("SCORE"), ScoreBox("BEST")
-        self._about = FixedText(id="about")
-        self._line = FixedText(id="line")
-        self._panel_note = FixedText(id="note", markup=False)
-        self._message = FixedText(id="message", markup=False)
-        self._coach = FixedText(id="coach", markup=False)
-        self._coach_status: CoachStatus | None = None
-        self._banner_box = Static(id="banner")
+        self._head, self._panel = FixedText(id="head"), FixedText(id="panel")
+        self._result_box = Static(id="result")
+        self._result: Result | None = None
+        self._result_timer: Timer | None = None
         self._shape = (4, 4)
+        self._theme = DEFAULT_THEME
         self.status, self.note = Status(), ""
+        self.hint: Hint | None = None
+        self._coach: CoachStatus | None = None
+        self._gain = 0
+        self._gain_timer: Timer | None = None
         self.arrangement = Arrangement.NONE
         self.grid: TerminalGrid | None = None
-        self._banner: Result | None = None
         self._unsaved = ""
+        self._panel_room = 1, 1
+        self._is_stale = False
 
     def compose(self) -> ComposeResult:
         """Create every part once; the arrangement decides which are seen."""
-        yield self._line
-        with Horizontal(id="middle"):
+        with Container(id="middle"):
+            yield self._head
             with Container(id="stage"):
                 yield self.board
-                yield self._banner_box
-            with Container(id="facts"):
-                with Horizontal(id="boxes"):
-                    yield self._score
-                    yield self._best
-                yield self._about
-                yield self._panel_note
-        yield self._message
+                yield self._result_box
+            yield self._panel
         yield Static(id="bar")
-        yield Static("Too small", id="too-small", markup=False)
-        yield self._coach
+        yield Static(_("Too small"), id="too-small", markup=False)
         yield Static(id="unsaved", markup=False)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw the parts that draw themselves with the colours of `theme`."""
+        self._theme = theme
         self.board.set_theme(theme)
+        self._write()
 
     def set_shape(self, shape: tuple[int, int]) -> None:
         """Make room for a board of this many rows and columns."""
@@ -116,74 +145,77 @@ class GameView(Container):
         """Arrange everything for the new size."""
         self._arrange(event.size)
 
+    # What is shown
+
     def show_status(self, status: Status) -> None:
         """Show scores and facts."""
         self.status = status
-        self._score.set_number(status.score)
-        self._best.set_number(status.best)
-        size = f"{self._shape[0]}x{self._shape[1]}"
-        name = f"[bold]{escape(status.rules)}[/]" + f" {size}" * (size != status.rules)
-        played = f"[$text-muted]{', '.join(status.facts)}[/]"
-        below = f"[$accent]{escape(status.note)}[/]" if status.note else played
-        self._about.show(f"{name}\n{below}")
-        self._write_line(0)
+        self._write()
 
     def show_gain(self, points: int) -> None:
         """Show the points of a move beside the score for a moment."""
         if points:
-            self._write_line(points)
-            self._score.gain(points)
+            if self._gain_timer is not None:
+                self._gain_timer.stop()
+            self._set_gain(points)
+            self._gain_timer = self.set_timer(GAIN_S, lambda: self._set_gain(0))
+
+    def _set_gain(self, points: int) -> None:
+        self._gain = points
+        self._write()
+
+    def show_hint(self, hint: Hint | None) -> None:
+        """Mark the side of the board that a hint points to, and list what the others lose."""
+        self.hint = hint
+        self.board.point(hint.direction if hint else None)
+        self._write()
 
     def say(self, text: str) -> None:
-        """Show a message until the next one.
-
-        Below the board its lines are joined; a long one takes the row of the keys, too.
-        """
+        """Show a message until the next one; where its place is too small for it, for a while."""
         self.note = text
-        shown = text or (POWERS_NOTE if self.grid and self.grid.shows_powers else "")
-        self._panel_note.show(shown)
-        joined = shown.replace("\n", "  ")
-        self._message.show(joined)
-        self.set_class(len(joined) > self._room.width, "-long")
+        self._write()
+        if len(textwrap.wrap(text, self._panel_room[0])) > self._message_rows:
+            self.notify(text, timeout=8, markup=False)
+
+    def cover(self, result: Result | None) -> None:
+        """Show the end of the game over the board, when the last tile has come; or the board."""
+        is_update = result is not None and result.is_update_of(self._result)
+        self._result = result
+        if self._result_timer is not None and not is_update:
+            self._result_timer.stop()
+        if self.board.is_moving and not is_update and result is not None:
+            self._result_timer = self.set_timer(MOTION_MS["wait"] / 1000, self._place_result)
+        elif not self.board.is_moving or result is None:
+            self._place_result()
+
+    def _place_result(self) -> None:
+        """Show the result in the middle of the board, if it fits there."""
+        result, grid = self._result, self.grid
+        self._result_box.display = False
+        if result is None or grid is None:
+            return
+        across, down = min(grid.width_columns - 2, RESULT_COLUMNS), grid.height_rows - 2
+        lines = result_lines(result, across - 4, down - 2)
+        if across < MIN_RESULT_COLUMNS or len(lines) > down - 2:
+            return
+        self._result_box.update("\n".join(lines))
+        self._result_box.styles.width, self._result_box.styles.height = across, len(lines) + 2
+        left, top = (grid.width_columns - across) // 2, (grid.height_rows - len(lines) - 2) // 2
+        self._result_box.styles.offset = left, top
+        self._result_box.display = True
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        """Show what the coach says, or nothing of it."""
+        self._coach = status
+        self._write()
 
     def show_unsaved(self, reason: str) -> None:
         """Say below everything why something is not saved, as long as that is so."""
-        self._unsaved = f"Not saved: {reason}" if reason else ""
+        said = _("Not saved: {reason}").format(reason=reason)
+        self._unsaved = said if reason else ""
         self._arrange(self._room)
 
-    def show_coach(self, status: CoachStatus | None) -> None:
-        """Show below everything what the coach says, or take its line away."""
-        is_new = (status is None) != (self._coach_status is None)
-        self._coach_status = status
-        self._write_coach(self._room.width)
-        if is_new:
-            self._arrange(self._room)
-
-    def _write_coach(self, width: int) -> None:
-        self._coach.show(coach_line(self._coach_status, width - 2) if self._coach_status else "")
-
-    def cover(self, banner: Result | None) -> None:
-        """Cover the middle of the board with a result, where it fits, or uncover it."""
-        if banner != self._banner:
-            self._banner = banner
-            self._place_banner()
-
-    def _place_banner(self) -> None:
-        banner, grid = self._banner, self.grid
-        self._banner_box.display = False
-        if banner is None or grid is None:
-            return
-        across, down = grid.width_columns - BANNER_COLUMNS, grid.height_rows
-        self._banner_box.display = across > 0 and down >= BANNER_ROWS
-        markup = _banner_markup(banner)
-        self._banner_box.update(markup)
-        height = markup.count("\n") + 1 + BANNER_EDGES
-        self._banner_box.styles.offset = across // 2, (down - height) // 2
-
-    def _write_line(self, points: int) -> None:
-        gain = f" [bold $accent]{points:+}[/]" if points else ""
-        status = self.status
-        self._line.show(f"[bold]{status.score}[/]{gain} [$text-muted]best {status.best}[/]")
+    # Where it is shown
 
     def _warning_rows(self, size: Size) -> int:
         """How many rows the warning takes, a third of the screen at most."""
@@ -194,74 +226,305 @@ class GameView(Container):
         warning = self.query_one("#unsaved", Static)
         warning.update(self._unsaved)
         warning.display = bool(self._unsaved)
-        self._coach.set_class(self._coach_status is not None, "-on")
-        self._write_coach(size.width)
-        height = size.height - self._warning_rows(size) - (self._coach_status is not None)
+        height = size.height - self._warning_rows(size)
         self.arrangement, self.grid = arrange(size.width, height, *self._shape)
         for arrangement in Arrangement:
             self.set_class(arrangement is self.arrangement, f"-{arrangement.value}")
         self.board.set_grid(self.grid)
+        self._panel_room = panel_size(self.arrangement, self.grid, size.width, height)
+        self._panel.styles.width, self._panel.styles.height = self._panel_room
+        self._head.styles.width = self._panel_room[0]
         self.query_one("#bar", Static).update(key_bar(size.width))
-        self._place_banner()
-        self.say(self.note)
+        self._place_result()
+        self._write()
+
+    @property
+    def _message_rows(self) -> int:
+        return 1 if self._panel_room[1] < 3 else 2
+
+    def _write(self) -> None:
+        """Write the panel anew, once for all that one event changes."""
+        if not self._is_stale:
+            self._is_stale = True
+            self.call_next(self._write_now)
+
+    def _write_now(self) -> None:
+        self._is_stale = False
+        width, height = self._panel_room
+        sections = self._sections(width, height)
+        if self.arrangement is not Arrangement.WIDE:
+            self._head.show(self._score_line(width))
+            del sections["score"]
+        shown = fitting(sections, height - self._message_rows)
+        lines = [Content(each) for each in self._message(width, is_listed="hint" in shown)]
+        message = Section(0, self._message_rows, lines)
+        texts = spread([*(sections[name] for name in shown), message], height)
+        self._panel.show(Content("\n").join(texts))
+
+    # What the panel says
+
+    def _sections(self, width: int, height: int) -> dict[str, Section]:
+        """Return the sections of the panel from its top, all but the message at its end."""
+        scale = max(1, height // FIGURE_ROWS)
+        score, best = number(self.status.score), number(self.status.best)
+        gain = f" {self._gain:+,}" if self._gain else ""
+        figures = {
+            "score": self._figure(1, _("Score"), score, gain, width, scale),
+            "best": self._figure(3, _("Best"), best, "", width, scale - 1),
+        }
+        line = {"score": Section(1, 1, [self._score_line(width)])}
+        return {
+            **(figures if height >= WHOLE_PANEL else line),
+            "next": self._next(width),
+            "hint": self._hint_section(),
+            "coach": self._coach_section(width),
+            "rules": Section(4, 1, [muted(self._rules_and_moves())]),
+        }
+
+    def _figure(
+        self, rank: int, title: str, digits: str, gain: str, width: int, scale: int
+    ) -> Section:
+        """Return a number in large digits of this scale, with points that were gained."""
+        if not scale:
+            return Section(rank, 1, [_fact(title, digits)])
+        dots = digits_width(digits)
+        sizes = ((2 * scale, scale), (scale, scale), (1, 1))
+        across, down = next((each for each in sizes if dots * each[0] <= 2 * width), (1, 1))
+        rows = -(-DIGIT_HEIGHT * scale // 2)
+        canvas = Canvas(-(-dots * across // 2), rows, self._theme.page)
+        draw_digits(canvas, digits, (0, 0), (across, down), self._theme.ink)
+        runs = map(canvas.runs, range(rows))
+        figure = [
+            Content.assemble(*((each.text, f"{each.ink} on {each.ground}") for each in row))
+            for row in runs
+        ]
+        lines = [muted(title), *figure]
+        beside = rows // 2 + 1 if canvas.columns + len(gain) <= width else 0
+        lines[beside] = Content.assemble(lines[beside], (gain, "bold $good"))
+        return Section(rank, len(lines), lines)
+
+    def _score_line(self, width: int) -> Content:
+        """Return the score and the best in a line, with as much as there is room for."""
+        score, best = number(self.status.score), f"{_('Best')} {number(self.status.best)}"
+        gain = f" {self._gain:+,}" if self._gain else ""
+        gain, best = next(
+            (each for each in ((gain, best), ("", best)) if len(score + " ".join(each)) < width),
+            (gain, ""),
+        )
+        room = " " * max(1, width - len(score + gain + best))
+        return Content.assemble((score, "bold"), (gain, "bold $good"), room, (best, "$text-muted"))
+
+    def _next(self, width: int) -> Section:
+        """Return the next tile to make, and how much of it there is on the board."""
+        board = self.board.board
+        if board is None or not board.max_tile:
+            return Section(5, 2, [])
+        share = sum(map(sum, board.rows)) / board.max_tile - 1
+        columns = min(width, MAX_BAR)
+        filled = round(columns * min(share, 1))
+        bar = ("━" * filled, "$accent"), ("━" * (columns - filled), "$line")
+        return Section(5, 2, [_fact(_("Next"), str(2 * board.max_tile)), Content.assemble(*bar)])
+
+    def _hint_section(self) -> Section:
+        """Return what each direction loses, the best first."""
+        if self.hint is None:
+            return Section(2, 5, [muted(_("Hint")), muted(_("? shows the best move"))])
+        lines = [muted(_("Quick hint") if self.hint.instead_of else _("Hint"))]
+        names = {each: f"{ARROWS[each]} {_(str(each))}" for each, _loss in self.hint.losses}
+        columns = max(map(len, names.values())) + 2
+        for direction, value in self._losses():
+            is_best = direction is self.hint.direction
+            name = names[direction].ljust(columns), "bold $good" if is_best else ""
+            lines.append(Content.assemble(name, (value, "$good" if is_best else "$text-muted")))
+        return Section(2, 5, lines)
+
+    def _losses(self) -> list[tuple[Direction, str]]:
+        """Return what is said of each direction of the hint, the best first."""
+        if self.hint is None:
+            return []
+        best = self.hint.direction
+        ranked = sorted(self.hint.losses, key=lambda each: (each[0] is not best, each[1]))
+        return [
+            (each, _("best") if each is best else minus(loss_text(loss))) for each, loss in ranked
+        ]
+
+    def _coach_section(self, width: int) -> Section:
+        if self._coach is None:
+            return Section(6, 4, [muted(_("Coach")), muted(_("c judges your moves"))])
+        said = textwrap.wrap(self._coach.text, width)[:3]
+        return Section(6, 4, [muted(_("Coach")), *map(Content, said)])
+
+    def _rules_and_moves(self) -> str:
+        name, (rows, columns) = self.status.rules, self._shape
+        size = f"{rows}\N{MULTIPLICATION SIGN}{columns}"
+        title = size if name == f"{rows}x{columns}" else f"{name[:1].upper()}{name[1:]} {size}"
+        return f"{title} · {_('move {n}').format(n=number(self.status.moves))}"
+
+    def _message(self, width: int, *, is_listed: bool) -> list[str]:
+        """Return the message, or what else is worth a line; nothing that must be cut."""
+        said = self.note
+        if not said and not is_listed:
+            said = whole_words([f"{ARROWS[each]} {loss}" for each, loss in self._losses()], width)
+        if not said and self.grid is not None and self.grid.shows_powers:
+            said = _("11 means 2048")
+        said = said or self.status.note or self.status.help.capitalize()
+        if not said and self.status.moves < FIRST_MOVES:
+            said = _("Arrows slide, equal tiles join.")
+        lines = textwrap.wrap(said, width)
+        return lines if len(lines) <= self._message_rows else []
 
 
 class FixedText(Static):
     """A text in a place whose size does not depend on it, so that a new text moves nothing."""
 
-    def show(self, text: str) -> None:
+    def show(self, text: Content) -> None:
         """Show a text, if it is another."""
         if text != self.content:
             self.update(text, layout=False)
 
 
-class ScoreBox(FixedText):
-    """A number under its name; points just gained stand beside the name for a moment."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__(classes=f"box {title.lower()}")
-        self._title, self._number, self._gain = title, 0, ""
-        self._timer: Timer | None = None
-
-    def on_mount(self) -> None:
-        """Show the number from the start."""
-        self._write()
-
-    def set_number(self, number: int) -> None:
-        """Show this number."""
-        self._number = number
-        self._write()
-
-    def gain(self, points: int) -> None:
-        """Show points beside the name for a moment."""
-        self._write(f"{points:+}")
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(GAIN_S, lambda: self._write(""))
-
-    def _write(self, gain: str | None = None) -> None:
-        self._gain = self._gain if gain is None else gain
-        gap = " " * max(1, TITLE_COLUMNS - len(self._title) - len(self._gain))
-        name = f"[$text-muted]{self._title}[/]{gap}[bold $accent]{self._gain}[/]"
-        self.show(f"{name}\n[bold]{self._number:,}[/]")
+# The layout of the panel
 
 
-def coach_line(status: CoachStatus, width: int) -> str:
-    """Return the coach's bar and words in a line of `width` columns."""
-    text = status.text if len(status.text) + MIN_BAR < width else status.short
-    bar = min(max(width - len(text) - 1, MIN_BAR), MAX_BAR)
-    filled = round(bar * status.share)
-    line = f"{'█' * filled}{'░' * (bar - filled)} {text}"
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+def panel_size(
+    arrangement: Arrangement, grid: TerminalGrid | None, width: int, height: int
+) -> tuple[int, int]:
+    """Return the columns and rows of the panel beside or below the board."""
+    if grid is None:
+        return 1, 1
+    across, down = grid.width_columns, grid.height_rows
+    if arrangement is Arrangement.WIDE:
+        columns = max(PANEL_COLUMNS + 2, across // 2)
+        return min(columns, width - sum(MARGINS) - across), max(min(23, height - 1), down)
+    rows = height - down - (1 if arrangement is Arrangement.COMPACT else 2)
+    return min(width, max(across, MIN_BELOW)), max(1, min(rows, 23))
 
 
-# Markup
+def fitting(sections: dict[str, Section], rows: int) -> list[str]:
+    """Return the names of the sections that there is room for, in their order."""
+    found = []
+    for name, section in sorted(sections.items(), key=lambda each: each[1].rank):
+        if section.rows <= rows:
+            rows -= section.rows
+            found.append(name)
+    return [name for name in sections if name in found]
 
-FINAL_ACTIONS = ("new", "undo", "review")
-"""The links of a banner over a game that is over."""
 
-RANKED = "undo new hint help quit autoplay rules review theme redo player coach"
-"""The keys below the board, the most useful first."""
+def spread(sections: list[Section], rows: int) -> list[Content]:
+    """Return the lines of sections on so many rows, with what is left between them."""
+    spare = rows - sum(section.rows for section in sections)
+    gap, more = divmod(spare, len(sections))
+    lines: list[Content] = []
+    for index, section in enumerate(sections):
+        above = min(MAX_GAP, gap + (index < more))
+        lines += [*[Content()] * above, *section.lines]
+        lines += [Content()] * (section.rows - len(section.lines))
+    return lines
+
+
+def whole_words(words: list[str], width: int) -> str:
+    """Return as many texts as have room in a line."""
+    while words and len("  ".join(words)) > width:
+        words = words[:-1]
+    return "  ".join(words)
+
+
+# The end of a game
+
+RESULT_COLUMNS, MIN_RESULT_COLUMNS = 46, 24
+BAR_ROWS = 3
+BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+def result_lines(result: Result, width: int, height: int) -> list[str]:
+    """Return a result as lines of markup, with as much as fits on so many rows."""
+    head = [f"[$text-muted]{escape(result.kind)}[/]"]
+    head += [f"[bold]{escape(line)}[/]" for line in textwrap.wrap(result.headline, width)]
+    if not result.is_final:
+        keys = [entry("←↑↓→", _("keep playing"), ""), entry("n", _("new game"), "new")]
+        return [f"[bold $accent]{escape(result.title)}[/]", *head[1:], "", "   ".join(keys)]
+    keys = [
+        entry("b", escape(result.review.lower()), "review"),
+        *(entry("n", _("new game"), "new"), entry("u", _("undo"), "undo")),
+    ]
+    foot = ["", "   ".join(keys)]
+    bars = distribution(result, width)
+    for middle in (["", *figures(result, width), *bars], ["", *figures(result, width)], []):
+        if len(head + middle + foot) <= height:
+            return head + middle + foot
+    return head + foot
+
+
+def figures(result: Result, width: int) -> list[str]:
+    """Return the figures of a result side by side, or in lines where they are too wide for that."""
+    cell = width // len(result.figures)
+    if max(len(each) for figure in result.figures for each in figure) < cell:
+        labels, values = zip(*result.figures, strict=True)
+        return [
+            f"[$text-muted]{''.join(each.ljust(cell) for each in labels)}[/]",
+            f"[bold]{''.join(each.ljust(cell) for each in values)}[/]",
+        ]
+    return [f"[$text-muted]{each.label}[/] [bold]{each.value}[/]" for each in result.figures]
+
+
+def distribution(result: Result, width: int) -> list[str]:
+    """Return where a score stands among others: a sentence, and bars if there are enough."""
+    if not result.place:
+        return []
+    lines = ["", *textwrap.wrap(result.place, width)]
+    if not result.bars:
+        return lines
+    across = width // len(result.bars)
+    most = max(result.bars)
+    for row in range(BAR_ROWS - 1, -1, -1):
+        line = ""
+        for index, count in enumerate(result.bars):
+            eighths = max(count > 0, round(8 * BAR_ROWS * count / most)) - 8 * row
+            block = BLOCKS[min(max(eighths, 0), 8)] * max(1, across - 1)
+            colour = "$accent" if index == result.mine else "$muted"
+            line += f"[{colour}]{block}[/]" + " " * (across > 1)
+        lines.append(line)
+    low, high = result.low_and_high
+    mine = number(result.score)
+    at = min(
+        max(across * result.mine - len(mine) // 2, len(low) + 1),
+        across * len(result.bars) - len(high) - len(mine) - 2,
+    )
+    return [
+        *lines,
+        f"[$text-muted]{low}{' ' * (at - len(low))}[/][bold]{mine}[/][$text-muted]{high.rjust(across * len(result.bars) - 1 - at - len(mine))}[/]",
+    ]
+
+
+# Texts
+
+
+def muted(text: str) -> Content:
+    """Return a text of less weight."""
+    return Content.styled(text, "$text-muted")
+
+
+def minus(text: str) -> str:
+    """Return a number with the sign that is as wide as a digit."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _fact(name: str, value: str) -> Content:
+    return Content.assemble((f"{name} ", "$text-muted"), (value, "bold"))
+
+
+# The keys
+
+FOOTER = (
+    (6, "←↑↓→", N_("move"), ""),
+    (2, "u", N_("undo"), "undo"),
+    (3, "?", N_("hint"), "hint"),
+    (7, "space", N_("watch"), "autoplay"),
+    (4, "n", N_("new"), "new"),
+    (1, "F1", N_("more"), "help"),
+    (5, "q", N_("quit"), "quit"),
+)
+"""The keys below the board: how soon each is named, the key, its word, and the action."""
 
 
 def key_of(action: UserAction) -> str:
@@ -270,27 +533,17 @@ def key_of(action: UserAction) -> str:
 
 
 def key_bar(width: int) -> str:
-    """Return the most useful keys as Textual markup in a line of at most `width` columns."""
-    entries: list[str] = []
-    for name in RANKED.split():
-        width -= len(_short_key(name)) + len(BY_NAME[name].label) + 2
-        if width < -1:
-            break
-        entries.append(_entry(name))
-    return " ".join(entries)
+    """Return the keys below the board as Textual markup, as many as fit a line of this width."""
+    for count in range(len(FOOTER), 0, -1):
+        keys = [(key, _(word), action) for rank, key, word, action in FOOTER if rank <= count]
+        used = sum(len(key) + 1 + len(word) for key, word, _action in keys)
+        for gap in (3, 2):
+            if used + gap * (count - 1) + 2 <= width or (count, gap) == (1, 2):
+                return (" " * gap).join(entry(*each) for each in keys)
+    return ""
 
 
-def _short_key(name: str) -> str:
-    return "␣" if name == "autoplay" else key_of(BY_NAME[name])
-
-
-def _entry(name: str) -> str:
-    return f"[bold $accent]{_short_key(name)}[/] [@click=app.do('{name}')]{BY_NAME[name].label}[/]"
-
-
-def _banner_markup(banner: Result) -> str:
-    """Return a result as Textual markup; the links of a game that is over can be clicked."""
-    room = BANNER_COLUMNS - 4
-    lines = "\n".join(escape(each) for line in banner.lines for each in textwrap.wrap(line, room))
-    links = "  ".join(_entry(name) for name in FINAL_ACTIONS) if banner.is_final else ""
-    return f"[bold $accent]{escape(banner.title)}[/]\n\n{lines}" + (links and f"\n\n{links}")
+def entry(key: str, word: str, action: str) -> str:
+    """Return a key and its word as markup; a click on the word does the action."""
+    link = f"[@click=app.do('{action}')]{word}[/]" if action else word
+    return f"[bold $accent]{key}[/] {link}"

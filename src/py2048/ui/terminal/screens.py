@@ -20,7 +20,6 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from py2048.direction import Direction
 from py2048.review import Grade
 from py2048.ui.shared.actions import HELP_SECTIONS, PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
 from py2048.ui.shared.motion import BoardTransition
@@ -29,7 +28,7 @@ from py2048.ui.shared.review import DirectionRow, GameReview, record_title
 from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal.board import Canvas, TerminalBoard, fit, to_strip
-from py2048.ui.terminal.game_view import key_of
+from py2048.ui.terminal.game_view import ARROWS, key_of
 
 Answer = TypeVar("Answer")
 
@@ -189,8 +188,6 @@ def _option(choice: Choice) -> Option:
 
 
 # Boards with words beside them
-
-ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Direction.RIGHT: "→"}
 
 FACTS_COLUMNS = 34
 WIDE_COLUMNS = 64
