@@ -246,7 +246,7 @@ class Coach:
     def status(self) -> CoachStatus:
         """What the coach says now."""
         if self.is_paused:
-            return CoachStatus(0.0, _(PAUSED), _(PAUSED))
+            return CoachStatus(0.0, _(PAUSED), _(PAUSED), (_(PAUSED),))
         said = []  # in full, and in short
         if (last := self.last_move) is not None:
             said.append((last_move_text(last, self._unit),) * 2)
@@ -257,8 +257,9 @@ class Coach:
             said.append((_("expected {value}").format(value=expected), expected))
         elif not self._session.game.is_over:
             said.append((self.progress or _(JUDGING),) * 2)
-        text = ", ".join(full for full, _short in said)
-        return CoachStatus(self._share, text, "  ".join(short for _full, short in said))
+        parts = tuple(full for full, _short in said)
+        short = "  ".join(short for _full, short in said)
+        return CoachStatus(self._share, ", ".join(parts), short, parts)
 
     @property
     def sentences(self) -> str:
@@ -283,10 +284,10 @@ class Coach:
 
 
 def last_move_text(move: MoveReview, unit: Unit) -> str:
-    """Return what a move lost: "?! Left, 120 lost: up was best"; its grade where it is the best."""
+    """Return what a move lost: "?! Left, 120 lost: up was best"; "✓ best move" where nothing."""
     symbol = GRADE_SYMBOLS[move.grade]
     if move.grade is Grade.BEST:
-        return _("{symbol} {direction}").format(symbol=symbol, direction=name_of(move.played))
+        return _("{symbol} best move").format(symbol=symbol)
     text = _("{symbol} {direction}, {loss} lost: {best} was best")
     loss = short_loss(move.loss, unit) or number(0)
     played, best = name_of(move.played), way_of(move.best)

@@ -80,11 +80,13 @@ class CoachStatus:
             that was expected in this game.
         text: the last move, the accuracy, and what is expected, in one line.
         short: the same in fewer words.
+        parts: what `text` is made of, for a line each.
     """
 
     share: float
     text: str
     short: str
+    parts: tuple[str, ...] = ()
 
 
 class Choice(NamedTuple):

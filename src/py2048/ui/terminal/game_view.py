@@ -20,7 +20,7 @@ from textual.widgets import Static
 from py2048.direction import Direction
 from py2048.language import N_, _, number
 from py2048.ui.shared.actions import UserAction
-from py2048.ui.shared.describe import loss_text
+from py2048.ui.shared.hints import TEACHING_MOVES, options_of, way_of
 from py2048.ui.shared.screen import CoachStatus, Status
 from py2048.ui.shared.themes import DEFAULT_THEME, MOTION_MS, Theme
 from py2048.ui.terminal.board import (
@@ -58,8 +58,7 @@ WHOLE_PANEL = 19
 MAX_GAP = 4
 MAX_BAR = 48
 
-FIRST_MOVES = 3
-"""So many moves a line teaches how the game is played."""
+COACH_ROWS = 4
 
 
 class Section(NamedTuple):
@@ -256,8 +255,9 @@ class GameView(Container):
             self._head.show(self._score_line(width))
             del sections["score"]
         shown = fitting(sections, height - self._message_rows)
-        lines = [Content(each) for each in self._message(width, is_listed="hint" in shown)]
-        message = Section(0, self._message_rows, lines)
+        style = "" if self.note else "$text-muted"
+        said = self._message(width, is_listed="hint" in shown)
+        message = Section(0, self._message_rows, [Content.styled(each, style) for each in said])
         texts = spread([*(sections[name] for name in shown), message], height)
         self._panel.show(Content("\n").join(texts))
 
@@ -319,40 +319,32 @@ class GameView(Container):
         board = self.board.board
         if board is None or not board.max_tile:
             return Section(5, 2, [])
-        share = sum(map(sum, board.rows)) / board.max_tile - 1
-        columns = min(width, MAX_BAR)
-        filled = round(columns * min(share, 1))
-        bar = ("━" * filled, "$accent"), ("━" * (columns - filled), "$line")
-        return Section(5, 2, [_fact(_("Next"), str(2 * board.max_tile)), Content.assemble(*bar)])
+        columns, share = min(width, MAX_BAR), sum(map(sum, board.rows)) / board.max_tile - 1
+        return Section(5, 2, [_fact(_("Next"), str(2 * board.max_tile)), bar(share, columns)])
 
     def _hint_section(self) -> Section:
         """Return what each direction loses, the best first."""
         if self.hint is None:
             return Section(2, 5, [muted(_("Hint")), muted(_("? shows the best move"))])
         lines = [muted(_("Quick hint") if self.hint.instead_of else _("Hint"))]
-        names = {each: f"{ARROWS[each]} {_(str(each))}" for each, _loss in self.hint.losses}
-        columns = max(map(len, names.values())) + 2
-        for direction, value in self._losses():
-            is_best = direction is self.hint.direction
-            name = names[direction].ljust(columns), "bold $good" if is_best else ""
-            lines.append(Content.assemble(name, (value, "$good" if is_best else "$text-muted")))
+        options = options_of(self.hint)
+        columns = max(len(way_of(each.direction)) for each in options) + 4
+        for option in options:
+            is_best = option.direction is self.hint.direction
+            name = f"{ARROWS[option.direction]} {way_of(option.direction)}".ljust(columns)
+            strong, light = ("bold $good", "$good") if is_best else ("", "$text-muted")
+            lines.append(Content.assemble((name, strong), (option.text, light)))
         return Section(2, 5, lines)
 
-    def _losses(self) -> list[tuple[Direction, str]]:
-        """Return what is said of each direction of the hint, the best first."""
-        if self.hint is None:
-            return []
-        best = self.hint.direction
-        ranked = sorted(self.hint.losses, key=lambda each: (each[0] is not best, each[1]))
-        return [
-            (each, _("best") if each is best else minus(loss_text(loss))) for each, loss in ranked
-        ]
-
     def _coach_section(self, width: int) -> Section:
-        if self._coach is None:
-            return Section(6, 4, [muted(_("Coach")), muted(_("c judges your moves"))])
-        said = textwrap.wrap(self._coach.text, width)[:3]
-        return Section(6, 4, [muted(_("Coach")), *map(Content, said)])
+        lines = [muted(_("Coach"))]
+        for part in self._coach.parts if self._coach else ():
+            broken = textwrap.wrap(part, width)
+            if len(lines) + len(broken) <= COACH_ROWS:
+                style = "bold $good" if part[0] == "✓" else "bold $danger" if part[0] == "?" else ""
+                lines += [Content.styled(line, style) for line in broken]
+        off = [] if self._coach else [muted(_("c judges your moves"))]
+        return Section(6, COACH_ROWS, [*lines, *off])
 
     def _rules_and_moves(self) -> str:
         name, (rows, columns) = self.status.rules, self._shape
@@ -364,11 +356,12 @@ class GameView(Container):
         """Return the message, or what else is worth a line; nothing that must be cut."""
         said = self.note
         if not said and not is_listed:
-            said = whole_words([f"{ARROWS[each]} {loss}" for each, loss in self._losses()], width)
+            options = options_of(self.hint) if self.hint else []
+            said = whole_words([f"{ARROWS[each.direction]} {each.text}" for each in options], width)
         if not said and self.grid is not None and self.grid.shows_powers:
             said = _("11 means 2048")
         said = said or self.status.note or self.status.help.capitalize()
-        if not said and self.status.moves < FIRST_MOVES:
+        if not said and self.status.moves < TEACHING_MOVES:
             said = _("Arrows slide, equal tiles join.")
         lines = textwrap.wrap(said, width)
         return lines if len(lines) <= self._message_rows else []
@@ -431,7 +424,7 @@ def whole_words(words: list[str], width: int) -> str:
 
 # The end of a game
 
-RESULT_COLUMNS, MIN_RESULT_COLUMNS = 46, 24
+RESULT_COLUMNS, MIN_RESULT_COLUMNS = 45, 24
 BAR_ROWS = 3
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
@@ -441,15 +434,18 @@ def result_lines(result: Result, width: int, height: int) -> list[str]:
     head = [f"[$text-muted]{escape(result.kind)}[/]"]
     head += [f"[bold]{escape(line)}[/]" for line in textwrap.wrap(result.headline, width)]
     if not result.is_final:
-        keys = [entry("←↑↓→", _("keep playing"), ""), entry("n", _("new game"), "new")]
-        return [f"[bold $accent]{escape(result.title)}[/]", *head[1:], "", "   ".join(keys)]
+        on, new = entry("←↑↓→", _("keep playing"), ""), entry("n", _("new game"), "new")
+        return [f"[bold $accent]{escape(result.title)}[/]", *head[1:], "", f"{on}   {new}"]
     keys = [
-        entry("b", escape(result.review.lower()), "review"),
-        *(entry("n", _("new game"), "new"), entry("u", _("undo"), "undo")),
+        ("b", result.review.lower(), "review"),
+        ("n", _("new"), "new"),
+        ("u", _("undo"), "undo"),
     ]
-    foot = ["", "   ".join(keys)]
-    bars = distribution(result, width)
-    for middle in (["", *figures(result, width), *bars], ["", *figures(result, width)], []):
+    while len("   ".join(f"{key} {word}" for key, word, _action in keys)) > width:
+        keys.pop()
+    foot = ["", "   ".join(entry(*each) for each in keys)]
+    shown = ["", *figures(result, width)]
+    for middle in ([*shown, *distribution(result, width)], shown):
         if len(head + middle + foot) <= height:
             return head + middle + foot
     return head + foot
@@ -469,31 +465,22 @@ def figures(result: Result, width: int) -> list[str]:
 
 def distribution(result: Result, width: int) -> list[str]:
     """Return where a score stands among others: a sentence, and bars if there are enough."""
-    if not result.place:
-        return []
-    lines = ["", *textwrap.wrap(result.place, width)]
+    lines = ["", *textwrap.wrap(result.place, width)] if result.place else []
     if not result.bars:
         return lines
-    across = width // len(result.bars)
-    most = max(result.bars)
-    for row in range(BAR_ROWS - 1, -1, -1):
-        line = ""
-        for index, count in enumerate(result.bars):
-            eighths = max(count > 0, round(8 * BAR_ROWS * count / most)) - 8 * row
-            block = BLOCKS[min(max(eighths, 0), 8)] * max(1, across - 1)
-            colour = "$accent" if index == result.mine else "$muted"
-            line += f"[{colour}]{block}[/]" + " " * (across > 1)
-        lines.append(line)
-    low, high = result.low_and_high
-    mine = number(result.score)
-    at = min(
-        max(across * result.mine - len(mine) // 2, len(low) + 1),
-        across * len(result.bars) - len(high) - len(mine) - 2,
-    )
-    return [
-        *lines,
-        f"[$text-muted]{low}{' ' * (at - len(low))}[/][bold]{mine}[/][$text-muted]{high.rjust(across * len(result.bars) - 1 - at - len(mine))}[/]",
-    ]
+    across, most = max(1, width // len(result.bars)), max(result.bars)
+    eighths = [max(count > 0, round(8 * BAR_ROWS * count / most)) for count in result.bars]
+    for row in reversed(range(BAR_ROWS)):
+        blocks = [BLOCKS[min(max(each - 8 * row, 0), 8)] * max(1, across - 1) for each in eighths]
+        blocks[result.mine] = f"[$accent]{blocks[result.mine]}[/]"
+        lines.append(f"[$muted]{(' ' * (across > 1)).join(blocks)}[/]")
+    (low, high), mine = result.low_and_high, number(result.score)
+    before = max(across * result.mine - len(mine) // 2 - len(low), 1)
+    after = across * len(eighths) - before - len(low + mine + high)
+    if after > 0:
+        ends = f"[$text-muted]{low}{{}}{high}[/]"
+        lines.append(ends.format(f"{' ' * before}[bold $foreground]{mine}[/]{' ' * after}"))
+    return lines
 
 
 # Texts
@@ -504,9 +491,10 @@ def muted(text: str) -> Content:
     return Content.styled(text, "$text-muted")
 
 
-def minus(text: str) -> str:
-    """Return a number with the sign that is as wide as a digit."""
-    return text.replace("-", "\N{MINUS SIGN}")
+def bar(share: float, columns: int, colour: str = "$accent") -> Content:
+    """Return a bar that is filled to a share, 0 to 1."""
+    filled = round(columns * min(max(share, 0.0), 1.0))
+    return Content.assemble(("━" * filled, colour), ("━" * (columns - filled), "$line"))
 
 
 def _fact(name: str, value: str) -> Content:
