@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from tests.ui.terminal.playing import SEED, colours, shown, table, until
+from tests.ui.terminal.playing import SEED, colours, shown, strips, table, until
 from textual import events
 
 from py2048.board import Board
-from py2048.session import open_session
+from py2048.direction import Direction
+from py2048.session import Hint, open_session
 from py2048.ui.shared.themes import THEMES, in_sixteen_colours
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.board import Arrangement
+
+TITLES = ("Score", "Best", "Next", "Hint", "Coach", "Classic 4")
+LONG = "Saved as /a/folder/that/is/very/" + "deep/" * 40
 
 
 async def test_themes_switch_live_and_are_remembered() -> None:
@@ -63,31 +67,53 @@ async def test_every_size_shows_board_and_score(
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=size) as pilot:
         await pilot.press("left")
+        await pilot.pause()
         assert app.view.arrangement is arrangement
         region = app.view.board.region
         assert app.view.grid is not None
         assert region.size == (app.view.grid.width_columns, app.view.grid.height_rows)
         assert app.screen.region.contains_region(region)
-        assert str(session.game.score) in shown(app)
+        assert app.view.status.score == session.game.score
         assert f"{rules} {rules}" not in shown(app)
 
 
-async def test_a_long_hint_is_shown_whole_below_the_board() -> None:
-    """It takes the row of the keys, which come back; the board stays where it is."""
-    app = GameApp(table(), reduced_motion=True)
-    async with app.run_test(size=(62, 30)) as pilot:
-        assert app.view.arrangement is Arrangement.TALL
-        region = app.view.board.region
-        keys = shown(app).splitlines()[-1]
-        losses, chance = "↑ -1,207  ← -1,239  → -2,111", "32768: 660 of 1,000 games"
-        app.say(f"Hint: down, ≈280,000 points\n{losses}\n{chance}")
+@pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 20), (100, 30), (200, 60)])
+async def test_nothing_moves_when_something_is_said(size: tuple[int, int]) -> None:
+    """Board, keys and every title stay where they are; what has no room stands in a toast."""
+    app = GameApp(table("2 2 4 8\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
+    async with app.run_test(size=size, notifications=True) as pilot:
+
+        def places() -> list[object]:
+            lines = shown(app).splitlines()
+            titles = [(y, word) for y, line in enumerate(lines) for word in TITLES if word in line]
+            return [app.view.board.region, lines[-1], titles]
+
+        await pilot.press("left")
         await pilot.pause()
-        assert losses in shown(app)
-        assert chance in shown(app)
-        assert app.view.board.region == region
-        app.say("Theme: dark.")
+        before = places()
+        app.say("Theme: Light.")
+        app.show_hint(Hint(Direction.LEFT, {Direction.LEFT: 9000.0, Direction.UP: 7796.0}, "x", 1))
         await pilot.pause()
-        assert shown(app).splitlines()[-1] == keys
+        assert "Theme: Light." in shown(app)
+        assert places() == before
+        app.say("")
+        await pilot.pause()
+        assert "\N{MINUS SIGN}1,204" in shown(app)
+        app.say(LONG)
+        await until(pilot, lambda: "deep" in shown(app))
+
+
+async def test_bold_is_left_out_with_sixteen_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where bold means another colour nothing is bold, on the board and in dialogs."""
+    monkeypatch.delenv("COLORTERM")
+    monkeypatch.setenv("TERM", "xterm")
+    app = GameApp(table(), theme="light", reduced_motion=True)
+    async with app.run_test() as pilot:
+        for key in ("left", "m", "escape", "f1", "escape", "n"):
+            await pilot.press(key)
+            await pilot.pause()
+            pieces = [segment for line in strips(app) for segment in line]
+            assert not any(piece.style and piece.style.bold for piece in pieces), key
 
 
 async def test_a_tiny_terminal_says_so_and_recovers() -> None:
@@ -99,7 +125,7 @@ async def test_a_tiny_terminal_says_so_and_recovers() -> None:
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
         assert app.view.arrangement is Arrangement.WIDE
-        assert "SCORE" in shown(app)
+        assert "Score" in shown(app)
 
 
 MIDDLE = (20, 10)

@@ -96,24 +96,22 @@ async def test_the_review_has_the_colours_of_the_theme() -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_the_coach_shows_a_bar_and_takes_it_away() -> None:
-    """C shows what the position is worth, and the accuracy; c again ends it."""
+async def test_the_coach_judges_in_its_place_and_leaves_it() -> None:
+    """C shows the last move's grade, the accuracy and what is expected; c again ends it."""
     session = Session()
     session.start(known_record().rules, board=known_record().start)
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
-        height = app.view.board.region.height
+        region = app.view.board.region
         await pilot.press("c")
         await until(pilot, lambda: "expected 80.00 %" in shown(app))
-        assert "████████" in shown(app)
-        assert app.screen.region.contains_region(app.view.board.region)
+        assert app.view.board.region == region
         app.controller.presenter.show(session.move(session.game.legal_directions()[0]))
         await until(pilot, lambda: "accuracy 100 %" in shown(app))
         assert session.get_setting(SETTING) is True
         await pilot.press("c")
         assert "expected" not in shown(app)
-        assert "█" not in shown(app)
-        assert app.view.board.region.height == height
+        assert app.view.board.region == region
         assert session.get_setting(SETTING) is False
 
 
