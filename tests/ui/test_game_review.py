@@ -25,14 +25,16 @@ from py2048.session import Event, Session
 from py2048.ui.shared.background import BackgroundWorker, Failure, Worker
 from py2048.ui.shared.coach import Coach, last_move_text
 from py2048.ui.shared.describe import GRADE_SYMBOLS, value_text
-from py2048.ui.shared.review import GameReview, record_title
+from py2048.ui.shared.review import GameReview, grade_colour, record_title
 from py2048.ui.shared.screen import CoachStatus
+from py2048.ui.shared.themes import THEMES
 
 
 def test_mistakes_are_visited_in_order_and_their_ends_hold() -> None:
     """Next mistake visits each planted one and stays on the last; back again likewise."""
-    review = known_review()
-    found = []
+    review, found = known_review(), []
+    assert review.index + 1 == 5  # it opens at the first
+    review.go("first")
     for name in ("next_mistake",) * 4 + ("previous_mistake",) * 3:
         review.go(name)
         found.append(review.index + 1)
@@ -42,6 +44,7 @@ def test_mistakes_are_visited_in_order_and_their_ends_hold() -> None:
 def test_walking_stays_in_the_game() -> None:
     """Every step ends on a move of the game."""
     review = known_review()
+    review.go("first")
     steps = ("back", "forward", "last", "forward", "page_back", "first", "page_forward")
     found = []
     for name in steps:
@@ -53,7 +56,6 @@ def test_walking_stays_in_the_game() -> None:
 def test_a_blunder_is_told_with_the_best_move_and_every_loss() -> None:
     """The planted blunder is named with its symbol; all directions have their values."""
     review = known_review()
-    review.go("next_mistake")
     move = review.move
     assert move is not None
     assert move.grade is Grade.BLUNDER
@@ -72,9 +74,40 @@ def test_a_blunder_is_told_with_the_best_move_and_every_loss() -> None:
     assert f"Accuracy {review.accuracy_here:.1f} % here, {review.accuracy:.1f} % in all." in said
 
 
+def test_a_blunder_in_a_players_words() -> None:
+    """Its grade with the share of the chances, what was best, and why; each direction has a bar."""
+    review = known_review()
+    move = review.move
+    assert move is not None
+    assert (review.place_title, review.badge) == (
+        f"Move 5 of {MOVES}",
+        "Blunder \N{MINUS SIGN}50 %",
+    )
+    assert review.headline == f"You went {move.played}. {str(move.best).capitalize()} was best."
+    assert review.why.endswith(".")
+    assert [row.share for row in review.rows] == pytest.approx(
+        [1.0] * (len(review.rows) - 1) + [0.5]
+    )
+    assert sum(review.counts.values()) == MOVES
+    assert review.luck == "very bad"
+    colours = {grade_colour(grade, theme) for grade in Grade for theme in THEMES}
+    assert len(colours) == len(Grade) * len(THEMES)
+    review.go("first")
+    assert (review.badge, review.why) == ("Best", "")
+
+
+def test_one_who_walks_is_not_led_away() -> None:
+    """The first mistake takes nobody from a move that was looked for."""
+    review, judged = known_review(0), known_review().moves
+    review.seek(2)
+    review.add(judged)
+    assert review.index == 2
+
+
 def test_the_accuracy_so_far_ends_as_that_of_the_game() -> None:
     """The accuracy here is 100 before the first fault, less after it, and at last that in all."""
     review = known_review()
+    review.go("first")
     assert review.accuracy_here == 100
     review.seek(4)
     assert review.accuracy_here < 100
@@ -234,8 +267,8 @@ def test_the_column_of_a_move_stands_for_it(index: int, width: int) -> None:
     assert first <= index < max(first + 1, after)
 
 
-def test_points_are_drawn_as_the_expected_final_score() -> None:
-    """The highest column is full, the others are in proportion, and what is unknown is empty."""
+def test_points_are_drawn_in_the_range_of_the_game() -> None:
+    """The most is full, the least is hardly seen, and what is unknown is empty."""
     review = known_review(0)
     review.judge = KnownJudge(known_record().rules)
     review.judge.unit = Unit.POINTS
@@ -243,7 +276,10 @@ def test_points_are_drawn_as_the_expected_final_score() -> None:
     for ply, value in ((1, 400.0), (2, 200.0), (3, 100.0)):
         move = replace(known_review().moves[ply - 1], best=best, values={best: value}, score=0)
         review.add([move])
-    assert [column.height for column in review.graph(MOVES, 40)[:4]] == [40, 20, 10, 0]
+    assert [column.height for column in review.graph(MOVES, 40)[:4]] == [40, 13, 1, 0]
+    assert review.chances == 1.0
+    review.seek(2)
+    assert review.chances == 0.25
 
 
 def test_texts_of_values() -> None:

@@ -26,6 +26,7 @@ def opened(desk: Any) -> Any:
     desk.until(dialog.winfo_viewable)
     desk.focus(dialog.view)
     desk.until(lambda: "Accuracy" in dialog.summary.cget("text"))
+    desk.key("Home")  # it opens at the first mistake
     return dialog
 
 
@@ -150,7 +151,7 @@ def test_mistakes_of_a_review_are_practised(open_desk: Any, tmp_path: Path) -> N
     assert "Make a move first." in window.words.cget("text")
     first, *_ = window.practice.board.legal_directions()
     desk.key(str(first).capitalize(), widget=window.view)
-    assert "In your game you played" in window.words.cget("text")
+    assert "In your game you went" in window.words.cget("text")
     desk.look()
     window.next.invoke()
     assert "Mistake 2 of 3" in window.line.cget("text")
@@ -159,7 +160,7 @@ def test_mistakes_of_a_review_are_practised(open_desk: Any, tmp_path: Path) -> N
     first, *_ = window.practice.board.legal_directions()
     far = {"up": (0, -90), "down": (0, 90), "left": (-90, 0), "right": (90, 0)}[str(first)]
     desk.drag(middle, (middle[0] + far[0], middle[1] + far[1]), window.view)
-    assert "In your game you played" in window.words.cget("text")
+    assert "In your game you went" in window.words.cget("text")
     desk.key("q", widget=window.view)
     assert desk.dialog is None
     assert len(session.notebook().due()) == 1

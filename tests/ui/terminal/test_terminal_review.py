@@ -37,6 +37,7 @@ async def reviewed(pilot: Pilot[None]) -> GameReview:
     assert isinstance(pilot.app.screen, ReviewScreen)
     review = pilot.app.screen.review
     await until(pilot, lambda: review.review is not None)
+    await pilot.press("home")  # it opens at the first mistake
     return review
 
 

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.direction import Direction
 from py2048.errors import RecordError
+from py2048.language import N_, _, ngettext
+from py2048.language import number as written
 from py2048.players import Unit
 from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.games import accuracy_of_moves
+from py2048.review.themes import Theme, theme_of
 from py2048.review.words import describe_review, number
 from py2048.session import Session, is_by_computer, name_of, review_game
 from py2048.ui.shared.background import Failure, Worker
@@ -24,7 +27,11 @@ from py2048.ui.shared.describe import (
     spoken,
     value_text,
 )
+from py2048.ui.shared.hints import name_of as direction_name
+from py2048.ui.shared.hints import way_of
 from py2048.ui.shared.screen import points
+from py2048.ui.shared.themes import Theme as Look
+from py2048.ui.shared.themes import mixed
 
 if TYPE_CHECKING:
     from py2048.board import Board
@@ -57,6 +64,7 @@ class DirectionRow(NamedTuple):
         is_played: whether it was played.
         value: its worth.
         loss: what it loses against the best one; empty for the best.
+        share: what it keeps of the best one's worth, 0 to 1, for a bar.
     """
 
     direction: Direction
@@ -64,6 +72,7 @@ class DirectionRow(NamedTuple):
     is_played: bool
     value: str
     loss: str
+    share: float
 
     @property
     def marks(self) -> list[str]:
@@ -82,6 +91,7 @@ def direction_rows(move: MoveReview, unit: Unit, *, is_exact: bool) -> list[Dire
             each is move.played,
             value_text(move.values[each], unit, is_exact=is_exact),
             "" if each is move.best else number(unit, move.values[each] - most, signed=True),
+            min(max(move.values[each] / most, 0.0), 1.0) if most > 0 else float(each is move.best),
         )
         for each in ranked
     ]
@@ -89,8 +99,79 @@ def direction_rows(move: MoveReview, unit: Unit, *, is_exact: bool) -> list[Dire
 
 def verdict_of(move: MoveReview) -> str:
     """Return the grade of a move in a few words: "?? blunder: left, best up"."""
-    best = "" if move.grade is Grade.BEST else f", best {move.best}"
-    return f"{GRADE_SYMBOLS[move.grade]} {move.grade}: {move.played}{best}"
+    text = _("{symbol} {grade}: {way}, best {best}")
+    if move.grade is Grade.BEST:
+        text = _("{symbol} {grade}: {way}")
+    grade = _(GRADE_TITLES[move.grade]).lower()
+    way, best = way_of(move.played), way_of(move.best)
+    return text.format(symbol=GRADE_SYMBOLS[move.grade], grade=grade, way=way, best=best)
+
+
+GRADE_TITLES = {
+    Grade.BEST: N_("Best"),
+    Grade.GOOD: N_("Good"),
+    Grade.INACCURACY: N_("Inaccuracy"),
+    Grade.MISTAKE: N_("Mistake"),
+    Grade.BLUNDER: N_("Blunder"),
+}
+"""The grades as they stand alone, to be translated."""
+
+_LUCK = ((0.03, N_("neither good nor bad")), (0.1, N_("a little good")), (0.3, N_("good")))
+_BAD_LUCK = {"a little good": N_("a little bad"), "good": N_("bad"), "very good": N_("very bad")}
+
+
+def badge_of(grade: Grade, share: float) -> str:
+    """Return the grade of a move and the share of the chances that it lost: "Blunder -15 %"."""
+    title = _(GRADE_TITLES[grade])
+    percent = f"{100 * share:.0f}" if share >= 0.095 else f"{100 * share:.1f}"
+    return f"{title} \N{MINUS SIGN}{percent} %" if grade.is_mistake else title
+
+
+def headline_of(played: Direction, best: Direction) -> str:
+    """Return what was played and what was best: "You went left. Down was best."."""
+    if played is best:
+        return _("You went {way}, the best move.").format(way=way_of(played))
+    text = _("You went {way}. {direction} was best.")
+    return text.format(way=way_of(played), direction=direction_name(best))
+
+
+def why_better(theme: Theme) -> str:
+    """Return what made the best move better, as a sentence."""
+    said = _(theme.why)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def grade_word(grade: Grade, count: int) -> str:
+    """Return what so many moves of a grade are called, without their number."""
+    words = {
+        Grade.BEST: ngettext("best move", "best moves", count),
+        Grade.GOOD: ngettext("good move", "good moves", count),
+        Grade.INACCURACY: ngettext("inaccuracy", "inaccuracies", count),
+        Grade.MISTAKE: ngettext("mistake", "mistakes", count),
+        Grade.BLUNDER: ngettext("blunder", "blunders", count),
+    }
+    return words[grade]
+
+
+def luck_word(luck: float, unit: Unit, expected: float | None) -> str:
+    """Return luck in words: "a little bad"; empty where the values are a bare rating."""
+    if unit is Unit.RATING or (unit is Unit.POINTS and not expected):
+        return ""
+    share = luck / expected if unit is Unit.POINTS and expected else luck
+    good = next((word for limit, word in _LUCK if abs(share) < limit), N_("very good"))
+    return _(_BAD_LUCK.get(good, good) if share < 0 else good)
+
+
+def grade_colour(grade: Grade, look: Look) -> str:
+    """Return the colour of a grade: its bar, its badge and its dots; a word goes with it."""
+    colours = {
+        Grade.BEST: look.good,
+        Grade.GOOD: mixed(look.good, look.panel, 0.45),
+        Grade.INACCURACY: mixed(look.danger, look.panel, 0.55),
+        Grade.MISTAKE: mixed(look.danger, look.panel, 0.3),
+        Grade.BLUNDER: look.danger,
+    }
+    return colours[grade]
 
 
 class GameReview:
@@ -121,10 +202,10 @@ class GameReview:
             raise RecordError("there is nothing to review: no move was made")
         self.moves: list[MoveReview] = []
         self._mistakes: list[int] = []
-        self.index = 0
+        self.index, self._has_walked = 0, False
         self.judge: Judge | None = None
         self.review: Review | None = None
-        self.progress, self.error, self.note = "Preparing the review …", "", ""
+        self.progress, self.error, self.note = _("Preparing the review …"), "", ""
         self.changed: Callable[[], object] = lambda: None
         self._stop: Callable[[], object] = lambda: None
         self._keep: Callable[[Review | None], object] | None = None
@@ -183,20 +264,24 @@ class GameReview:
             case tuple():
                 self.add(answer)
             case compiling:
-                self.progress = f"The judge is {compiling}"
+                self.progress = _("The judge is {progress}").format(progress=compiling)
 
     def add(self, moves: Sequence[MoveReview]) -> None:
         """Add the next moves that are judged."""
         for move in moves:
             if move.grade.is_mistake:
+                if not self._mistakes and not self._has_walked:  # it opens at the first mistake
+                    self.index = len(self.moves)
                 self._mistakes.append(len(self.moves))
             self.moves.append(move)
-        self.progress = f"{len(self.moves):,} of {len(self):,} moves are judged …"
+        text = _("{done} of {count} moves are judged …")
+        self.progress = text.format(done=written(len(self.moves)), count=written(len(self)))
 
     # Walking
 
     def seek(self, index: int) -> None:
         """Go to a move, or the nearest there is."""
+        self._has_walked = True
         self.index = min(max(index, 0), len(self) - 1)
 
     def go(self, name: str) -> None:
@@ -262,16 +347,65 @@ class GameReview:
         return direction_rows(self.move, self.unit, is_exact=self.is_exact) if self.move else []
 
     @property
+    def badge(self) -> str:
+        """The grade of the move and what it lost: "Blunder -15 %"; empty until it is judged."""
+        return badge_of(self.move.grade, self.move.share) if self.move else ""
+
+    @property
+    def headline(self) -> str:
+        """What was played and what was best; until it is judged, what was played."""
+        if self.move is None:
+            return _("You went {way}.").format(way=way_of(self.played))
+        return headline_of(self.move.played, self.move.best)
+
+    @property
+    def why(self) -> str:
+        """What made the best move better, as a sentence; empty where the move is no mistake."""
+        move = self.move
+        if move is None or not move.grade.is_mistake:
+            return ""
+        return why_better(theme_of(self.record.rules, move.board, move.played, move.best))
+
+    @property
+    def chances(self) -> float | None:
+        """What is to come, as a share of the most in the game, or the chance itself."""
+        if self.move is None:
+            return None
+        most = (
+            1.0 if self.unit is Unit.CHANCE else max(move.values[move.best] for move in self.moves)
+        )
+        return min(max(self.move.values[self.move.best] / most, 0.0), 1.0) if most > 0 else 0.0
+
+    @property
+    def counts(self) -> dict[Grade, int]:
+        """How many of the judged moves have each grade, the best first."""
+        return {grade: sum(move.grade is grade for move in self.moves) for grade in Grade}
+
+    @property
+    def luck(self) -> str:
+        """The luck of the whole game in words: "a little bad"; empty until that is known."""
+        whole = self.review
+        return luck_word(whole.luck, whole.unit, whole.expected) if whole else ""
+
+    @property
+    def place_title(self) -> str:
+        """Where this is: "Move 12 of 340"."""
+        return _("Move {ply} of {count}").format(
+            ply=written(self.index + 1), count=written(len(self))
+        )
+
+    @property
     def place(self) -> str:
         """Where this is: "Move 12 of 340, score 1,234"."""
-        return f"Move {self.index + 1:,} of {len(self):,}, score {self.score:,}"
+        return f"{self.place_title}, {_('score {score}').format(score=written(self.score))}"
 
     @property
     def verdict(self) -> str:
         """The grade of the move in a few words: "?? blunder: left, best up"."""
         move = self.move
         if move is None:
-            return f"{self.played}: not judged yet" if self.is_running else f"{self.played}"
+            way = way_of(self.played)
+            return _("{way}: not judged yet").format(way=way) if self.is_running else way
         return verdict_of(move)
 
     @property
@@ -279,18 +413,22 @@ class GameReview:
         """Luck and accuracy in short: "luck +34", "accuracy 87.1 % here, 91.3 % in all"."""
         luck = []
         if self.move is not None:
-            luck.append(f"luck {number(self.unit, self.move.luck, signed=True)}")
+            gave = number(self.unit, self.move.luck, signed=True)
+            luck.append(_("luck {luck}").format(luck=gave))
         if self.accuracy_here is None or self.accuracy is None:
             return luck
-        scope = "so far" if self.is_running else "in all"
-        return [*luck, f"accuracy {self.accuracy_here:.1f} % here, {self.accuracy:.1f} % {scope}"]
+        text = _("accuracy {here} % here, {all} % in all")
+        if self.is_running:
+            text = _("accuracy {here} % here, {all} % so far")
+        here, whole = written(self.accuracy_here, 1), written(self.accuracy, 1)
+        return [*luck, text.format(here=here, all=whole)]
 
     @property
     def sentences(self) -> str:
         """All that stands here, as sentences."""
         said = [f"{self.place}."]
         if self.move is None:
-            said.append(f"{str(self.played).capitalize()} was played.")
+            said.append(_("{direction} was played.").format(direction=direction_name(self.played)))
         else:
             said.append(describe_move_review(self.move, self.unit, is_exact=self.is_exact))
             said += [f"{spoken(figure).capitalize()}." for figure in self.figures]
@@ -307,17 +445,18 @@ class GameReview:
     # The graph
 
     def graph(self, width: int, height: int) -> list[GraphColumn]:
-        """Return the graph of what was to be expected before each move.
+        """Return the graph of what was still to come before each move: points, or a chance.
 
-        That is the final score if the values are points, else the value of the best move.
+        Chances are drawn from 0 to 1, all else in the range of the game itself.
 
         Args:
             width: how many columns it has; the whole game always fills them.
             height: how high its highest value stands.
         """
-        values = self._graph_values()
-        low = min(0.0, *values) if values else 0.0
-        top = 1.0 if self.unit is Unit.CHANCE else max(values, default=1.0)
+        values = [move.values[move.best] for move in self.moves]
+        low, top = 0.0, 1.0
+        if values and self.unit is not Unit.CHANCE:
+            low, top = min(values), max(values)
         scale = height / (top - low or 1.0)
         columns = []
         for column in range(width):
@@ -331,11 +470,6 @@ class GameReview:
             is_marked = begins and worst.is_mistake
             columns.append(GraphColumn(filled, worst if is_marked else None))
         return columns
-
-    def _graph_values(self) -> list[float]:
-        if self.unit is Unit.POINTS:
-            return [move.expected for move in self.moves]
-        return [move.values[move.best] for move in self.moves]
 
     def place_at(self, column: int, width: int) -> int:
         """Return the first move that a column of a graph of this width stands for."""
@@ -358,7 +492,8 @@ def keep_mistakes(session: Session, review: Review) -> str:
     if not session.keeps_games or is_by_computer(review.record):
         return ""
     count = session.notebook().keep(review)
-    return f"{count} new in your notebook of mistakes" if count else ""
+    text = ngettext("{n} new in your notebook", "{n} new in your notebook", count)
+    return text.format(n=written(count)) if count else ""
 
 
 def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
@@ -379,5 +514,6 @@ def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
 def record_title(record: Record) -> str:
     """Return what a record is in a line: its rules, score, player and day."""
     day = f", {record.finished[:10]}" if record.finished else ""
-    by = name_of(record) or "a person"
-    return f"{record.rules.name}, {points(record.score)}, by {by}{day}"
+    by = name_of(record) or _("a person")
+    text = _("{rules}, {points}, by {player}")
+    return text.format(rules=record.rules.name, points=points(record.score), player=by) + day
