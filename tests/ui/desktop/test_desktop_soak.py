@@ -36,7 +36,9 @@ def test_long_play_leaves_nothing_behind(desk: Any) -> None:
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
+    desk.put("2 4/4 2")  # over: its review brings a judge, which stays
     soak(desk, 120)
+    desk.until(lambda: not desk.app.controller.is_waiting)
     desk.settle()
     before = items(desk)
     tracemalloc.start()

@@ -123,6 +123,7 @@ class DesktopApp:
             "about": self.show_about,
             "keep_going": self.keep_going,
             "more": self.show_more,
+            "share": self.share,
         }
         self.menus = Menus(self.root, controller)
         self.menus.set_theme(window.theme, window.scale)
@@ -307,6 +308,13 @@ class DesktopApp:
             self.say("The clipboard holds no text.")
             return
         self.controller.game.paste(text)
+
+    def share(self) -> None:
+        """Put the result into words in the clipboard, and offer its picture."""
+        if (result := self.controller.presenter.result) is not None:
+            self.root.clipboard_clear()
+            self.root.clipboard_append(f"2048 · {result.kind}: {result.headline}")
+        self.export_picture()
 
     # Records to watch, and exports
 

@@ -7,16 +7,17 @@ import tkinter as tk
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PIL import Image
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.ui.desktop.style import Button, Photos, font, photo_of
+from py2048.language import N_, _, number
+from py2048.ui.desktop.style import Button, Photos, font, measured, photo_of, wrapped, write
 from py2048.ui.shared import board_image, motion
 from py2048.ui.shared.board_image import BoardGrid
-from py2048.ui.shared.themes import Theme
+from py2048.ui.shared.themes import TYPE, Theme
 
 if TYPE_CHECKING:
     from py2048.session import Hint
@@ -95,6 +96,7 @@ class CanvasBoard(tk.Canvas):
 
     def destroy(self) -> None:
         """Close, and free the pictures at once: a thread that collects garbage waits for Tk's."""
+        self.overlay.clear()
         super().destroy()
         self._photos.clear()
         self._shown.clear()
@@ -287,32 +289,41 @@ def _side(grid: BoardGrid, direction: Direction) -> tuple[float, float]:
     return x + across * grid.width / 2, y + down * grid.height / 2
 
 
-WON_BUTTONS = (("Keep going", "keep_going"), ("New game", "new"))
+WON_BUTTONS = ((N_("Keep playing"), "keep_going", ""), (N_("New game"), "new", ""))
 FINAL_BUTTONS = (
-    ("New game", "new"),
-    ("Undo", "undo"),
-    ("Watch it", "replay"),
-    ("Review", "review"),
+    (N_("Share"), "share", "share"),
+    (N_("Review"), "review", ""),
+    (N_("Watch"), "replay", ""),
+    (N_("New game"), "new", ""),
+    (N_("Undo"), "undo", ""),
 )
-"""The texts and actions of the buttons on a banner."""
+"""The words, actions and icons of the buttons on a result."""
+
+VEIL = 184
+"""How far the board gives way to the page below a result, of 255."""
 
 
 class Overlay:
-    """Words and buttons over the board of a game that is won or over.
+    """The result of a game that is won or over, on a panel over the board.
+
+    Where the board is small, the panel takes the whole window.
 
     Attributes:
         current: the result that is shown or on its way.
-        buttons: those on the banner.
+        buttons: those on the panel.
         act: called with the action of the button that is pressed.
+        unit: how many pixels are one of the usual size.
     """
 
     def __init__(self, canvas: CanvasBoard) -> None:
         self._canvas = canvas
         self.current: Result | None = None
+        self.unit = 1.0
         self._grid: BoardGrid | None = None
         self._is_shown = False
         self._timer = ""
-        self._card: tk.Frame | None = None
+        self._sheet: tk.Canvas | None = None
+        self._photos: list[tk.PhotoImage] = []
         self.buttons: list[Button] = []
         self.act: Callable[[str], object] = lambda _: None
 
@@ -321,20 +332,20 @@ class Overlay:
         self._grid = grid
         self._draw()
 
-    def show(self, banner: Result | None, *, is_animated: bool) -> None:
+    def show(self, result: Result | None, *, is_animated: bool) -> None:
         """Show a result, or none; if animated, when the last move has been seen."""
-        if banner is not None and banner.is_update_of(self.current):
-            self.current = banner
+        if result is not None and result.is_update_of(self.current):
+            self.current = result
             self._draw()
             return
         if self._timer:
             self._canvas.after_cancel(self._timer)
             self._timer = ""
-        self.current = banner
+        self.current = result
         self._is_shown = not is_animated
         self._draw()
-        if banner is not None and is_animated:
-            delay = motion.OVERLAY_DELAY if banner.is_final else motion.SLIDE + motion.SETTLE
+        if result is not None and is_animated:
+            delay = motion.OVERLAY_DELAY if result.is_final else motion.SLIDE + motion.SETTLE
             self._timer = self._canvas.after(round(1000 * delay), self._uncover)
 
     def _uncover(self) -> None:
@@ -342,38 +353,212 @@ class Overlay:
         self._is_shown = True
         self._draw()
 
-    def _draw(self) -> None:
-        canvas, banner, grid = self._canvas, self.current, self._grid
-        if self._card is not None:
-            # By name: tkinter has no object for an open menu or a list that has dropped down.
-            if str(canvas.tk.call("focus")).startswith(str(self._card)):
-                canvas.focus_set()
-            self._card.destroy()
-            self._card, self.buttons = None, []
+    def clear(self) -> None:
+        """Take the panel away, and give its focus to the board."""
+        canvas = self._canvas
+        # By name: tkinter has no object for an open menu or a list that has dropped down.
+        focus = str(canvas.tk.call("focus"))
+        if any(focus == str(button) for button in self.buttons):
+            canvas.focus_set()
+        for button in self.buttons:
+            button.destroy()
+        if self._sheet is not None:
+            self._sheet.destroy()
+        self._sheet, self.buttons = None, []
+        self._photos.clear()
         canvas.delete("banner")
-        if banner is None or grid is None or not self._is_shown:
+
+    def _draw(self) -> None:
+        had_focus = [str(self._canvas.tk.call("focus")) == str(each) for each in self.buttons]
+        self.clear()
+        canvas, result, grid = self._canvas, self.current, self._grid
+        if result is None or grid is None or not self._is_shown:
             return
-        unit = min(grid.height / 10, grid.width / 10, 46)
-        theme = canvas.theme
-        self._card = card = tk.Frame(
-            canvas, background=theme.raised, padx=round(unit / 3), pady=round(unit / 3)
-        )
-        large = unit * min(1.15, 13 / len(banner.title))
-        for text, size in ((banner.title, large), *((line, unit / 2) for line in banner.lines)):
-            letters = font(canvas, max(size, 9), bold=text is banner.title)
-            label = tk.Label(card, text=text, font=letters)
-            label.configure(background=theme.raised, foreground=theme.ink)
-            label.grid(columnspan=2, pady=2)
-        for index, (text, action) in enumerate(FINAL_BUTTONS if banner.is_final else WON_BUTTONS):
-            act = partial(self.act, action)
-            kind = "plain" if index else "primary"
-            button = Button(card, text, act, theme, unit / 46, kind=kind, ground="raised")
-            button.grid(
-                row=1 + len(banner.lines) + index // 2,
-                column=index % 2,
-                sticky="ew",
-                padx=2,
-                pady=2,
+        size = round(min(460 * self.unit, grid.width * 0.94)), 0
+        panel = ResultPanel(canvas, result, canvas.theme, self.unit, size[0], self.act)
+        if panel.height > grid.height or size[0] < 300 * self.unit:
+            top = canvas.winfo_toplevel()
+            self._sheet = sheet = tk.Canvas(top, highlightthickness=0, borderwidth=0)
+            sheet.configure(background=canvas.theme.page)
+            sheet.place(relwidth=1, relheight=1)
+            room = top.winfo_width() - round(16 * self.unit), top.winfo_height()
+            width = min(round(460 * self.unit), room[0])
+            panel = ResultPanel(sheet, result, canvas.theme, self.unit, width, self.act, room[1])
+            left, y = (top.winfo_width() - width) // 2, max(0, (room[1] - panel.height) // 2)
+        else:
+            left = round(grid.centre[0]) - size[0] // 2
+            y = round(grid.centre[1]) - panel.height // 2
+            veil = board_image.rounded(
+                grid.width, grid.height, round(1.4 * grid.radius), canvas.theme.page
             )
+            veil.putalpha(veil.getchannel("A").point(lambda alpha: alpha * VEIL // 255))
+            self._photos.append(photo_of(veil, canvas))
+            canvas.create_image(
+                grid.left, grid.top, image=self._photos[0], anchor="nw", tags=("banner", "over")
+            )
+        self._photos += panel.draw(left, y)
+        self.buttons = panel.buttons
+        for button, had in zip(self.buttons, had_focus, strict=False):
+            if had:
+                button.focus_set()
+
+
+class ResultPanel:
+    """Draws a result on a canvas.
+
+    Args:
+        canvas: where to.
+        result: what is drawn.
+        theme: the colours.
+        unit: how many pixels are one of the usual size.
+        width: how wide it is.
+        act: called with the action of a button.
+        room: how high it may be; what has no room is left out, the bars first.
+
+    Attributes:
+        height: how high it is.
+        buttons: its buttons, once it is drawn.
+    """
+
+    def __init__(
+        self,
+        canvas: tk.Canvas,
+        result: Result,
+        theme: Theme,
+        unit: float,
+        width: int,
+        act: Callable[[str], object],
+        room: int = 1 << 30,
+    ) -> None:
+        self._canvas, self._result, self._theme, self._unit = canvas, result, theme, unit
+        self._width, self._act = width, act
+        self.buttons: list[Button] = []
+        self._pad = round((24 if width > 400 * unit else 14) * unit)
+        for pixels in (24, 20):
+            self._letters = font(canvas, pixels * unit, bold=True)
+            inside = width - 2 * self._pad
+            self._headline = wrapped(canvas, result.headline, self._letters, inside, 3)
+            if len(self._headline) == 1:
+                break
+        self._rows = self._button_rows()
+        for self._with in (3, 2, 1, 0):  # bars, sentence, figures
+            self.height = round(sum(self._heights()))
+            if self.height <= room:
+                break
+
+    def _heights(self) -> list[float]:
+        unit, result = self._unit, self._result
+        is_final = result.is_final
+        return [
+            2 * self._pad + (18 + 30 * len(self._headline) + 10) * unit,
+            74 * unit if is_final and self._with > 0 else 0,
+            24 * unit if is_final and self._with > 1 and result.place else 0,
+            112 * unit if is_final and self._with > 2 and result.bars else 0,
+            52 * unit * len(self._rows) - 8 * unit,
+        ]
+
+    def _button_rows(self) -> list[list[Button]]:
+        """Return the buttons in rows that have room for them."""
+        canvas, theme, unit = self._canvas, self._theme, self._unit
+        rows: list[list[Button]] = [[]]
+        used = 0
+        for place, (text, action, icon) in enumerate(
+            FINAL_BUTTONS if self._result.is_final else WON_BUTTONS
+        ):
+            words = self._result.review if action == "review" else _(text)
+            kind = "plain" if place else "primary"
+            act = partial(self._act, action)
+            button = Button(canvas, words, act, theme, unit, kind=kind, icon=icon, ground="raised")
             self.buttons.append(button)
-        canvas.create_window(*grid.centre, window=card, tags=("banner", "over"))
+            needed = button.fit() - 2 * button.ring + round(8 * unit)
+            if rows[-1] and used + needed > self._width - 2 * self._pad + 8 * unit:
+                rows.append([])
+                used = 0
+            rows[-1].append(button)
+            used += needed
+        return rows
+
+    def draw(self, left: int, top: int) -> list[tk.PhotoImage]:
+        """Draw it all, and return the pictures, which must be held."""
+        canvas, theme, unit, result = self._canvas, self._theme, self._unit, self._result
+        panel = board_image.rounded(self._width, self.height, round(16 * unit), theme.raised)
+        x, y, room = left + self._pad, top + self._pad, self._width - 2 * self._pad
+        self._write((x, y + 9 * unit), result.kind, theme.muted, 13 * unit)
+        y += round(18 * unit)
+        for line in self._headline:
+            self._write((x, y + 15 * unit), line, theme.ink, -self._letters[1], bold=True)
+            y += round(30 * unit)
+        y += round(10 * unit)
+        _head, figures, place, bars, _buttons = self._heights()
+        if figures:
+            self._draw_figures(x, y, room, panel, (left, top))
+            y += round(figures)
+        if place:
+            self._write((x, y + 9 * unit), result.place, theme.muted, 13 * unit)
+            y += round(place)
+        if bars:
+            self._draw_bars(x, y, room)
+            y += round(bars)
+        self._put_buttons(x, y, room)
+        photo = photo_of(panel, canvas)
+        item = canvas.create_image(left, top, image=photo, anchor="nw", tags=("banner", "over"))
+        canvas.tag_lower(item, "words")
+        return [photo]
+
+    def _write(
+        self, place: tuple[float, float], text: str, colour: str, pixels: float, **look: Any
+    ) -> None:
+        look = {"anchor": "w"} | look
+        write(self._canvas, place, text, colour, pixels, tags=("banner", "words", "over"), **look)
+
+    def _draw_figures(
+        self, left: int, top: int, room: int, panel: Image.Image, corner: tuple[int, int]
+    ) -> None:
+        """Draw the cards, their faces into the panel."""
+        canvas, theme, unit = self._canvas, self._theme, self._unit
+        step = (room + round(8 * unit)) // 4
+        card = step - round(8 * unit), round(62 * unit)
+        pad = (12 if self._width > 400 * unit else 7) * unit
+        face = board_image.rounded(*card, round(12 * unit), theme.panel)
+        for place, figure in enumerate(self._result.figures):
+            x = left + place * step
+            panel.alpha_composite(face, (x - corner[0], top - corner[1]))
+            for text, y, pixels, colour in (
+                (figure.label, 20, TYPE["small"][0] * unit, theme.muted),
+                (figure.value, 43, TYPE["title"][0] * unit, theme.ink),
+            ):
+                is_bold = colour == theme.ink
+                wide = measured(canvas, text, font(canvas, pixels, bold=is_bold))
+                size = pixels * min(1.0, (card[0] - 2 * pad) / max(1, wide))
+                self._write((x + pad, top + y * unit), text, colour, size, bold=is_bold)
+
+    def _put_buttons(self, left: int, top: int, room: int) -> None:
+        gap = round(8 * self._unit)
+        for row in self._rows:
+            widths = [each.fit() - 2 * each.ring for each in row]
+            spare, x = (room - sum(widths) - gap * (len(row) - 1)) // len(row), left
+            for button, width in zip(row, widths, strict=True):
+                ring = button.ring
+                item = self._canvas.create_window(x - ring, top - ring, window=button, anchor="nw")
+                size = width + spare + 2 * ring
+                self._canvas.itemconfigure(item, width=size, tags=("banner", "over"))
+                x += width + spare + gap
+            top += round(52 * self._unit)
+
+    def _draw_bars(self, left: int, top: int, room: int) -> None:
+        """Draw how many games ended where, this one in the accent's colour."""
+        result, theme, unit = self._result, self._theme, self._unit
+        step, most, base = room / len(result.bars), max(result.bars), top + 78 * unit
+        for place, count in enumerate(result.bars):
+            colour = theme.accent if place == result.mine else theme.line
+            x, high = left + place * step, max(2 * unit, 76 * unit * count / most)
+            box = x, base - high, x + step - 3 * unit, base
+            self._canvas.create_rectangle(*box, fill=colour, width=0, tags=("banner", "over"))
+        low, high_text = result.low_and_high
+        mine = left + (result.mine + 0.5) * step
+        for text, x, anchor in (
+            (low, left, "w"),
+            (number(result.score), min(max(mine, left + 0.2 * room), left + 0.8 * room), "center"),
+            (high_text, left + room, "e"),
+        ):
+            self._write((x, base + 12 * unit), text, theme.muted, 13 * unit, anchor=anchor)

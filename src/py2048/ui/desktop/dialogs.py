@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.errors import BoardError
+from py2048.language import N_, _
 from py2048.rules import Rules
 from py2048.ui.desktop.board_view import CanvasBoard, Marks
 from py2048.ui.desktop.style import ROW, Button, font, measured
@@ -156,13 +157,15 @@ class Dialog(tk.Toplevel):
         table.column("#0", width=width, stretch=False)
         table.column("detail", width=round(530 * scale))
         for line in lines:
-            table.insert("", "end", iid=line.value, text=line.title, values=(line.detail,))
+            table.insert(
+                "", "end", iid=line.value or UNNAMED, text=line.title, values=(line.detail,)
+            )
         table.pack(fill="both", expand=True, pady=(0, round(6 * scale)))
         far = len(lines)
         for keys, step in (("jJ", 1), ("kK", -1), (("<Home>",), -far), (("<End>",), far)):
             for key in keys:
                 table.bind(key, lambda _, step=step: _step(table, step))  # type: ignore[misc]
-        _select(table, lines[0].value)
+        _select(table, lines[0].value or UNNAMED)
         return table
 
     def add_tools(self, *tools: tuple[str, Callable[[], object]]) -> dict[str, Button]:
@@ -207,6 +210,10 @@ class Dialog(tk.Toplevel):
         return made
 
 
+UNNAMED = " "
+"""Stands for an empty value in a table, whose lines need names."""
+
+
 def _step(table: ttk.Treeview, step: int) -> None:
     lines = table.get_children()
     place = lines.index(table.focus()) + step
@@ -249,10 +256,11 @@ class ListDialog(Dialog):
         self.fault = self.add_text(style="Fault.TLabel", below=True)
         self.entry = self._add_entry(request) if request.own else None
         self.table = self.add_table(request.choices, 13) if request.choices else None
+        current = request.current or UNNAMED
         if self.table is not None:
             self.table.bind("<Double-1>", lambda _: self.accept())
-            if request.current and self.table.exists(request.current):
-                _select(self.table, request.current)
+            if self.table.exists(current):
+                _select(self.table, current)
         self.open(self.table or self.entry)
 
     def _add_entry(self, request: ListRequest) -> ttk.Entry:
@@ -269,7 +277,8 @@ class ListDialog(Dialog):
         """Take the text if there is one, else the line that is chosen."""
         own = self.entry.get().strip() if self.entry else ""
         chosen = own or "".join(self.table.selection()[:1] if self.table else ())
-        fault = self.request.check(chosen) if chosen else "Choose a line, or type a text."
+        is_none, chosen = not chosen, "" if chosen == UNNAMED else chosen
+        fault = _("Choose a line, or type a text.") if is_none else self.request.check(chosen)
         if fault:
             self.fault.configure(text=fault)
         else:

@@ -125,6 +125,7 @@ class MainWindow:
     def _place_board(self, left: int, top: int, grid: BoardGrid) -> None:
         margin = self.board.margin = round(8 * self.unit)
         width, height = grid.width + 2 * margin, grid.height + 2 * margin
+        self.board.overlay.unit = self.unit
         self.board.place(x=left - margin, y=top - margin, width=width, height=height)
 
     def _place_words(self, left: int, top: int, width: int, grid: BoardGrid | None) -> None:
