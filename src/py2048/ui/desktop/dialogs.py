@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.language import N_, _
+from py2048.language import _
 from py2048.rules import Rules
 from py2048.ui.desktop.board_view import CanvasBoard, Marks
 from py2048.ui.desktop.style import ROW, Button, font, measured
