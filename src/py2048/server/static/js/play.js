@@ -601,7 +601,7 @@ class Table {
     const title = won ? _("You win") : _("Game over");
     const actions = [button(_("New game"), () => this.#again(), "primary")];
     const text = ngettext("{n} point.", "{n} points.", score);
-    this.result.end(this.game, { title, text, won: false, actions }, soon);
+    this.result.end(this.game, { title, text, won: false, actions }, soon).then(() => this.#lookBeside());
   }
 }
 

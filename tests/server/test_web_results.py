@@ -1,0 +1,150 @@
+"""What the server tells of the end of a game, to its player alone."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+import stand_in_review
+from inside import Visitor, add_game, running
+from web_server import Browser, WebServer
+
+from py2048.server.play.games import GameService
+from py2048.server.schema import ActionRejected
+from py2048.server.site import reviews
+from py2048.server.site.games import card_of, end_of
+from py2048.storage import Store, open_store
+from py2048.ui.shared.result import NONE, PENDING, Result
+
+TODAY = datetime.now(UTC).date()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "games.sqlite3")
+
+
+def result_of(store: Store, game: str, account: str = "ada", refused: str = "") -> Result:
+    found = end_of(GameService(store), game, account, refused)["result"]
+    assert isinstance(found, Result)
+    return found
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if condition():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it does not happen")
+
+
+def test_a_daily_game_is_compared_with_all_on_its_tiles(store: Store) -> None:
+    """Guests' too, but not with itself; best it is among the player's own dailies."""
+    daily = partial(add_game, store, mode="daily", rules="classic")
+    game = daily(day=str(TODAY), score=800)
+    for number, score in enumerate([700, 800, 900, 900]):
+        daily(number, day=str(TODAY), owner=f"guest {number}", score=score)
+    for days, score in ((1, 750), (2, 600)):
+        daily(day=str(TODAY - timedelta(days=days)), score=score)
+    found = result_of(store, game)
+    assert found.headline == "800 points. Your best daily."
+    assert found.place == "Better than 1 of 4 other games on the same tiles"
+    assert sum(found.bars) == 5
+    assert found.streak == 3
+    assert found.kind.startswith(f"Daily · {TODAY.day} ")
+
+
+def test_other_games_are_compared_with_the_players_own(store: Store) -> None:
+    """Under the same rules, and not with itself."""
+    game = add_game(store, 1, rules="classic", score=500)
+    assert result_of(store, game).headline == "500 points. A first score to beat."
+    add_game(store, 2, rules="classic", score=900, finished="2025-01-01T00:00:00.000000Z")
+    add_game(store, 3, rules="3x3", score=10**6)
+    add_game(store, 4, rules="classic", score=10**6, owner="bob")
+    found = result_of(store, game)
+    assert found.headline == "500 points. 400 short of your best."
+    assert found.place == "Better than 0 of your 1 other games"
+    assert (found.kind, found.streak) == ("Classic · Ranked", None)
+
+
+def test_a_computers_game_is_not_praised(store: Store) -> None:
+    """Although the target was made."""
+    game = add_game(store, rules="classic", score=30_000, max_tile=2048, category="computer")
+    found = result_of(store, game)
+    assert found.headline == "30,000 points. Played by a computer."
+    assert not found.has_won
+
+
+def test_why_there_is_no_review_is_said_in_a_word(store: Store) -> None:
+    """A result never waits for what does not come."""
+    game = add_game(store, rules="classic")
+    for refused, said in (("busy", "Busy"), ("off", "Off"), ("length", "Too long"), ("", NONE)):
+        assert result_of(store, game, refused=refused).accuracy == said
+
+
+def test_nobody_else_gets_it(store: Store) -> None:
+    """Nor is there one of a game in progress, or of none."""
+    for game, account in ((add_game(store), "bob"), ("nothing", "ada")):
+        with pytest.raises(ActionRejected):
+            result_of(store, game, account)
+
+
+async def test_the_figures_of_a_sealed_game_are_its_players(tmp_path: Path) -> None:
+    """A number helps with no move; the review itself opens with the game."""
+    stand_in = partial(stand_in_review.stand_in, tmp_path)
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as services:
+        store = services.rooms.games.store
+        game = add_game(store, mode="daily", day=str(TODAY), rules="classic")
+        with pytest.raises(ActionRejected, match="opens on"):
+            await reviews.request_review(services, game, "bob", "::1", for_figures=True)
+        await reviews.request_review(services, game, "ada", "::1", for_figures=True)
+        await until(lambda: reviews.figures_of(services.rooms.games, game)[0] == "done")
+        found = result_of(store, game)
+        assert (found.accuracy, found.luck, found.mistakes) == ("50 %", "+16 %", 3)
+        with pytest.raises(ActionRejected, match="opens on"):
+            reviews.review_answer(services.rooms.games, game)
+
+
+async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: Path) -> None:
+    """Once taken up again, nothing of its end is told: it will have another."""
+    stand_in = partial(stand_in_review.stand_in, tmp_path)
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as services:
+        games, player = services.rooms.games, Visitor(services)
+        game = (await player.new("2x2"))["game"]
+        while player.state["outcome"] == "playing":
+            await player.move()
+        assert games.store.records.summary(game) is None
+        account = player.account.id
+        await reviews.request_review(services, game, account, "::1", for_figures=True)
+        assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")
+        await until(lambda: reviews.figures_of(games, game)[0] == "done")
+        assert result_of(games.store, game, account).accuracy == "50 %"
+        card = card_of(games, game)
+        assert card
+        assert card.score == player.state["score"]
+        await player.ask("undo", number=player.state["version"] + 1)
+        assert reviews.figures_of(games, game)[0] == "none"
+        assert card_of(games, game) is None
+        with pytest.raises(ActionRejected):
+            result_of(games.store, game, account)
+
+
+async def test_the_dialog_over_http(web_server: WebServer) -> None:
+    """Its text to share tells who asks elsewhere; in the reader's language."""
+    browser = Browser(web_server)
+    async with browser.socket() as socket:
+        game = (await socket.new(mode="daily"))["game"]
+        over = await socket.play_out()
+        answer = browser.form(f"/game/{game}/result")
+        assert answer.status == 200
+        assert f"{over['score']:,} points. Your first daily." in answer.text
+        assert f"{web_server.url}/game/{game}/share" in answer.text
+        assert re.search(r"Next board in \d+ h \d+ min", answer.text)
+        assert Browser(web_server).get(f"/game/{game}/result").status == 404
+        again = browser.get(f"/game/{game}/result", **{"accept-language": "pt"})
+        assert "Your first daily" not in again.text
