@@ -17,6 +17,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
 from py2048.errors import Py2048Error
+from py2048.language import _
 
 MAX_CHARACTERS = 4096
 """The longest message that a browser may send."""
@@ -306,7 +307,7 @@ def checked_game_id(text: str) -> str:
         ActionRejected: if it cannot be one.
     """
     if not (0 < len(text) <= _MAX_ID and text.isascii() and text.isalnum()):
-        raise ActionRejected("unknown_game", "there is no such game")
+        raise ActionRejected("unknown_game", _("there is no such game"))
     return text
 
 

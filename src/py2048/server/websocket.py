@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket, WebSocketState
 
 from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
+from py2048.language import _
 from py2048.server import schema
 from py2048.server.api.bots import check_pace
 from py2048.server.http.connections import SOCKET
@@ -163,8 +164,9 @@ class ClientConnection(Client):
             self._reject(ActionRejected("player", str(error)), frame, chain)
         except StorageError as error:
             self._rooms.note_fault(error, "the store failed")
-            text = f"{messages.trouble_of(error)}: try again in a moment."
-            self._reject(ActionRejected("storage", text), frame, chain)
+            text = _("{trouble}: try again in a moment.")
+            fault = ActionRejected("storage", text.format(trouble=messages.trouble_of(error)))
+            self._reject(fault, frame, chain)
 
     async def _do(self, message: schema.PageMessage, arrived: float) -> None:
         """Do what a message asks for.
@@ -255,9 +257,9 @@ class ClientConnection(Client):
         """Return the room in which this browser plays, when it is ready for an action."""
         room = self.room
         if room is None:
-            raise ActionRejected("no_game", "no game is open here: open one")
+            raise ActionRejected("no_game", _("no game is open here: open one"))
         if room.game.info.owner != self.account:
-            raise ActionRejected("not_yours", "this is somebody else's game: you may watch it")
+            raise ActionRejected("not_yours", _("this is somebody else's game: you may watch it"))
         await room.loaded()
         return room
 
@@ -274,7 +276,7 @@ class ClientConnection(Client):
         else:
             is_expected = self._chained == (game, game.version)
         if not is_expected:
-            raise ActionRejected("gap", "the game has changed since the action before")
+            raise ActionRejected("gap", _("the game has changed since the action before"))
         return game.version + 1
 
     def _note_done(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
@@ -309,7 +311,7 @@ class ClientConnection(Client):
         spec = self._services.hints.checked(message.player, session.rules, session.game.board)
         room.game.check_help()
         if room.game.is_over:
-            raise ActionRejected("over", "the game is over: there is nothing to advise")
+            raise ActionRejected("over", _("the game is over: there is nothing to advise"))
         number = self._number(message, room.game)
         if number <= room.game.version:
             room.send_state(self)

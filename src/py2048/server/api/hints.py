@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.errors import PlayerError, Py2048Error, did_you_mean
+from py2048.language import _
 from py2048.players import Player, make_player
 from py2048.rules import Rules
 from py2048.server.http.limits import Queue
@@ -61,12 +62,13 @@ class HintService:
                 in some size: a player keeps tables for each rule set that it was asked about.
         """
         if preset_of(rules) is None:
-            raise ActionRejected("player", "computer players know the presets here, in any size")
+            raise ActionRejected("player", _("computer players know the presets here, in any size"))
         usual = hint_player(rules, board)
         wanted = spec or (usual if usual in self.specs else self.specs[0])
         if wanted not in self.specs:
             hint = did_you_mean(wanted, self.specs)
-            raise ActionRejected("player", f"no player {wanted!r} is on this server{hint}")
+            text = _("no player {name} is on this server")
+            raise ActionRejected("player", f"{text.format(name=repr(wanted))}{hint}")
         return wanted
 
     async def advise(
@@ -128,14 +130,13 @@ class HintService:
         played = [(room.game, room.autoplay) for room in rooms.open.values() if room.autoplay]
         mine = sum(game.info.owner == owner for game, _ in played)
         if mine >= MAX_AUTOPLAYS_EACH:
-            raise ActionRejected(
-                "busy", f"computer players make the moves in {MAX_AUTOPLAYS_EACH} of your games"
-            )
+            text = _("computer players make the moves in {n} of your games")
+            raise ActionRejected("busy", text.format(n=MAX_AUTOPLAYS_EACH))
         near = sum(autoplay.address == address for _, autoplay in played)
         share = max(round(_SHARE * MAX_AUTOPLAYS), MAX_AUTOPLAYS_EACH)
         if near >= share or len(played) >= MAX_AUTOPLAYS:
             raise ActionRejected(
-                "busy", "computer players make the moves in too many games: try later"
+                "busy", _("computer players make the moves in too many games: try later")
             )
 
     async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:

@@ -67,7 +67,7 @@ class Assets:
         version, _, rest = path.partition("/")
         name = path if path in self._files else rest
         if name not in self._files:
-            raise HTTPException(404, "There is no such file.")
+            raise HTTPException(404, _("There is no such file."))
         headers = {
             "cache-control": LASTING if version == self.version else "no-cache",
             "content-type": _TYPES[Path(name).suffix],

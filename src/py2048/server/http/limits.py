@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from py2048.language import N_, _
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
@@ -27,7 +28,7 @@ class Buckets:
     Args:
         rate: tokens a second.
         burst: how many a full bucket holds; less than one would let nothing through.
-        advice: what there are too many of when it is empty, and what to do.
+        advice: what there are too many of when it is empty, and what to do, to be translated.
         clock: tells the seconds.
     """
 
@@ -178,7 +179,7 @@ class Queue:
         with self.slots.held(who) as is_free:
             if not is_free:
                 raise ActionRejected(
-                    "busy", "too many ask for this just now: try again in a moment", 2.0
+                    "busy", _("too many ask for this just now: try again in a moment"), 2.0
                 )
             async with self._free:
                 return await asyncio.to_thread(call, *args)
@@ -197,26 +198,32 @@ class RateLimits:
     def __init__(self, settings: Settings) -> None:
         moves, requests = settings.moves_rate, settings.requests_rate
         day, crowd = 86_400, max(200.0, settings.sockets_per_address)
-        dailies = "new daily games from here"
         self.buckets = {
-            "moves": Buckets(moves, moves * 3, "moves: wait a moment"),
+            "moves": Buckets(moves, moves * 3, N_("too many moves: wait a moment")),
             "requests": Buckets(requests, requests * 5),
             "files": Buckets(requests * 20, requests * 200),
             "passwords": Buckets(1.0, 60),  # a class signs in together
-            "new_games": Buckets(0.5, 20, "new games: wait a moment"),
-            "new_games_from": Buckets(20.0, crowd, "new games from here: wait a moment"),
-            "new_dailies": Buckets(
-                10 / day, 10, f"{dailies}: log in with a name from before today"
+            "new_games": Buckets(0.5, 20, N_("too many new games: wait a moment")),
+            "new_games_from": Buckets(
+                20.0, crowd, N_("too many new games from here: wait a moment")
             ),
-            "known_dailies": Buckets(60 / day, 60, f"{dailies}: try again tomorrow"),
-            "hints": Buckets(2.0, 10, "hints: wait a moment"),
-            "cards": Buckets(2.0, 40, "pictures: wait a moment"),
-            "battles": Buckets(1.0, 20, "changes of battles: wait a moment"),
-            "offline": Buckets(10_000, 200_000, "moves at once: wait a moment"),  # times cells
-            "reviews": Buckets(1 / 30, 5, "reviews: wait a minute"),
-            "reviews_from": Buckets(0.5, 60, "reviews from here: wait a minute"),
-            "verifications": Buckets(0.5, 20, "records to verify: wait a moment"),
-            "replays": Buckets(4.0, 120, "turns: wait a moment"),
+            "new_dailies": Buckets(
+                *(10 / day, 10),
+                N_("too many new daily games from here: log in with a name from before today"),
+            ),
+            "known_dailies": Buckets(
+                60 / day, 60, N_("too many new daily games from here: try again tomorrow")
+            ),
+            "hints": Buckets(2.0, 10, N_("too many hints: wait a moment")),
+            "cards": Buckets(2.0, 40, N_("too many pictures: wait a moment")),
+            "battles": Buckets(1.0, 20, N_("too many changes of battles: wait a moment")),
+            "offline": Buckets(
+                10_000, 200_000, N_("too many moves at once: wait a moment")
+            ),  # times cells
+            "reviews": Buckets(1 / 30, 5, N_("too many reviews: wait a minute")),
+            "reviews_from": Buckets(0.5, 60, N_("too many reviews from here: wait a minute")),
+            "verifications": Buckets(0.5, 20, N_("too many records to verify: wait a moment")),
+            "replays": Buckets(4.0, 120, N_("too many turns: wait a moment")),
         }
         self.logins = Backoff()
         self.hashing, self.known_hashing = Queue(2, 40, 160), Queue(1, 20, 40)  # passwords
@@ -238,7 +245,7 @@ class RateLimits:
         for limit, key in keys.items():
             if wait := self.take(limit, key):
                 reason = "rate" if limit == "moves" else "busy"
-                raise ActionRejected(reason, f"too many {self.buckets[limit].advice}", wait)
+                raise ActionRejected(reason, _(self.buckets[limit].advice), wait)
 
     async def verify(self, address: str, call: Callable[..., _T], *args: object) -> _T:
         """Verify a record in turn; who sends long ones may send fewer.

@@ -16,7 +16,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from py2048.language import first_known, language_of_header, use_language
+from py2048.language import _, first_known, language_of_header, use_language
 from py2048.server.http.assets import WORKER
 from py2048.server.http.monitoring import begin_request, shown_path
 from py2048.server.schema import error_answer
@@ -141,7 +141,7 @@ class SecurityMiddleware:
             limit = "files" if path.startswith(_CHEAP) else "requests"
             if wait := self._services.limits.take(limit, address_of(scope)):
                 self._services.metrics.limited.inc()
-                return _refusal(429, "too many requests: wait a moment", wait, "rate")
+                return _refusal(429, _("too many requests: wait a moment"), wait, "rate")
         if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
             return _refusal(403, fault)
         length = headers.get("content-length", "0")

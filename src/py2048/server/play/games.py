@@ -26,6 +26,7 @@ from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
 from py2048.game.record import Step, decode_steps, direction_of, encode_step
 from py2048.game.turn import Outcome, start_from
+from py2048.language import N_, _
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.server.play import fairness
 from py2048.server.schema import (
@@ -231,7 +232,7 @@ class OnlineGame:
         if not self._is_next(number):
             return ()
         if self.window is not None and utc_now() < self.window[0]:
-            raise ActionRejected("early", "the battle has not started: wait for the countdown")
+            raise ActionRejected("early", _("the battle has not started: wait for the countdown"))
         if self.is_over:
             raise self.over()
         if self.info.mode != BOT or arrived is None:
@@ -249,11 +250,11 @@ class OnlineGame:
         Raises:
             ActionRejected: as `move`, or where the mode forbids it (``mode``) or there is none.
         """
-        return self._step(number, self.session.undo, "undo")
+        return self._step(number, self.session.undo, N_("there is nothing to undo"))
 
     def redo(self, number: int) -> tuple[Event, ...]:
         """Play the last undone turn again; rejected as `undo`."""
-        return self._step(number, self.session.redo, "redo")
+        return self._step(number, self.session.redo, N_("there is nothing to redo"))
 
     def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
         """Count a hint.
@@ -264,7 +265,7 @@ class OnlineGame:
         """
         self.check_help()
         if not (self._is_next(number) and (events := self.session.show_hint(hint))):
-            raise ActionRejected("gap", "the game has changed since the hint was asked for")
+            raise ActionRejected("gap", _("the game has changed since the hint was asked for"))
         return events
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
@@ -308,20 +309,19 @@ class OnlineGame:
             ActionRejected: reason ``mode``, or ``over`` when the game has a record.
         """
         if not self.allows_help:
-            raise ActionRejected(
-                "mode", f"{self.info.mode} games go without undo, hints and autoplay"
-            )
+            text = _("this kind of game goes without undo, hints and autoplay")
+            raise ActionRejected("mode", text)
         if self.is_finished:
             raise self.over()
 
     def _step(
-        self, number: int, step: Callable[[], tuple[Event, ...]], name: str
+        self, number: int, step: Callable[[], tuple[Event, ...]], nothing: str
     ) -> tuple[Event, ...]:
         self.check_help()
         if not self._is_next(number):
             return ()
         if not (events := step()):
-            raise ActionRejected("nothing", f"there is nothing to {name}")
+            raise ActionRejected("nothing", _(nothing))
         return events
 
     def _is_next(self, number: int) -> bool:
@@ -333,16 +333,17 @@ class OnlineGame:
 
     def _check_length(self, actions: int = 1) -> None:
         if self.version + actions > MAX_ACTIONS:
-            raise ActionRejected("over", f"the game ends here: it has {MAX_ACTIONS} actions")
+            text = _("the game ends here: it has {n} actions")
+            raise ActionRejected("over", text.format(n=MAX_ACTIONS))
 
     def over(self) -> ActionRejected:
         """Return the rejection of what cannot be done in a game that is over."""
         if self.window is None or self.session.game.is_over:
-            return ActionRejected("over", "the game is over: begin a new one")
+            return ActionRejected("over", _("the game is over: begin a new one"))
         starts, ends = self.window
         if starts == ends:
-            return ActionRejected("over", "you have left this battle: your score stands")
-        return ActionRejected("over", "time is up: the battle is over")
+            return ActionRejected("over", _("you have left this battle: your score stands"))
+        return ActionRejected("over", _("time is up: the battle is over"))
 
     # Other processes
 
@@ -356,7 +357,7 @@ class OnlineGame:
         if self.is_dirty or change.seen != self.version or actions != len(change.turns):
             return None
         events: list[Event] = []
-        for _, code, millis in change.turns:
+        for _ply, code, millis in change.turns:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
         self.clock = Clock(time.monotonic())
@@ -484,7 +485,9 @@ class GameService:
         if len(empty) < excess:
             raise ActionRejected(
                 "too_many",
-                f"you have {MAX_OPEN_GAMES} games in progress: finish one before the next",
+                _("you have {n} games in progress: finish one before the next").format(
+                    n=MAX_OPEN_GAMES
+                ),
             )
         for game in empty[-excess:]:
             self.store.online.discard(game.id, game.revision)
@@ -503,7 +506,9 @@ class GameService:
             open_game = self.store.games.find(game_id)
             saved = open_game or self._finished_game(game_id)
             if info is None or saved is None:
-                raise ActionRejected("unknown_game", f"there is no game {game_id!r} here")
+                raise ActionRejected(
+                    "unknown_game", _("there is no game {id} here").format(id=game_id)
+                )
             game = OnlineGame(self.store, saved, info, is_finished=open_game is None)
             if info.mode == BATTLE:
                 game.window = self.store.battles.window(game_id)
@@ -580,7 +585,7 @@ class GameService:
         """
         online, records = self.store.online, self.store.records
         if online.info(game_id) is None or records.summary(game_id) is None:
-            raise ActionRejected("unknown_game", "there is no record of such a game yet")
+            raise ActionRejected("unknown_game", _("there is no record of such a game yet"))
         return records.load(game_id)
 
     # Finishing and sweeping
@@ -655,7 +660,8 @@ def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
         ActionRejected: reason ``sealed``.
     """
     if info.owner != account_id and (since := fairness.sealed_until(info)):
-        raise ActionRejected("sealed", f"games of this challenge are shown from {since} (UTC)")
+        text = _("games of this challenge are shown from {day} on (UTC)")
+        raise ActionRejected("sealed", text.format(day=since))
 
 
 def dealt(rules: Rules, secret: str) -> Board:
@@ -666,7 +672,8 @@ def dealt(rules: Rules, secret: str) -> Board:
     """
     start = start_from(rules, fairness.draws_of(secret))
     if Game(rules, board=start).is_over:
-        raise ActionRejected("rules", f"the game would be over at its start under {rules}")
+        text = _("the game would be over at its start under {rules}")
+        raise ActionRejected("rules", text.format(rules=rules))
     return start
 
 

@@ -12,7 +12,7 @@ from py2048.board import Board, Motion
 from py2048.direction import Direction
 from py2048.errors import StorageError
 from py2048.game import Outcome, Spawn, Turn
-from py2048.language import language
+from py2048.language import N_, _, language
 from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.play.games import preset_of
@@ -26,8 +26,10 @@ from py2048.ui.shared.hints import (
     describe_outlook,
     headline,
     options_of,
+    player_name,
     reason_of,
 )
+from py2048.ui.shared.screen import preparing
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -37,28 +39,29 @@ _RETRY_S = 2.0
 """After this time a page may try again what could not be written."""
 
 _TROUBLE = {
-    "full": "The server's disk is full",
-    "disk": "The server's disk fails",
-    "read-only": "The server may not write to its store",
-    "forbidden": "The server's database does not let it write",
-    "locked": "Another program holds the server's store",
-    "slow": "The server's store takes too long to answer",
-    "unreachable": "The server cannot reach its database",
-    "damaged": "The server's store is damaged",
-    "starting": "The server is starting",
-    "foreign": "The server's store belongs to another program",
+    "full": N_("The server's disk is full"),
+    "disk": N_("The server's disk fails"),
+    "read-only": N_("The server may not write to its store"),
+    "forbidden": N_("The server's database does not let it write"),
+    "locked": N_("Another program holds the server's store"),
+    "slow": N_("The server's store takes too long to answer"),
+    "unreachable": N_("The server cannot reach its database"),
+    "damaged": N_("The server's store is damaged"),
+    "starting": N_("The server is starting"),
+    "foreign": N_("The server's store belongs to another program"),
 }
 
 
 def trouble_of(error: StorageError) -> str:
     """Return what is wrong with the store for strangers: no paths, no addresses, no full stop."""
-    return _TROUBLE.get(error.kind, "The server cannot save or read this just now")
+    return _(_TROUBLE.get(error.kind, N_("The server cannot save or read this just now")))
 
 
 def unsaved(error: StorageError) -> ActionRejected:
     """Return the rejection of an action that could not be written."""
     reason = "storage" if error.kind else "unsaved"
-    message = f"{trouble_of(error)}: the last move is not saved and taken back."
+    text = _("{trouble}: the last move is not saved and taken back.")
+    message = text.format(trouble=trouble_of(error))
     return ActionRejected(reason, message, _RETRY_S)
 
 
@@ -125,7 +128,8 @@ def compiling_message(
 ) -> schema.CompilingMessage:
     """Return how far the compiler is with a player that somebody waits for."""
     share = round(compiling.share, 2)
-    return schema.CompilingMessage(game.id, player, share, f"{player}: {compiling}")
+    say = f"{player_name(player)}: {preparing(compiling)}"
+    return schema.CompilingMessage(game.id, player, share, say)
 
 
 def _hint(hint: Hint) -> dict[str, Any]:
@@ -252,10 +256,12 @@ def _summary(rules: Rules) -> str:
     """Return rules in one line for people."""
     parts = [f"{rules.rows} × {rules.columns}"]  # noqa: RUF001
     if rules.target is not None:
-        parts.append(f"reach {rules.target}" + ("" if rules.ends_at_target else ", play on"))
-    parts.append("tiles " + ", ".join(str(tile) for tile in rules.spawn_weights.tiles))
+        text = _("reach {tile}") if rules.ends_at_target else _("reach {tile}, play on")
+        parts.append(text.format(tile=rules.target))
+    tiles = ", ".join(str(tile) for tile in rules.spawn_weights.tiles)
+    parts.append(_("tiles {tiles}").format(tiles=tiles))
     if rules.merging.value != "once":
-        parts.append("merges cascade")
+        parts.append(_("merges cascade"))
     return " · ".join(parts)
 
 

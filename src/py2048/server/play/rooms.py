@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 from starlette.websockets import WebSocketDisconnect
 
 from py2048.errors import Py2048Error, StorageError
-from py2048.language import language, use_language
+from py2048.language import _, language, use_language
 from py2048.server import schema
 from py2048.server.play import messages
 from py2048.server.play.changes import CommitResult, GroupCommit, Notices
@@ -446,7 +446,7 @@ class Room:
 
 
 def _gone() -> ActionRejected:
-    return ActionRejected("unknown_game", "this game is gone")
+    return ActionRejected("unknown_game", _("this game is gone"))
 
 
 class Rooms:
@@ -556,7 +556,7 @@ class Rooms:
         if room.game.info.owner != account:
             self.release(room)
             check_sealed(room.game.info, account)
-            raise ActionRejected("not_yours", "this is somebody else's game: you may watch it")
+            raise ActionRejected("not_yours", _("this is somebody else's game: you may watch it"))
         return room
 
     async def _load(self, game_id: str) -> Room:

@@ -80,7 +80,7 @@ async def show(request: Request, user: User) -> Response:
     game = await visible_game(request, user)
     value = await services.do(game_page, game, user.account)
     if value is None:
-        raise HTTPException(404, "There is no such game.")
+        raise HTTPException(404, _("There is no such game."))
     review = None
     if value["is_over"] and not value["sealed_until"]:
         review = await services.do(review_answer, game)
@@ -177,7 +177,7 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
     """
     ended, card = ended_game(games, game_id), card_of(games, game_id)
     if ended is None or card is None or ended[1].owner != account:
-        raise ActionRejected("unknown_game", "you have no such game that is over")
+        raise ActionRejected("unknown_game", _("you have no such game that is over"))
     row, info = ended
     now = datetime.now(UTC)
     dailies = games.store.online.daily_results(account)
@@ -242,7 +242,7 @@ async def play_on(request: Request, user: User) -> Response:
     services = services_of(request)
     turn = (await read_form(request)).get("turn", "")
     if not _TURN.fullmatch(turn):
-        raise ActionRejected("position", "choose a move of the game: give its number as turn")
+        raise ActionRejected("position", _("choose a move of the game: give its number as turn"))
     origin = await visible_game(request, user)
     services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
     rooms = services.rooms
@@ -272,14 +272,16 @@ def plan_from_position(
     info = games.store.online.info(game_id)
     if info is not None and fairness.is_sealed(info):
         since = fairness.revelation_of(info.day or "").date().isoformat()
-        raise ActionRejected("sealed", f"positions of this challenge may be played from {since}")
+        text = _("positions of this challenge may be played from {day} on")
+        raise ActionRejected("sealed", text.format(day=since))
     played = Record.from_json(games.record_text(game_id))
     boards = [played.start, *(board for board, _, _ in islice(played.replay(), turn))]
     if len(boards) <= turn:
         last = sum(1 for _ in played.steps)
-        raise ActionRejected("position", f"there is no move {turn}: choose one from 0 to {last}")
+        text = _("there is no move {n}: choose one from 0 to {last}")
+        raise ActionRejected("position", text.format(n=turn, last=last))
     if Game(played.rules, board=boards[turn]).is_over:
-        raise ActionRejected("over", "no move is possible there: choose an earlier position")
+        raise ActionRejected("over", _("no move is possible there: choose an earlier position"))
     return games.plan(
         account_id, played.rules, CASUAL, fairness.new_secret(), position=boards[turn]
     )
@@ -318,7 +320,7 @@ async def _card(request: Request) -> tuple[str, Card]:
     game = checked_game_id(request.path_params["game"])
     card = await services_of(request).do(card_of, game)
     if card is None:
-        raise HTTPException(404, "There is no such finished game.")
+        raise HTTPException(404, _("There is no such finished game."))
     return game, card
 
 
