@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from py2048.board import Rows
-from py2048.language import N_, _, language
+from py2048.language import N_, _, language, ngettext, number
 from py2048.review.plots import bar_plot, line_plot
 from py2048.server import schema
 from py2048.server.http.middleware import address_of
@@ -299,28 +299,33 @@ def plots_of(periods: Sequence[Period], ends: Sequence[GameEnd]) -> dict[str, st
     tiles = sorted(Counter(end.max_tile for end in ends).items())
     best = max(end.score for end in ends)
     median = statistics.median(end.score for end in ends)
-    span = f"from {names[0]} to {names[-1]}" if len(names) > 1 else f"of {names[0]}"
-    reached = ", ".join(f"{tile} in {count}" for tile, count in tiles)
+    several = _("from {first} to {last}").format(first=names[0], last=names[-1])
+    span = several if len(names) > 1 else _("of {day}").format(day=names[0])
+    reached = ", ".join(_("{tile} in {n}").format(tile=tile, n=count) for tile, count in tiles)
+    both = _("Best and median score {span}: in all {best} and {median}.")
     plots = {
-        "Games": bar_plot(
-            f"{len(ends):,} games {span}.",
+        _("Games"): bar_plot(
+            ngettext("{n} game {span}.", "{n} games {span}.", len(ends)).format(
+                n=number(len(ends)), span=span
+            ),
             [(period.name, len(period.scores)) for period in periods],
         ),
-        "Best and median score": line_plot(
-            f"Best and median score {span}: in all {best:,} and {median:,.10g}.",
+        _("Best and median score"): line_plot(
+            both.format(span=span, best=number(best), median=number(median, int(median % 1 > 0))),
             names,
             {"best": [each.best for each in periods], "median": [each.median for each in periods]},
         ),
-        "Largest tiles": bar_plot(
-            f"Games by their largest tile: {reached}.",
+        _("Largest tiles"): bar_plot(
+            _("Games by their largest tile: {tiles}.").format(tiles=reached),
             [(str(tile), count) for tile, count in tiles],
         ),
     }
     shares = [period.accuracy for period in periods]
     known = [share for share in shares if share is not None]
     if known:
-        plots["Accuracy of reviewed games"] = line_plot(
-            f"Mean accuracy of reviewed games {span}, {min(known):.1f} to {max(known):.1f} %.",
+        text = _("Mean accuracy of reviewed games {span}, {low} to {high} %.")
+        plots[_("Accuracy of reviewed games")] = line_plot(
+            text.format(span=span, low=number(min(known), 1), high=number(max(known), 1)),
             names,
             {"accuracy": [share and round(share, 1) for share in shares]},
             low=min(10 * (int(min(known)) // 10), 90),

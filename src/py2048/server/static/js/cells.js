@@ -1,4 +1,5 @@
 // The board for assistive technology: a grid with rows and cells, whose text is the tile.
+import { _ } from "./language.js";
 
 /** An element with attributes and children. */
 export function element(name, attributes = {}, ...children) {
@@ -17,7 +18,7 @@ export class Cells {
     this.grid = element("div", {
       role: "grid",
       class: "cells",
-      "aria-label": `Board, ${rows} by ${columns}`,
+      "aria-label": _("Board, {rows} by {columns}", { rows, columns }),
       "aria-rowcount": rows,
       "aria-colcount": columns,
     });

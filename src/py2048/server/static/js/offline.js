@@ -2,6 +2,7 @@
 // that it verifies when it is back. The server does not know tiles that appear here, so the game counts on
 // no leaderboard.
 import { DIRECTIONS } from "./input.js";
+import { _ } from "./language.js";
 import { signed } from "./numbers.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { read, write } from "./settings.js";
@@ -9,6 +10,7 @@ import { read, write } from "./settings.js";
 const KEPT = "casual-games";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 const MAX_CHARACTERS = 1000;
+const WAYS = { up: _("Up"), down: _("Down"), left: _("Left"), right: _("Right") };
 
 /** The directions that change a board. */
 export function legalOn(board) {
@@ -158,9 +160,9 @@ export class OfflineGame {
     const event = { kind, direction, redone: false, points, spawn, say: said(direction, points, spawn, score) };
     const events = [spawn ? { ...event, motions: slid.motions } : event];
     if (game.won && !hadWon) {
-      events.push({ kind: "won", tile: rules.target, say: `You made ${rules.target}: you win!` });
+      events.push({ kind: "won", tile: rules.target, say: _("You made {tile}: you win.", { tile: rules.target }) });
     }
-    if (game.outcome !== "playing") events.push({ kind: "over", say: `Game over. Score ${score}.` });
+    if (game.outcome !== "playing") events.push({ kind: "over", say: `${_("Game over.")} ${_("Score {score}.", { score })}` });
     return { ...game, events };
   }
 
@@ -245,9 +247,11 @@ export function scoreAfter(scoring, score, slid) {
 }
 
 function said(direction, points, spawn, score) {
-  const name = direction[0].toUpperCase() + direction.slice(1);
-  if (!spawn) return `${name}: nothing moves.${points ? ` Score ${score}.` : ""}`;
-  const [row, column] = spawn.cell;
+  const name = WAYS[direction];
+  const total = _("Score {score}.", { score });
+  if (!spawn) return [_("{direction}: nothing moves.", { direction: name }), ...(points ? [total] : [])].join(" ");
+  const [row, column] = spawn.cell.map((index) => index + 1);
+  const place = _("row {row}, column {column}", { row, column });
   const gain = points ? `${name}: ${signed(points)}.` : `${name}.`;
-  return `${gain} A ${spawn.tile} at row ${row + 1}, column ${column + 1}. Score ${score}.`;
+  return `${gain} ${_("A {tile} at {place}.", { tile: spawn.tile, place })} ${total}`;
 }

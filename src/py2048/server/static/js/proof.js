@@ -1,4 +1,5 @@
 // Whether the secret is the one that was committed to, checked in this browser.
+import { _ } from "./language.js";
 
 /** SHA-256 of the bytes of a secret in hexadecimal digits, which may have a kind before a dash. */
 async function digest(text) {
@@ -11,12 +12,12 @@ async function digest(text) {
 /** Check a secret against its commitment and write what came out. */
 export async function check(commitment, secret, place) {
   if (!crypto.subtle) {
-    place.textContent = "Your browser checks this only over a secure connection (https).";
+    place.textContent = _("Your browser checks this only over a secure connection (https).");
     return;
   }
   const fits = (await digest(secret)) === commitment;
   place.textContent = fits
-    ? "Checked in your browser: the SHA-256 of the secret is the commitment."
-    : "Your browser finds that the SHA-256 of the secret is not the commitment!";
+    ? _("Checked in your browser: the SHA-256 of the secret is the commitment.")
+    : _("Your browser finds that the SHA-256 of the secret is not the commitment.");
   place.className = fits ? "good" : "error";
 }

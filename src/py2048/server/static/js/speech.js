@@ -1,5 +1,6 @@
 // What screen readers say. Many events in a moment are one sentence: the latest; what matters is
 // always said.
+import { _ } from "./language.js";
 
 const PAUSE = 250;
 const KEPT = 6;
@@ -48,6 +49,9 @@ export class Speech {
 /** A board as sentences, a row each. */
 export function spoken(board) {
   return board
-    .map((row, index) => `Row ${index + 1}: ${row.map((tile) => tile || "empty").join(", ")}.`)
+    .map((row, index) => {
+      const tiles = row.map((tile) => tile || _("empty")).join(", ");
+      return _("Row {row}: {tiles}.", { row: index + 1, tiles });
+    })
     .join(" ");
 }
