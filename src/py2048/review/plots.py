@@ -201,7 +201,7 @@ def bar_plot(said: str, bars: Sequence[tuple[str, float]]) -> str:
     box, top = PLOT, max([value for _, value in bars], default=0) or 1
     step = (box.width - box.left - box.right) / max(len(bars), 1)
     base, room = box.height - box.bottom, box.height - box.bottom - box.top
-    width = max(min(step - 4, 60), step / 2)
+    width = min(max(step - 4, step / 2), 60)
     shown, parts = _shown([name for name, _ in bars]), []
     for place, (name, value) in enumerate(bars):
         x, height = box.left + step * place, room * value / top

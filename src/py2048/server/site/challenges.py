@@ -73,7 +73,7 @@ async def challenge(request: Request, user: User) -> Response:
     )
     if values["mine"]:
         lists = marked(lists, values["mine"].game)
-    values |= {"lists": lists, "next_s": 86400 - round(now.timestamp()) % 86400}
+    values |= {"lists": lists, "next_min": 1440 - now.hour * 60 - now.minute}
     return render(
         request, user, "daily.html", today=today.isoformat(), **days_at(day, today), **values
     )
@@ -85,9 +85,10 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     commitment, secret = games.challenge(day)
     results = games.store.online.daily_results(account)
     by_day = {each.day: each for each in results}
+    week = [today - n * _DAY for n in range(6, -1, -1)]
     mine = row_of(games, by_day[day].game_id) if day in by_day else None
     going_on = games.store.online.open_game(mine.game) if mine and not mine.finished else None
-    revision = going_on.revision if going_on else None
+    revision = going_on.revision if going_on else 0
     standing = games.store.leaderboards.standing(account, "daily", rules.text, day)
     revealed = revelation_of(day).date()
     opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
@@ -96,7 +97,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
         "mine": mine,
         "board": last_board(games, mine.game, revision) if mine else None,
         "place": standing and standing[0],
-        "week": [(text, by_day.get(text)) for text in _week_before(today)],
+        "week": [(str(each), by_day.get(str(each))) for each in week],
         "counts": is_known(games.account(account)),
         "streak": streak_of(results, today),
         "opened": opened[-1] if opened else None,
@@ -126,13 +127,6 @@ async def _daily_lists(services: Services, day: str) -> Markup:
         }
 
     return Markup(text_of("_leaderboard.html", board="daily", **await services.do(found)))
-
-
-def _week_before(today: date) -> list[str]:
-    """Return the last seven days, the first first."""
-    return [
-        (today - n * _DAY).isoformat() for n in reversed(range(7)) if today - n * _DAY >= _FIRST_DAY
-    ]
 
 
 def checked_day(text: str | None, today: date) -> date:

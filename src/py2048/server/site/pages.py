@@ -23,7 +23,6 @@ from starlette.routing import Route
 from py2048 import __version__
 from py2048.board import Rows
 from py2048.errors import Py2048Error
-from py2048.game import Record
 from py2048.language import LANGUAGES, N_, _, language, ngettext
 from py2048.language import number as grouped
 from py2048.players import Unit
@@ -64,8 +63,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     )
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
     environment.globals |= {"language": language, "languages": LANGUAGES}
-    environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "kind": kind_of}
-    environment.filters["title_of"] = title_of
+    environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
     environment.filters["rank"] = themes.DEFAULT_THEME.rank
     environment.filters["initials"] = _initials
@@ -118,29 +116,23 @@ def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     return None if found is None else game_row(found)
 
 
-def last_board(games: GameService, game_id: str, revision: int | None = None) -> Rows | None:
+def last_board(games: GameService, game_id: str, revision: int = 0) -> Rows | None:
     """Return the rows of the board of a game, None if it cannot be replayed.
 
     Args:
         games: the games.
-        game_id: a finished game, or one in progress.
-        revision: that of the game in progress.
+        game_id: the game.
+        revision: its revision while it is in progress.
     """
     try:
-        return _replayed(games, game_id, revision)
+        return _board_of(games, game_id, revision)
     except Py2048Error:
         return None
 
 
 @functools.lru_cache(maxsize=1024)  # neither a record changes nor a revision
-def _replayed(games: GameService, game_id: str, revision: int | None) -> Rows:
-    if revision is not None:
-        return games.load(game_id).session.game.board.rows
-    record = Record.from_json(games.store.records.load(game_id))
-    board = record.start
-    for replayed in record.replay():
-        board = replayed[0]
-    return board.rows
+def _board_of(games: GameService, game_id: str, _revision: int) -> Rows:
+    return games.load(game_id).session.game.board.rows
 
 
 def boards_of(games: GameService, rows: Iterable[schema.GameRow]) -> dict[str, Rows | None]:
@@ -188,23 +180,6 @@ def ago(moment: str, now: datetime | None = None) -> str:
     return day_name(moment[:10], now.date())
 
 
-_KINDS = {
-    "ranked": N_("ranked"),
-    "assisted": N_("casual"),
-    "computer": N_("with the computer"),
-    "bot": N_("program"),
-    "daily": N_("daily"),
-    "battle": N_("battle"),
-    "offline": N_("offline"),
-    "position": N_("from a position"),
-}
-
-
-def kind_of(board: str) -> str:
-    """Return what people call the kind of a game, by the board that it counts on."""
-    return _(_KINDS.get(board, board))
-
-
 def title_of(rules: schema.RulesInfo, *, sized: bool = False) -> str:
     """Return what people call some rules, with the size of the board if that is wanted."""
     name = re.sub(r"(?<=\d)x(?=\d)", "×", rules.name)  # noqa: RUF001
@@ -215,10 +190,8 @@ def title_of(rules: schema.RulesInfo, *, sized: bool = False) -> str:
 def day_name(day: str, today: date | None = None) -> str:
     """Return what people call a date such as ``2026-11-26``; the year is said if it is another."""
     found, now = date.fromisoformat(day), today or datetime.now(UTC).date()
-    month = _(_MONTHS[found.month - 1])
-    if found.year == now.year:
-        return _("{day} {month}").format(day=found.day, month=month)
-    return _("{day} {month} {year}").format(day=found.day, month=month, year=found.year)
+    said = _("{day} {month}") if found.year == now.year else _("{day} {month} {year}")
+    return said.format(day=found.day, month=_(_MONTHS[found.month - 1]), year=found.year)
 
 
 # Forms

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from py2048.board import Rows
-from py2048.language import N_, _, language, ngettext, number
+from py2048.language import _, language, ngettext, number
 from py2048.review.plots import bar_plot, line_plot
 from py2048.server import schema
 from py2048.server.http.middleware import address_of
@@ -35,19 +35,6 @@ if TYPE_CHECKING:
 
 HELD_S, PLOTS_HELD_S = 1.0, 60.0
 """How long a leaderboard, and the plots of a player, are shown as they were."""
-
-BOARD_TITLES = {
-    "ranked": N_("People"),
-    "bot": N_("Programs"),
-    "assisted": N_("Casual games"),
-    "computer": N_("With the computer"),
-}
-PERIOD_TITLES = {
-    "day": N_("Today"),
-    "week": N_("Week"),
-    "season": N_("Season"),
-    "ever": N_("Ever"),
-}
 
 _MAX_ANSWERS = 256
 _MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
@@ -81,8 +68,6 @@ async def leaderboards(request: Request, user: User) -> Response:
         board=board,
         period=period,
         rules=presets(),
-        titles=BOARD_TITLES,
-        periods={name: _(PERIOD_TITLES[name]) for name in PERIODS},
         seasons=seasons,
         lists=lists,
         mine=mine,

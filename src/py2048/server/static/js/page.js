@@ -59,11 +59,11 @@ addEventListener("submit", (event) => {
 });
 
 // An open menu closes as people expect of menus.
-const opened = () => document.querySelector("details.menu[open]");
-addEventListener("click", (event) => opened()?.contains(event.target) || opened()?.removeAttribute("open"));
-addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !opened()) return;
-  const menu = opened();
-  menu.open = false;
-  menu.querySelector("summary").focus();
-});
+for (const kind of ["click", "keydown"]) {
+  addEventListener(kind, (event) => {
+    const menu = document.querySelector("details.menu[open]");
+    const isLeft = kind === "click" ? !menu?.contains(event.target) : event.key === "Escape";
+    if (menu && isLeft) menu.open = false;
+    if (menu && isLeft && kind === "keydown") menu.firstElementChild.focus();
+  });
+}
