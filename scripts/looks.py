@@ -433,7 +433,7 @@ def terminal(album: Album) -> None:
     last = "ABCD"[["up", "down", "right", "left"].index(str(the_game().turns[-1].direction))]
     acts = (
         (MIDDLE, {"play": "", "hint": "?", "help": "\x1bOP"}),
-        (-1, {"result": f"\x1b[{last}", "review": "b\r"}),
+        (-1, {"result": f"\x1b[{last}", "review": "b"}),
     )
     variants = itertools.product(TERMINAL_SIZES, COLOURS.items(), WEB_THEMES[:2], acts)
     for (columns, rows), (colours, (kind, depth)), theme, (plies, keys) in variants:
