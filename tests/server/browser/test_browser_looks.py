@@ -1,0 +1,105 @@
+"""What holds for every page as it is seen: it fits, can be read and hit, and does not jump."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from tests.server.browser.test_browser_access import ONE_MOVE, violations
+from tests.server.browser.test_browser_pages import play_to_the_end
+from tests.server.browser.visiting import Arrive, Player, claim
+
+from py2048.ui.shared.themes import THEMES
+
+PAGES = (
+    "/", "/daily", "/puzzle", "/leaderboards", "/leaderboards?rules=8x8", "/live", "/battle",
+    "/account", "/about", "/api/docs", "{battle}", "/player/{name}", "/game/{over}",
+    "/game/{over}/share", "/game/{going}", "/no/such/page",
+)  # fmt: skip
+SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const each of list.getEntries()) {
+      const moved = each.sources.map(({ node }) => node?.id || node?.className || node?.nodeName);
+      window.shifts.push([each.value, moved.join(" ")]);
+    }
+  }).observe({ type: "layout-shift" });
+}"""
+"""Notes what moves on the page, by the browser's own measure, also right after a key."""
+SMALL_TARGETS = """least => [...document.querySelectorAll(
+    "button, select, input, summary, a[href], [role=button], [role=menuitem]")]
+  .filter(each => each.checkVisibility({ visibilityProperty: true }))
+  .filter(each => !each.closest("dialog, p, .skip, footer"))
+  .map(each => [each.id || each.textContent.trim(), each.closest("label") ?? each])
+  .map(([name, each]) => [name, each.getBoundingClientRect()])
+  .filter(([, box]) => box.width && Math.min(box.width, box.height) < least - 0.5)
+  .map(([name, box]) => `${name}: ${Math.round(box.width)} x ${Math.round(box.height)}`)"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def places(browser: Any, server: Any) -> dict[str, str]:
+    """Return what the addresses of pages about somebody and their games are made of."""
+    context = await browser.new_context(service_workers="block")
+    player = Player(await context.new_page(), server.url)
+    name = await claim(player)
+    over = await play_to_the_end(player)
+    going = await player.deal("classic", "ranked")
+    await player.press("ArrowLeft", "ArrowDown")
+    await player.settle()
+    await player.page.goto(f"{player.url}/battle")
+    await player.page.locator("form[action='/battle'] button").click()
+    await player.page.wait_for_url("**/battle/*")
+    battle = player.page.url.removeprefix(player.url)
+    await context.close()
+    return {"name": name, "over": over, "going": going, "battle": battle}
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_every_page(arrive: Arrive, path: str, places: dict[str, str]) -> None:
+    """At 320 pixels nothing is cut; axe finds nothing wrong, on large screens and in any theme."""
+    player = await arrive("phone")
+    await player.page.set_viewport_size({"width": 320, "height": 568})
+    await player.page.goto(player.url + path.format(**places))
+    await player.page.wait_for_load_state("networkidle")
+    assert await player.page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    assert await violations(player) == []
+    await player.page.set_viewport_size({"width": 1366, "height": 768})
+    assert await violations(player) == []
+    for theme in THEMES:
+        await player.page.evaluate(
+            "name => document.documentElement.dataset.theme = name", theme.name
+        )
+        assert await violations(player, ["color-contrast"]) == [], theme.name
+    if "such" in path:
+        player.faults.clear()
+
+
+async def test_targets_of_the_page_for_playing(player: Player) -> None:
+    """A finger hits 44 pixels, a mouse 36; links within a text have 24, which axe looks for."""
+    await player.visit()
+    is_phone = await player.page.evaluate("matchMedia('(pointer: coarse)').matches")
+    small = await player.page.evaluate(SMALL_TARGETS, 44 if is_phone else 36)
+    assert not small, small
+
+
+async def test_nothing_jumps_while_playing(player: Player) -> None:
+    """Hints, messages, moves, the end of a game and its review move nothing on the page."""
+    await player.visit()
+    await player.page.wait_for_load_state("networkidle")
+    await player.ask()  # which opens a dialog, to choose a player that is quick
+    await player.page.evaluate(SHIFTS)
+    await player.press("ArrowLeft", "ArrowUp", "ArrowUp", "ArrowUp", "?")
+    await player.settle()
+    await player.press("ArrowDown", "u", "x", "x")
+    await player.settle()
+    assert await player.page.evaluate("window.shifts") == []
+    await player.deal(ONE_MOVE)
+    await player.page.wait_for_load_state("networkidle")
+    await player.page.evaluate(SHIFTS)
+    await player.press("ArrowLeft")
+    await player.page.wait_for_selector("dialog[open]")
+    await player.page.wait_for_timeout(3000)  # the review of the game comes later
+    assert await player.page.evaluate("window.shifts") == []
