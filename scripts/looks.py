@@ -234,7 +234,9 @@ def end(page: Page) -> None:
 def reviewed(page: Page) -> None:
     """Wait for the review of the game, but not for ever."""
     with suppress(Error):
-        page.get_by_text("Accuracy").first.wait_for(timeout=8000)
+        page.get_by_text(re.compile(r"\d %|next mistake", re.IGNORECASE)).first.wait_for(
+            timeout=8000
+        )
     page.wait_for_timeout(1000)
 
 
@@ -257,7 +259,7 @@ def web(album: Album) -> None:
                 for theme in WEB_THEMES:
                     page = browser.new_context(
                         viewport={"width": width, "height": height}, has_touch=width < 900,
-                        reduced_motion="reduce", service_workers="block", locale="en-GB",
+                        is_mobile=width < 900, reduced_motion="reduce", service_workers="block",
                     ).new_page()  # fmt: skip
                     page.add_init_script(f"try {{ localStorage.theme = {theme!r} }} catch {{}}")
                     visit_all(album, page, site, server.url, f"{size} {theme}")

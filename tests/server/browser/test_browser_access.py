@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.browser.test_browser_pages import play_to_the_end
-from tests.server.browser.visiting import Arrive, Player, claim
+from tests.server.browser.visiting import Arrive, Player
 
 from py2048.ui.shared.themes import THEMES
 
@@ -70,33 +69,6 @@ async def test_axe_in_every_theme(guest: Player) -> None:
         for theme in THEMES:
             await guest.page.select_option("#theme", theme.name)
             assert await violations(guest, ["color-contrast"]) == [], theme.name
-
-
-async def test_axe_on_the_other_pages(player: Player) -> None:
-    """axe-core finds nothing wrong with any other page, empty or full."""
-    game = await player.deal(ONE_MOVE)
-    await player.press("ArrowLeft")
-    await player.page.wait_for_selector(".result[open]")
-    for path in ("/leaderboards", "/daily", "/account", "/about", f"/game/{game}"):
-        await player.page.goto(player.url + path)
-        if "game" in path:  # which loads again, as a replay
-            await player.page.wait_for_selector("#place")
-        assert await violations(player) == [], path
-    await player.page.goto(player.url + "/nothing-here")
-    assert await violations(player) == []
-    player.faults.clear()
-
-
-async def test_axe_on_somebodys_pages(player: Player, arrive: Arrive) -> None:
-    """axe-core finds nothing wrong with the page of a player, nor with a game in progress."""
-    name = await claim(player)
-    await play_to_the_end(player)
-    game = await player.deal("classic", "ranked")
-    watcher = await arrive()
-    for path in (f"/player/{name}", f"/game/{game}", "/live"):
-        await watcher.page.goto(watcher.url + path)
-        await watcher.page.wait_for_selector(".tile" if "game" in path else "h1")
-        assert await violations(watcher) == [], path
 
 
 async def test_the_board_is_a_grid(guest: Player) -> None:
