@@ -333,7 +333,7 @@ def test_statistics_count_and_plot_finished_games(open_desk: Any) -> None:
     assert sum(tiles.type(item) == "rectangle" for item in tiles.find_all()) == len(
         window.summary.tiles
     )
-    window.category.set("computer")
+    window.category.set("played by the computer")
     window.category.event_generate("<<ComboboxSelected>>")
     desk.pump()
     assert window.summary.scores == ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from py2048 import __version__
 from py2048.errors import Py2048Error, os_errors_as
 from py2048.game import Record
-from py2048.language import _, number
+from py2048.language import N_, _, number
 from py2048.rng import parse_seed
 from py2048.session import Event, Hint, Session, events
 from py2048.ui.desktop import dialogs
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 """Keys that belong to the button that has the focus."""
 
-PICTURES = FileKind("PNG pictures", ".png")
-GIFS = FileKind("Animated GIFs", ".gif")
+PICTURES = FileKind(N_("PNG pictures"), ".png")
+GIFS = FileKind(N_("Animated GIFs"), ".gif")
 MOUSE_HELP = (
     ("", ""),
-    ("Mouse", "Drag over the board, or click near one of its sides, to slide"),
-    ("Tab", "Goes to the buttons and back; Space or Enter presses one"),
-    ("Escape", "Closes a dialog"),
-    ("", "The game is saved after every move."),
+    (N_("Mouse"), N_("Drag over the board, or click near one of its sides, to slide")),
+    (N_("Tab"), N_("Goes to the buttons and back; Space or Enter presses one")),
+    (N_("Escape"), N_("Closes a dialog")),
+    ("", N_("The game is saved after every move.")),
 )
 
 
@@ -109,7 +109,7 @@ class DesktopApp:
             text_of=text_of,
         )
         controller.game.open_pasted = self.watch
-        controller.game.more_rules = (("Make your own …", self.open_rules_form),)
+        controller.game.more_rules = ((_("Make your own …"), self.open_rules_form),)
         controller.commands |= {
             "seed": self.new_from_seed,
             "edit": self.edit_board,
@@ -210,9 +210,10 @@ class DesktopApp:
         """Show all keys."""
         lines: list[tuple[str, str]] = []
         for title, actions in HELP_SECTIONS:
-            lines += [("", ""), ("", title)] if title else []
-            lines += [(action.shown, action.help) for action in actions if action.shown]
-        self.open(dialogs.read, "Keys and mouse", [*lines, *MOUSE_HELP])
+            lines += [("", ""), ("", _(title))] if title else []
+            lines += [(action.shown, _(action.help)) for action in actions if action.shown]
+        lines += [(name and _(name), text and _(text)) for name, text in MOUSE_HELP]
+        self.open(dialogs.read, _("Keys and mouse"), lines)
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Call `action` after some seconds."""
@@ -238,7 +239,7 @@ class DesktopApp:
 
     def new_from_seed(self) -> None:
         """Start a game from a seed."""
-        own = "The same seed and the same moves give the same game, everywhere."
+        own = _("The same seed and the same moves give the same game, everywhere.")
 
         def start(seed: str) -> None:
             self.controller.game.start(lambda: self.session.start(seed=parse_seed(seed)))
@@ -247,7 +248,7 @@ class DesktopApp:
             return fault_of(lambda: parse_seed(seed))
 
         seed = str(self.session.game.seed)
-        self.choose(ListRequest("New game from a seed", (), start, seed, own, check))
+        self.choose(ListRequest(_("New game from a seed"), (), start, seed, own, check))
 
     def open_rules_form(self) -> None:
         """Make rules in a form."""
@@ -266,17 +267,17 @@ class DesktopApp:
     def show_about(self) -> None:
         """Show the version."""
         lines = (
-            ("py2048", f"version {__version__}"),
-            ("", "The game 2048: to play it, to teach with it, to study it."),
+            ("py2048", _("version {version}").format(version=__version__)),
+            ("", _("The game 2048: to play it, to teach with it, to study it.")),
             ("Python", platform.python_version()),
         )
-        self.open(dialogs.read, "About py2048", lines)
+        self.open(dialogs.read, _("About py2048"), lines)
 
     def keep_going(self) -> None:
         """Uncover the board after a win."""
         self.cover(None)
         self.window.board.focus_set()
-        self.say("Keep going: there are larger tiles.")
+        self.say(_("Keep going: there are larger tiles."))
 
     def show_more(self) -> None:
         """Open the menu of what has no button."""
@@ -294,7 +295,7 @@ class DesktopApp:
         """Copy the board as text."""
         self.root.clipboard_clear()
         self.root.clipboard_append(str(self.session.game.board))
-        self.say("The board is in the clipboard, as text.")
+        self.say(_("The board is in the clipboard, as text."))
 
     def paste(self) -> None:
         """Play from the board in the clipboard, or watch the game in it."""
@@ -305,7 +306,7 @@ class DesktopApp:
         if self._is_closed:  # Tk handles events while it waits for the text
             return
         if text is None:
-            self.say("The clipboard holds no text.")
+            self.say(_("The clipboard holds no text."))
             return
         self.controller.game.paste(text)
 
@@ -320,7 +321,7 @@ class DesktopApp:
 
     def choose_replay(self) -> None:
         """Choose a game to watch: the current one, a finished one, or one in a file."""
-        self.controller.records.choose("Watch a game", self.watch)
+        self.controller.records.choose(_("Watch a game"), self.watch)
 
     def watch(self, record: Record) -> None:
         """Open a record in the viewer.
@@ -342,22 +343,22 @@ class DesktopApp:
         """Write the board as a picture."""
         game, theme = self.session.game, self.window.theme
         write = partial(save_board_image, position=game.board, score=game.score, theme=theme)
-        self._export("Export the board", PICTURES, write)
+        self._export(_("Export the board"), PICTURES, write)
 
     def export_gif(self) -> None:
         """Write the game as an animated GIF."""
         write = partial(save_gif, record=self.session.record(), theme=self.window.theme)
-        self._export("Export the game", GIFS, write)
+        self._export(_("Export the game"), GIFS, write)
 
     def _export(self, title: str, kind: FileKind, write: Callable[[Path], object]) -> None:
         """Ask for a file, and write it in the background."""
 
         def save(path: Path) -> None:
             def export() -> Iterator[str]:
-                yield f"Writing {path} …"
+                yield _("Writing {path} …").format(path=path)
                 with os_errors_as(Py2048Error, f"cannot write {path}"):
                     write(path)
-                yield f"Written to {path}."
+                yield _("Written to {path}.").format(path=path)
 
             def tell(answer: str | Failure) -> None:
                 if isinstance(answer, Failure):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.language import _
+from py2048.language import N_, _
 from py2048.rules import Rules
 from py2048.ui.desktop.board_view import CanvasBoard, Marks
 from py2048.ui.desktop.style import ROW, Button, font, measured
@@ -252,7 +252,7 @@ class ListDialog(Dialog):
         self.add_title(request.title)
         self.request = request
         more = [(text, partial(self.close_and, action)) for text, action in request.more]
-        self.add_buttons(("Choose", self.accept), *more, ("Cancel", self.close))
+        self.add_buttons((_("Choose"), self.accept), *more, (_("Cancel"), self.close))
         self.fault = self.add_text(style="Fault.TLabel", below=True)
         self.entry = self._add_entry(request) if request.own else None
         self.table = self.add_table(request.choices, 13) if request.choices else None
@@ -289,7 +289,7 @@ def read(window: MainWindow, title: str, lines: Sequence[tuple[str, str]]) -> Di
     """Show lines of two columns to read; they scroll where they must."""
     dialog = Dialog(window, title)
     dialog.add_title(title)
-    dialog.add_buttons(("Close", dialog.close))
+    dialog.add_buttons((_("Close"), dialog.close))
     room = int((dialog.winfo_screenheight() / dialog.scale - 220) / ROW)
     choices = [Choice(f"{place}", *line) for place, line in enumerate(lines)]
     dialog.open(dialog.add_table(choices, max(5, room)))
@@ -311,7 +311,7 @@ def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -
     """
     from tkinter import filedialog
 
-    types = [(kind.title, f"*{kind.ending}"), ("All files", "*")]
+    types = [(_(kind.title), f"*{kind.ending}"), (_("All files"), "*")]
     if name is None:
         chosen = filedialog.askopenfilename(parent=root, title=title, filetypes=types)
     else:
@@ -326,11 +326,11 @@ def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -
 
 NAME = "own"
 TITLES = {
-    "merging": {"a tile merges once a move": "once", "merged tiles merge on": "cascade"},
+    "merging": {N_("a tile merges once a move"): "once", N_("merged tiles merge on"): "cascade"},
     "scoring": {
-        "the new tile of each merge": "merges",
-        "1 a move, -1 for an illegal one": "moves:1:-1",
-        "the sum of the board": "sum",
+        N_("the new tile of each merge"): "merges",
+        N_("1 a move, -1 for an illegal one"): "moves:1:-1",
+        N_("the sum of the board"): "sum",
     },
 }
 """What the form calls values of these fields."""
@@ -339,17 +339,17 @@ ENDS = {True: "target", False: "stuck"}
 
 _SIDES = [str(side) for side in range(1, 11)]
 _FIELDS: dict[str, tuple[str, Sequence[str]]] = {
-    "name": ("Name", ()),
-    "rows": ("Rows", _SIDES),
-    "columns": ("Columns", _SIDES),
-    "start": ("Start tiles", ("1", "2", "3", "4", "1..4", "2x2:1")),
+    "name": (N_("Name"), ()),
+    "rows": (N_("Rows"), _SIDES),
+    "columns": (N_("Columns"), _SIDES),
+    "start": (N_("Start tiles"), ("1", "2", "3", "4", "1..4", "2x2:1")),
     "spawn": (
-        "New tiles (tile:weight)",
+        N_("New tiles (tile:weight)"),
         ("2:9+4:1", "2:1", "2:1+4:1", "2:4+4:1", "2:3+4:1", "2:6+4:3+8:1", "edge:2"),
     ),
-    "merging": ("Merging", list(TITLES["merging"])),
-    "scoring": ("Points for", list(TITLES["scoring"])),
-    "target": ("Target", ("none", *(str(2**rank) for rank in range(4, 18)))),
+    "merging": (N_("Merging"), ()),
+    "scoring": (N_("Points for"), ()),
+    "target": (N_("Target"), ("none", *(str(2**rank) for rank in range(4, 18)))),
 }
 """What the fields of the form are called, and what they offer."""
 
@@ -373,6 +373,11 @@ def rules_of(fields: Mapping[str, str]) -> Rules:
     return Rules.parse(f"{fields['name'].strip()}:{texts}")
 
 
+def _titles(name: str) -> dict[str, str]:
+    """Return the values of a field by what the form calls them."""
+    return {_(title): value for title, value in TITLES.get(name, {}).items()}
+
+
 class RulesDialog(Dialog):
     """A form for rules that says at once what is wrong with them.
 
@@ -383,21 +388,25 @@ class RulesDialog(Dialog):
     """
 
     def __init__(self, window: MainWindow, rules: Rules, take: Callable[[Rules], object]) -> None:
-        super().__init__(window, "Rules of your own")
+        super().__init__(window, _("Rules of your own"))
         self._take = take
-        self.add_title("Rules of your own")
-        (self.button, _) = self.add_buttons(("Play", self.accept), ("Cancel", self.close))
+        self.add_title(_("Rules of your own"))
+        (self.button, _cancel) = self.add_buttons(
+            (_("Play"), self.accept), (_("Cancel"), self.close)
+        )
         self._line = self.add_text(below=True)
         values = fields_of(rules)
         self.fields: dict[str, ttk.Entry] = {}
         for name, (label, offers) in _FIELDS.items():
-            titles = {value: title for title, value in TITLES.get(name, {}).items()}
-            value = titles.get(values[name], values[name])
-            self.fields[name] = self.add_field(label, value, self.check, offers)
+            titles = {value: title for title, value in _titles(name).items()}
+            value, lines = titles.get(values[name], values[name]), [*titles.values(), *offers]
+            self.fields[name] = self.add_field(_(label), value, self.check, lines)
             self.fields[name].configure(state="readonly" if titles else "normal")
         # Its state is asked for: a variable of Tk's could be collected by another thread, which
         # then waits for this one.
-        self.ends = ttk.Checkbutton(self.body, text="The target ends the game", command=self.check)
+        self.ends = ttk.Checkbutton(
+            self.body, text=_("The target ends the game"), command=self.check
+        )
         is_on = values["end"] == ENDS[True]
         self.ends.state(["!alternate", "selected" if is_on else "!selected"])
         self.ends.pack(anchor="w")
@@ -411,8 +420,7 @@ class RulesDialog(Dialog):
             RulesError: if it describes none.
         """
         texts = {
-            name: TITLES.get(name, {}).get(field.get(), field.get())
-            for name, field in self.fields.items()
+            name: _titles(name).get(field.get(), field.get()) for name, field in self.fields.items()
         }
         return rules_of(texts | {"end": ENDS[self.ends.instate(["selected"])]})
 
@@ -494,8 +502,8 @@ class BoardEditor:
     def fault(self) -> str:
         """Why no game can start from this board, or an empty text."""
         if not self.board.max_tile:
-            return "Put a tile on the board first."
-        return "" if self.board.can_move() else "No move is possible on this board."
+            return _("Put a tile on the board first.")
+        return "" if self.board.can_move() else _("No move is possible on this board.")
 
 
 class EditorDialog(Dialog):
@@ -508,17 +516,19 @@ class EditorDialog(Dialog):
     """
 
     def __init__(self, window: MainWindow, board: Board, take: Callable[[Board], object]) -> None:
-        super().__init__(window, "Set up a board")
+        super().__init__(window, _("Set up a board"))
         self._take = take
         self.editing = BoardEditor(board)
-        self.add_title("Set up a board")
-        help_ = "Click: larger. Right click: smaller. Keys: arrows, + and -, 1 to 9, Delete."
+        self.add_title(_("Set up a board"))
+        help_ = _("Click: larger. Right click: smaller. Keys: arrows, + and -, 1 to 9, Delete.")
         self.add_text(help_, "Muted.TLabel")
-        self.add_buttons(("Play", self.accept), ("Clear", self.clear), ("Cancel", self.close))
+        self.add_buttons(
+            (_("Play"), self.accept), (_("Clear"), self.clear), (_("Cancel"), self.close)
+        )
         self.line = self.add_text(style="Fault.TLabel", below=True)
         self.sides = [
-            self.add_field(name, str(side), self.resize, _SIDES)
-            for name, side in zip(("Rows", "Columns"), board.shape, strict=True)
+            self.add_field(_(name), str(side), self.resize, _SIDES)
+            for name, side in zip((N_("Rows"), N_("Columns")), board.shape, strict=True)
         ]
         self.view = self.add_board(380)
         self._bind_events()
@@ -572,7 +582,7 @@ class EditorDialog(Dialog):
         except BoardError as error:
             self.line.configure(text=str(error))
         except ValueError:
-            self.line.configure(text="Rows and columns are whole numbers, such as 4.")
+            self.line.configure(text=_("Rows and columns are whole numbers, such as 4."))
         else:
             self._draw()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from py2048.errors import StorageError
-from py2048.language import LANGUAGES, set_language
+from py2048.language import LANGUAGES, _, set_language
 from py2048.ui.desktop import NoDesktopError, WindowOptions
 from py2048.ui.desktop.window import HEIGHT, MIN_HEIGHT, MIN_WIDTH, WIDTH, MainWindow
 from py2048.ui.shared.themes import BY_NAME, DEFAULT_THEME, Theme, get_theme
@@ -96,7 +96,7 @@ class GameWindow:
                 self._opened, fault = Session(), str(error)
             self._open(self._opened)
             if fault:
-                self.window.warn(f"{fault}; this game is not kept")
+                self.window.warn(_("{fault}; this game is not kept").format(fault=fault))
         _set_icon(self.root)
 
     def _open(self, session: Session) -> None:

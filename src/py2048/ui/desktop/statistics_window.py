@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from py2048.errors import Py2048Error
+from py2048.language import N_, _, number
 from py2048.session import RecordSummary, Session
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import write
@@ -18,7 +19,13 @@ from py2048.ui.shared.themes import Theme
 
 MAX_GAMES = 10_000
 ALL = "all"
-CATEGORIES = (ALL, "plain", "assisted", "computer")
+CATEGORIES = {
+    ALL: N_("all"),
+    "plain": N_("plain"),
+    "assisted": N_("assisted"),
+    "computer": N_("played by the computer"),
+}
+"""What the categories of games are called."""
 HEIGHT = 190
 
 WINDOW = 10
@@ -46,16 +53,16 @@ class GameStatistics:
         """What a person wants to know, as names and values."""
         games = len(self.scores)
         if not games:
-            return (("Games", "none yet: finish one, and it appears here"),)
+            return ((_("Games"), _("none yet: finish one, and it appears here")),)
         largest = self.tiles[-1][0]
         return (
-            ("Games", f"{games:,}"),
-            ("Won", f"{self.won:,} ({100 * self.won / games:.0f} %)"),
-            ("Best", f"{max(self.scores):,}"),
-            ("Mean", f"{fmean(self.scores):,.0f}"),
-            ("Median", f"{median(self.scores):,.0f}"),
-            ("Largest tile", f"{largest:,}"),
-            ("Moves", f"{self.moves:,}"),
+            (_("Games"), number(games)),
+            (_("Won"), f"{number(self.won)} ({number(100 * self.won / games)} %)"),
+            (_("Best"), number(max(self.scores))),
+            (_("Mean"), number(fmean(self.scores))),
+            (_("Median"), number(median(self.scores))),
+            (_("Largest tile"), f"{largest}"),
+            (_("Moves"), number(self.moves)),
         )
 
     @property
@@ -90,22 +97,23 @@ class StatisticsWindow(Dialog):
     """
 
     def __init__(self, window: MainWindow, session: Session) -> None:
-        super().__init__(window, "Statistics")
+        super().__init__(window, _("Statistics"))
         fault = ""
         try:
             self._games = session.finished(limit=MAX_GAMES)
         except Py2048Error as error:
             self._games, fault = [], str(error)
-        self.add_title("Your games")
-        (close,) = self.add_buttons(("Close", self.close))
+        self.add_title(_("Your games"))
+        (close,) = self.add_buttons((_("Close"), self.close))
         texts = dict.fromkeys(game.rules for game in self._games)
         titles = Counter(map(title_of, texts))
         names = {text: title_of(text) for text in texts if titles[title_of(text)] == 1}
-        self._rules = {ALL: ALL} | {names.get(text, text): text for text in texts}
+        self._categories = {_(title): name for name, title in CATEGORIES.items()}
+        self._rules = {_(ALL): ALL} | {names.get(text, text): text for text in texts}
         current = str(session.rules)
-        shown = next((name for name, text in self._rules.items() if text == current), ALL)
-        self.rules = self.add_field("Rules", shown, self.refresh, list(self._rules))
-        self.category = self.add_field("Played", ALL, self.refresh, CATEGORIES)
+        shown = next((name for name, text in self._rules.items() if text == current), _(ALL))
+        self.rules = self.add_field(_("Rules"), shown, self.refresh, list(self._rules))
+        self.category = self.add_field(_("Played"), _(ALL), self.refresh, [*self._categories])
         for field in (self.rules, self.category):
             field.configure(state="readonly")
         self._numbers = self.add_text()
@@ -125,7 +133,7 @@ class StatisticsWindow(Dialog):
     def refresh(self) -> None:
         """Show the games that are chosen."""
         rules = self._rules[self.rules.get()]
-        self.summary = summarise(self._games, rules, self.category.get())
+        self.summary = summarise(self._games, rules, self._categories[self.category.get()])
         numbers = "   ".join(f"{name}: {value}" for name, value in self.summary.lines)
         self._numbers.configure(text=numbers)
         self._draw()
@@ -136,13 +144,13 @@ class StatisticsWindow(Dialog):
         scores, tiles, trend = self.summary.scores, self.summary.tiles, self.summary.trend
         if not scores:
             return
-        plot = Plot(self.plots[0], self.theme, self.scale, "Scores, game by game", max(scores))
+        plot = Plot(self.plots[0], self.theme, self.scale, _("Scores, game by game"), max(scores))
         last = max(1, len(scores) - 1)
         for index, score in enumerate(scores):
             plot.dot(index / last, score)
         plot.line([(index / last, value) for index, value in enumerate(trend)])
         most = max(count for _, count in tiles)
-        plot = Plot(self.plots[1], self.theme, self.scale, "Games by their largest tile", most)
+        plot = Plot(self.plots[1], self.theme, self.scale, _("Games by their largest tile"), most)
         for index, (tile, count) in enumerate(tiles):
             plot.bar(index, len(tiles), count, self.theme.tile(tile or 2).background, f"{tile}")
 

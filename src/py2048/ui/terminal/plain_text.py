@@ -16,6 +16,7 @@ from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.folders import expanded
 from py2048.game.importing import load_record_file
+from py2048.language import N_, _
 from py2048.rules import Rules
 from py2048.session import (
     Event,
@@ -34,7 +35,7 @@ from py2048.ui.shared.controller import is_written
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
 from py2048.ui.shared.presenter import Start, opening
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import CoachStatus, moves
+from py2048.ui.shared.screen import CoachStatus, moves, preparing
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -44,16 +45,16 @@ FIRST_PROGRESS_S, PROGRESS_PERIOD_S, LOOK_PERIOD_S = 1.0, 5.0, 0.1
 at it."""
 
 HELP = (
-    "Moves: left, right, up, down, or l, r, u; or the keys w, a, s, d, where d is right.",
-    "undo: take the last move back. redo: play it again.",
-    "board: read the board. score: read the score.",
-    "hint: the best move and what the others lose. auto 10: let the player make ten moves.",
-    "coach: judge each move as you play, or no longer; the game counts as assisted.",
-    "review: what each mistake of the game lost; review 12: move 12; review FILE: a record.",
-    "new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4.",
-    "resume 5x5: continue the last game under these rules. rules: read the rules.",
-    "save game.2048.json: write the game to a file.",
-    "help: this help. quit: leave; the game is kept.",
+    N_("Moves: left, right, up, down, or l, r, u; or the keys w, a, s, d, where d is right."),
+    N_("undo: take the last move back. redo: play it again."),
+    N_("board: read the board. score: read the score."),
+    N_("hint: the best move and what the others lose. auto 10: let the player make ten moves."),
+    N_("coach: judge each move as you play, or no longer; the game counts as assisted."),
+    N_("review: what each mistake of the game lost; review 12: move 12; review FILE: a record."),
+    N_("new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4."),
+    N_("resume 5x5: continue the last game under these rules. rules: read the rules."),
+    N_("save game.2048.json: write the game to a file."),
+    N_("help: this help. quit: leave; the game is kept."),
 )
 
 TAKING_TEXT = "new", "n", "resume", "auto", "review", "save"
@@ -87,8 +88,8 @@ class PlainTextGame:
         self._coach = Coach(session, self, Worker())
         self._due = 0.0  # when the compiler's progress is written next
         self._commands: dict[str, Callable[[str], object]] = {
-            "undo": lambda _: self._step(session.undo, "There is nothing to take back."),
-            "redo": lambda _: self._step(session.redo, "There is no move to play again."),
+            "undo": lambda _: self._step(session.undo, N_("There is nothing to take back.")),
+            "redo": lambda _: self._step(session.redo, N_("There is no move to play again.")),
             "new": self._new,
             "resume": self._resume,
             "hint": lambda _: self._hint(),
@@ -99,12 +100,12 @@ class PlainTextGame:
             "coach": lambda _: self._toggle_coach(),
             "review": self._review,
             "save": self._save,
-            "help": lambda _: self._write_all(HELP),
+            "help": lambda _rest: self._write_all(map(_, HELP)),
         }
 
     def begin(self, start: Start | None = None) -> None:
         """Start or resume a game, or read out the one that has begun."""
-        self._write("2048. Type help for the commands.")
+        self._write(_("2048. Type help for the commands."))
         self.show(opening(self._session, start))
         self.show(self._session.check_saving())
 
@@ -153,10 +154,12 @@ class PlainTextGame:
             direction = None if command else direction_of_word(word)
         except DirectionError:
             known = [*self._commands, "quit", *(str(direction) for direction in Direction)]
-            self._write(f"Unknown command {word!r}{did_you_mean(word, known)}. Type help.")
+            text = _("Unknown command {word}. Type help.")
+            self._write(text.format(word=f"{word!r}{did_you_mean(word, known)}"))
             return
         if rest and word not in TAKING_TEXT:
-            self._write(f"{word} {rest}: nothing was done, {word} stands alone.")
+            text = _("{line}: nothing was done, {word} stands alone.")
+            self._write(text.format(line=f"{word} {rest}", word=word))
         elif command:
             command(rest)
         elif direction and not self._is_over():
@@ -165,19 +168,19 @@ class PlainTextGame:
     def _is_over(self) -> bool:
         """Return whether the game is over, and say so."""
         if self._session.game.is_over:
-            self._write("The game is over. Type new or undo.")
+            self._write(_("The game is over. Type new or undo."))
         return self._session.game.is_over
 
     def _ask(self, text: str, yes: Callable[[], object], no: str) -> None:
         """Ask a question, which the next line may answer."""
         self._question = yes, no
-        self._write(f"{text} Type yes or no.")
+        self._write(_("{question} Type yes or no.").format(question=text))
 
     # The game
 
     def _step(self, step: Callable[[], Iterable[Event]], nothing: str) -> None:
         if not self.show(step()):
-            self._write(nothing)
+            self._write(_(nothing))
 
     def _new(self, text: str) -> None:
         rules = Rules.parse(text) if text else self._session.rules
@@ -186,36 +189,40 @@ class PlainTextGame:
             self.show(self._session.start(rules))
 
         if self._session.in_progress:
-            self._ask("A game is in progress. Start a new one?", start, "The game continues.")
+            self._ask(_("A game is in progress. Start a new one?"), start, _("The game continues."))
         else:
             start()
 
     def _resume(self, text: str) -> None:
         rules = Rules.parse(text) if text else None
-        self._step(lambda: self._session.resume(rules), "There is no game to resume.")
+        self._step(lambda: self._session.resume(rules), N_("There is no game to resume."))
 
     def _score(self) -> None:
         game = self._session.game
-        best = f" Best {self._session.best}." if self._session.best else ""
-        self._write(f"Score {game.score}.{best} {moves(game.ply)}.")
+        said = [_("Score {score}.").format(score=game.score)]
+        if self._session.best:
+            said.append(_("Best {score}.").format(score=self._session.best))
+        self._write(" ".join([*said, f"{moves(game.ply)}."]))
 
     def _rules(self) -> None:
         rules = self._session.rules
-        self._write(f"Rules {rules.name}: {describe_rules(rules)}.")
+        text = _("Rules {name}: {rules}.")
+        self._write(text.format(name=rules.name, rules=describe_rules(rules)))
 
     def _save(self, text: str) -> None:
         if not text:
-            self._write("Name a file, such as save game.2048.json.")
+            self._write(_("Name a file, such as save game.2048.json."))
             return
         path = expanded(text)
         if is_written(path):
-            self._ask(f"{path} is there. Replace it?", lambda: self._save_as(path), "It stays.")
+            text = _("{path} is there. Replace it?").format(path=path)
+            self._ask(text, lambda: self._save_as(path), _("It stays."))
         else:
             self._save_as(path)
 
     def _save_as(self, path: Path) -> None:
         self._session.save_record(path)
-        self._write(f"Saved as {path}.")
+        self._write(_("Saved as {path}.").format(path=path))
 
     # Hints and moves of a player
 
@@ -223,7 +230,7 @@ class PlainTextGame:
     def _player(self) -> str:
         """The spec of the player that gives hints and plays for `auto`."""
         usual = hint_player(self._session.rules, self._session.game.board)
-        return self._wanted_player or str(self._session.get_setting("player", usual))
+        return self._wanted_player or str(self._session.get_setting("player", "")) or usual
 
     def _hint(self) -> None:
         """Write the player's hint; while it is being compiled, that of a quick one."""
@@ -241,7 +248,8 @@ class PlainTextGame:
         """Write the compiler's progress and when the player is ready, while commands work."""
         try:
             hint = self._hint_of(answers)
-            self._write(f"{hint.player} is ready: it gives hints from now on.")
+            text = _("{player} is ready and gives hints from now on.")
+            self._write(text.format(player=hint.player))
         except Py2048Error as error:
             self._write(f"{error}")
 
@@ -251,7 +259,7 @@ class PlainTextGame:
         for answer in answers:
             if isinstance(answer, Hint):
                 return answer
-            self._tell_progress(f"{self._player}: {answer}.")
+            self._tell_progress(f"{self._player}: {preparing(answer)}.")
             sleep(LOOK_PERIOD_S)
         raise AssertionError("advice ends with a hint")
 
@@ -271,10 +279,11 @@ class PlainTextGame:
 
     def _auto(self, text: str) -> None:
         if text and not text.isdecimal():
-            self._write(f"auto {text!r}: give a number of moves, such as auto 10.")
+            told = _("{line}: give a number of moves, such as auto 10.")
+            self._write(told.format(line=f"auto {text!r}"))
             return
         self._coach.pause(is_paused=True)
-        for _ in range(int(text or 1)):
+        for _move in range(int(text or 1)):
             if not self._let_play():
                 break
         self._coach.pause(is_paused=False)
@@ -292,7 +301,7 @@ class PlainTextGame:
     def _tell_coach(self) -> None:
         """Write what the coach says of the position."""
         if self._coach.is_on and not self._coach.is_paused and self._coach.sentences:
-            self._write(f"Coach: {self._coach.sentences}")
+            self._write(_("Coach: {sentences}").format(sentences=self._coach.sentences))
 
     def warn(self, text: str) -> None:
         """Write a warning."""
@@ -301,7 +310,7 @@ class PlainTextGame:
     def show_coach(self, status: CoachStatus | None) -> None:  # noqa: ARG002 - it is told in sentences
         """Write the compiler's progress, if that is what the coach waits for."""
         if self._coach.progress:
-            self._tell_progress(f"The judge is {self._coach.progress}.")
+            self._tell_progress(_("Coach: {sentences}").format(sentences=self._coach.progress))
 
     def _review(self, text: str) -> None:
         """Review the game, one move of it, or a record in a file."""
@@ -310,7 +319,8 @@ class PlainTextGame:
             return
         review = GameReview(self._session.record())
         if not 1 <= int(text or 1) <= len(review):
-            self._write(f"review {text}: the game has {moves(len(review))}.")
+            told = _("{line}: the game has {moves}.")
+            self._write(told.format(line=f"review {text}", moves=moves(len(review))))
             return
         is_over = self._session.game.is_over
         if not is_over:
