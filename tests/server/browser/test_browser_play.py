@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.async_api import WebSocketRoute, expect
+from playwright.async_api import expect
 from tests.server.browser.visiting import Arrive, Player
 
 from py2048.board import Board
@@ -190,6 +191,78 @@ async def test_hint(player: Player) -> None:
     assert await player.page.get_attribute("#board", "data-best") is None
     assert await player.text("#category") == "assisted"
     assert player.moves() == [hint["direction"]]
+
+
+_SHIFTS = """() => {
+  window.shifts = [];
+  const note = list => list.getEntries().forEach(({ value, sources }) => shifts.push(
+    [value, ...sources.map(({ node }) => node?.id || node?.className || node?.parentNode?.id)]));
+  new PerformanceObserver(note).observe({ type: "layout-shift", buffered: true });
+}"""
+
+
+async def test_nothing_jumps(player: Player) -> None:
+    """By the browser's own measure nothing moves when the day's data, hints or words come."""
+    await player.visit()
+    await player.page.evaluate(_SHIFTS)
+    await player.page.wait_for_selector("#today .mini [class]", state="attached")
+    assert await player.page.evaluate("() => window.shifts") == []
+    await player.choose("greedy")  # what opens at a click may move what is below it
+    await player.page.evaluate("() => (window.shifts = [])")
+    await player.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown")
+    await player.settle()
+    await player.press("u", "?")
+    await player.page.wait_for_selector("#board[data-best]")
+    await player.press("c", "ArrowLeft", "ArrowRight", "u", "r")
+    await player.settle()
+    for words in ("Nothing moves that way.", ""):
+        await player.page.evaluate("words => window.py2048.scene.note(words)", words)
+    await player.page.evaluate("() => new Promise(done => setTimeout(done, 500))")
+    assert await player.page.evaluate("() => window.shifts") == []
+
+
+async def test_the_first_moves_are_taught(player: Player) -> None:
+    """A line says what to do until three moves are made, and never again in this browser."""
+    await player.deal("classic:size=1x8,start=3")
+    line = player.page.locator("#teach")
+    await expect(line).to_be_visible()
+    assert "Equal tiles join" in await line.inner_text()
+    while (made := len(player.events("moved"))) < 3:
+        await expect(line).to_be_visible()
+        await player.press("ArrowRight" if made % 2 else "ArrowLeft")
+        await player.settle()
+    await expect(line).to_be_hidden()
+    await player.visit()
+    await expect(line).to_be_hidden()
+
+
+async def test_the_coach_has_a_word_after_each_move(guest: Player) -> None:
+    """It looks at the board while its player thinks, and says what the move was worth."""
+    await guest.deal("classic:size=3x3")
+    await guest.choose("greedy")
+    await guest.page.click("#coach")
+    await guest.page.wait_for_function("() => window.py2048.queue.version > 0")
+    best = next(message for message in guest.heard if message["type"] == "hint")["direction"]
+    assert not await guest.page.locator("#hint-card").is_visible()
+    await guest.press(f"Arrow{best.capitalize()}")
+    await guest.reads("coach-word", "That was the best move.")
+    await guest.press("c")
+    await guest.reads("coach-word", "A word after each move")
+
+
+async def test_what_there_is_to_do_today(guest: Player) -> None:
+    """Beside the board are the day's challenge, its puzzle, and how one's own games went."""
+    await guest.visit()
+    puzzle = guest.page.locator("#today .mini")
+    await expect(puzzle.locator("[class]").first).to_be_visible()
+    rules = "classic:size=1x2,start=2x2:1,spawn=2:1"
+    for played in (1, 2):
+        await guest.deal(rules, "ranked")
+        await guest.press("ArrowLeft")
+        await guest.page.wait_for_selector(".result[open]")
+        await guest.deal(rules)
+        await expect(guest.page.locator(".games h2")).to_contain_text(f"{played} played")
+    assert await guest.page.locator(".games .spark path").count() == 1
 
 
 async def test_autoplay(player: Player) -> None:

@@ -25,6 +25,7 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".png": "image/png",
     ".svg": "image/svg+xml",
+    ".ttf": "font/ttf",
     ".webmanifest": "application/manifest+json",
 }
 
@@ -40,13 +41,13 @@ class Assets:
         made: the contents of files that are not in the folder, by their names.
     """
 
-    def __init__(self, made: Mapping[str, str]) -> None:
+    def __init__(self, made: Mapping[str, bytes]) -> None:
         self._files = {
             path.relative_to(STATIC).as_posix(): _content(path)
             for path in sorted(STATIC.rglob("*"))
             if path.suffix in _TYPES
         }
-        self._files |= {name: text.encode() for name, text in made.items()}
+        self._files |= made
         digest = hashlib.sha256()
         for name, content in self._files.items():
             digest.update(f"{name}\0{len(content)}\0".encode() + content)

@@ -39,6 +39,7 @@ from py2048.ui.shared.hints import PLAYERS
 
 View = Callable[[Request, User], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
+DIGITS = Path(themes.__file__).with_name("digits.ttf")
 
 
 def page(path: str, view: View, method: str = "GET", *, needs_store: bool = True) -> Route:
@@ -70,7 +71,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     # One of the warm tiles, the same for a name everywhere.
     environment.filters["face"] = lambda name: 3 + sum(name.encode()) % 6
     looks = environment.get_template("themes.css").render(vars(themes))
-    assets = Assets({"css/themes.css": looks})
+    assets = Assets({"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()})
     environment.globals["asset"] = assets.address
     return environment, assets
 

@@ -256,7 +256,7 @@ let [known, beyond] = [0, 0];
 /** The width of the widest bold digit of the page's font, as a share of the font's size. */
 function digitWidth() {
   const pen = document.createElement("canvas").getContext("2d");
-  pen.font = `800 100px ${styles.fontFamily}`;
+  pen.font = `800 100px digits, ${styles.fontFamily}`;
   return Math.max(...[..."0123456789"].map((digit) => pen.measureText(digit).width)) / 100;
 }
 

@@ -11,7 +11,7 @@ const MOVES = {
 
 const COMMANDS = {
   KeyU: "undo", Backspace: "undo", KeyR: "redo", KeyN: "new", KeyM: "rules", KeyG: "games",
-  Space: "auto", KeyP: "player", KeyB: "read", KeyT: "theme", KeyX: "motion",
+  Space: "auto", KeyP: "player", KeyB: "read", KeyT: "theme", KeyX: "motion", KeyC: "coach",
   Equal: "faster", NumpadAdd: "faster", Minus: "slower", NumpadSubtract: "slower",
 };
 

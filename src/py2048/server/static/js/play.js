@@ -255,7 +255,7 @@ class Table {
   }
 
   #showCoach(word) {
-    press("coach", this.#isCoached);
+    for (const id of ["coach", "coach-line"]) press(id, this.#isCoached);
     $("coach").textContent = this.#isCoached ? _("Turn off") : _("Turn on");
     $("coach-word").textContent = word;
   }
@@ -369,6 +369,7 @@ class Table {
     }
     showHint(null);
     this.#coached = null;
+    this.#showCoach(_("A word after each move"));
     this.result.lower();
     this.#autoplayed(state.autoplay);
     this.#render();
@@ -568,7 +569,7 @@ class Table {
     disable("redo", !can_redo);
     disable("hint", mode !== "casual" || over);
     disable("auto", mode !== "casual" || over);
-    disable("coach", mode !== "casual");
+    for (const id of ["coach", "coach-line"]) disable(id, mode !== "casual");
     $("next").replaceChildren(_("Next:"), " ", element("strong", {}, String(2 * Math.max(...this.game.board.flat()))));
     $("permanent").href = `/game/${game}`;
     document.title = over ? "2048" : `${grouped(this.game.score)} · 2048`;
@@ -665,7 +666,7 @@ for (const arrow of document.querySelectorAll(".pad button")) {
   arrow.addEventListener("click", () => table.move(arrow.dataset.direction));
 }
 const BUTTONS = {
-  undo: "undo", hint: "hint", stop: "auto", new: "rules", more: "more", coach: "coach",
+  undo: "undo", hint: "hint", stop: "auto", new: "rules", more: "more", coach: "coach", "coach-line": "coach",
   redo: "redo", auto: "auto", "rules-line": "rules", games: "games", "pad-line": "pad",
   motion: "motion", "theme-line": "theme",
 };
