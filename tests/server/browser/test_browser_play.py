@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from playwright.async_api import WebSocketRoute, expect
-from playwright.async_api import expect
 from tests.server.browser.visiting import Arrive, Player
 
 from py2048.board import Board
