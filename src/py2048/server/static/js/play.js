@@ -609,11 +609,7 @@ class Table {
 const NOT_OURS = ["unknown_game", "not_yours"];
 const CHANGED = _("The board has changed meanwhile.");
 const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
-const NOTHING = {
-  undo: _("There is nothing to undo."),
-  redo: _("There is nothing to redo."),
-  hint: _("The game is over."),
-};
+const NOTHING = { undo: _("There is nothing to undo."), redo: _("There is nothing to redo."), hint: _("The game is over.") };
 
 const lost = (why, count) => `${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`;
 
@@ -665,19 +661,13 @@ onSwipe($("board"), (direction) => table.move(direction));
 for (const arrow of document.querySelectorAll(".pad button")) {
   arrow.addEventListener("click", () => table.move(arrow.dataset.direction));
 }
-const BUTTONS = {
-  undo: "undo", hint: "hint", stop: "auto", new: "rules", more: "more", coach: "coach", "coach-line": "coach",
-  redo: "redo", auto: "auto", "rules-line": "rules", games: "games", "pad-line": "pad",
-  motion: "motion", "theme-line": "theme",
-};
 const STAYING = ["motion", "theme", "pad"]; // what one sees of them is the page itself
-
-for (const [id, command] of Object.entries(BUTTONS)) {
-  $(id).addEventListener("click", (event) => {
-    const menu = event.target.closest("#menu-dialog");
-    if (menu && !STAYING.includes(command)) menu.close();
+for (const each of document.querySelectorAll(":is(.play, #menu-dialog) [data-do]")) {
+  each.addEventListener("click", (event) => {
+    const menu = each.closest("#menu-dialog");
+    if (menu && !STAYING.includes(each.dataset.do)) menu.close();
     else if (!menu && event.detail) toBoard(); // from a pointer: the next key is for the board
-    table.do(command);
+    table.do(each.dataset.do);
   });
 }
 $("permanent").addEventListener("click", (event) => {
