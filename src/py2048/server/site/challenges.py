@@ -248,8 +248,8 @@ def _answered(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
         "played": str(played),
         "is_right": is_right,
         "move": puzzle.graded(worse),
-        "theme": theme.label,
-        "why": theme.why,
+        "theme": _(theme.label),
+        "why": _(theme.why),
         "values": [puzzle.graded(direction) for direction in ranked],
     }
 
