@@ -15,7 +15,7 @@ from py2048.game import Game, Record
 from py2048.rules import get_rules, list_rules
 from py2048.ui.shared.actions import ACTIONS, BY_NAME
 from py2048.ui.terminal.app import GameApp
-from py2048.ui.terminal.screens import ConfirmDialog, HelpScreen, ListScreen
+from py2048.ui.terminal.screens import ConfirmDialog, ListScreen, MoreScreen
 
 NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
@@ -135,17 +135,20 @@ async def test_the_end_has_a_panel_and_can_be_undone() -> None:
 
 
 @pytest.mark.parametrize("key", BY_NAME["help"].keys)
-async def test_help_names_every_key(key: str) -> None:
-    """It shows all keys with what they do; its own key closes it, too."""
+async def test_more_names_every_key_and_does_it(key: str) -> None:
+    """It lists all keys with what they do, and does what is chosen; its own key closes it, too."""
     app = GameApp(table(), reduced_motion=True)
-    async with app.run_test(size=(90, 44)) as pilot:
+    async with app.run_test(size=(90, 70)) as pilot:
         await pilot.press(key)
-        assert isinstance(app.screen, HelpScreen)
+        assert isinstance(app.screen, MoreScreen)
+        await pilot.pause()
         picture = shown(app)
         for action in ACTIONS:
             assert not action.label or action.help in picture
         await pilot.press(key)
-        assert not isinstance(app.screen, HelpScreen)
+        assert not isinstance(app.screen, MoreScreen)
+        await pilot.press(key, "down", "enter")
+        await until(pilot, lambda: isinstance(app.screen, ListScreen))
 
 
 async def test_a_saved_game_is_not_replaced_unasked(

@@ -115,10 +115,10 @@ def test_a_hint_ranks_the_moves_and_auto_plays_them() -> None:
 
 
 def test_the_end_is_announced_and_moves_are_refused_kindly() -> None:
-    """After the end moves and hints say what can be done; undo still works."""
+    """The end is told once; moves and hints after it are answered by what can be done."""
     answers = transcript("left\nhint\nhelp\n", board="2 4 2\n4 2 4", rules="classic:size=2x3")
-    assert answers[0] == "Game over: no move is left. Score 0."
-    assert answers[1:3] == ["The game is over. Type new or undo."] * 2
+    assert answers[0] == "Game over: no move is left. Score 0. Type new, undo or review."
+    assert answers[1:3] == ["Nothing moves. Type new or undo."] * 2
     assert answers[3:] == list(plain_text.HELP)
 
 

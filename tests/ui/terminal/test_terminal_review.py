@@ -43,16 +43,16 @@ async def reviewed(pilot: Pilot[None]) -> GameReview:
 
 @pytest.mark.usefixtures("known_judge")
 async def test_a_review_shows_each_mistake_and_closes() -> None:
-    """Down goes to the next mistake, which is named with the best move; q goes back to play."""
+    """Down goes to the next mistake, whose grade and best move are told; q goes back to play."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
         review = await reviewed(pilot)
         for ply, grade in FAULTS.items():
             await pilot.press("down")
             assert review.index + 1 == ply
-            await until(pilot, lambda grade=grade: f" {grade}: " in shown(app))
-            assert review.move is not None
-            assert f"best {review.move.best}" in shown(app)
+            await until(pilot, lambda: review.badge in shown(app))
+            assert review.badge.lower().startswith(str(grade))
+            assert "was best." in shown(app)
             assert f"Move {ply} of {MOVES}" in shown(app)
         await pilot.press("home", "right", "left", "pagedown", "end", "up")
         assert review.index + 1 == max(FAULTS)
@@ -71,11 +71,12 @@ async def test_every_size_tells_the_grade_and_the_losses(size: tuple[int, int]) 
         await pilot.resize_terminal(*size)
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
-        await until(pilot, lambda: "?? blunder:" in shown(app) and "-40.00 %" in shown(app))
+        loss = "\N{MINUS SIGN}40.00 %"
+        await until(pilot, lambda: "Blunder" in shown(app) and loss in shown(app))
         assert screen.board.board == review.board
         await until(pilot, lambda: screen.region.contains_region(screen.board.region))
         graph = screen.query_one(ReviewGraph)
-        assert graph.display == (size[1] >= 16)
+        assert graph.display == (size[1] >= 22)
         if graph.display:
             first = shown(app).splitlines()[graph.region.y]
             assert set(MARKS.values()) <= set(first)
@@ -83,14 +84,34 @@ async def test_every_size_tells_the_grade_and_the_losses(size: tuple[int, int]) 
 
 @pytest.mark.usefixtures("known_judge")
 async def test_the_review_has_the_colours_of_the_theme() -> None:
-    """The best side is in the accent's colour, the graph in that of muted text."""
+    """The best side is marked by `good`, the one played by `danger`."""
     for theme in map(get_theme, ("light", "high-contrast")):
         app = GameApp(finished(), theme=theme.name, reduced_motion=True)
         async with app.run_test(size=(80, 24)) as pilot:
             await reviewed(pilot)
             await pilot.press("n")
-            wanted = {theme.page, theme.panel, theme.accent, theme.empty}
+            wanted = {theme.page, theme.panel, theme.good, theme.danger, theme.empty}
             await until(pilot, lambda app=app, wanted=wanted: wanted <= colours(app))
+
+
+@pytest.mark.usefixtures("known_judge")
+async def test_a_mistake_is_tried_again() -> None:
+    """T hides what was best until an arrow finds it; the game itself is not changed."""
+    session = finished()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        review = await reviewed(pilot)
+        await pilot.press("down", "t")
+        await until(pilot, lambda: "Which move is best?" in shown(app))
+        assert review.move is not None
+        assert "was best." not in shown(app)
+        await pilot.press(str(review.move.played))
+        await until(pilot, lambda: "40.00 %" in shown(app))
+        assert "was best." not in shown(app)
+        await pilot.press(str(review.move.best))
+        await until(pilot, lambda: "was best." in shown(app))
+        assert review.index + 1 == min(FAULTS)
+        assert session.game.ply == MOVES
 
 
 # The coach

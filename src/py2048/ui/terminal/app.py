@@ -47,8 +47,8 @@ from py2048.ui.terminal.game_view import GameView
 from py2048.ui.terminal.screens import (
     Answer,
     ConfirmDialog,
-    HelpScreen,
     ListScreen,
+    MoreScreen,
     PracticeScreen,
     ReviewScreen,
     bindings_of,
@@ -223,8 +223,8 @@ class GameApp(App[None]):
         self.push_screen(PracticeScreen(run, answer, self._visible(self.controller.theme)))
 
     def show_help(self) -> None:
-        """Show all keys."""
-        self.push_screen(HelpScreen())
+        """Show all that can be done, with its keys."""
+        self.push_screen(MoreScreen(), _unless_closed(self.controller.do))
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Call `action` after some seconds."""
@@ -300,6 +300,7 @@ def _textual_theme(theme: Theme) -> TextualTheme:
             **{
                 name: getattr(theme, name) for name in ("line", "good", "danger", "raised", "muted")
             },
+            "on-accent": theme.on_accent,
             "text-muted": theme.muted,
             "text-error": theme.danger,
         },

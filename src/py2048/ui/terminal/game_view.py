@@ -6,6 +6,7 @@ It knows nothing of sessions; the application tells it what to show.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.markup import escape
@@ -520,10 +521,10 @@ def key_of(action: UserAction) -> str:
     return action.shown if action.shown[1:].isdigit() else action.shown.lower()
 
 
-def key_bar(width: int) -> str:
-    """Return the keys below the board as Textual markup, as many as fit a line of this width."""
-    for count in range(len(FOOTER), 0, -1):
-        keys = [(key, _(word), action) for rank, key, word, action in FOOTER if rank <= count]
+def key_bar(width: int, named: Sequence[tuple[int, str, str, str]] = FOOTER) -> str:
+    """Return keys as Textual markup, as many as fit a line of this width."""
+    for count in range(len(named), 0, -1):
+        keys = [(key, _(word), action) for rank, key, word, action in named if rank <= count]
         used = sum(len(key) + 1 + len(word) for key, word, _action in keys)
         for gap in (3, 2):
             if used + gap * (count - 1) + 2 <= width or (count, gap) == (1, 2):

@@ -20,6 +20,7 @@ from py2048.language import N_, _
 from py2048.rules import Rules
 from py2048.session import (
     Event,
+    GameOver,
     GameStarted,
     Hint,
     Moved,
@@ -118,7 +119,8 @@ class PlainTextGame:
         is_any = False
         for event in happened:
             is_any = True
-            self._write(describe(event))
+            what_next = [_("Type new, undo or review.")] if isinstance(event, GameOver) else []
+            self._write(" ".join([describe(event), *what_next]))
             self._coach.follow(event)
             if isinstance(event, (GameStarted, Moved, Undone)):
                 self._tell_coach()
@@ -166,9 +168,9 @@ class PlainTextGame:
             self.show(self._session.move(direction))
 
     def _is_over(self) -> bool:
-        """Return whether the game is over, and say so."""
+        """Return whether the game is over, of which its end has told; a move is answered."""
         if self._session.game.is_over:
-            self._write(_("The game is over. Type new or undo."))
+            self._write(_("Nothing moves. Type new or undo."))
         return self._session.game.is_over
 
     def _ask(self, text: str, yes: Callable[[], object], no: str) -> None:

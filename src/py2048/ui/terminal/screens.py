@@ -20,15 +20,25 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from py2048.direction import Direction
+from py2048.language import N_, _, number
 from py2048.review import Grade
-from py2048.ui.shared.actions import HELP_SECTIONS, PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
+from py2048.ui.shared.actions import (
+    ACTIONS,
+    HELP_SECTIONS,
+    MENUS,
+    PRACTICE_ACTIONS,
+    REVIEW_ACTIONS,
+    UserAction,
+)
+from py2048.ui.shared.describe import GRADE_SYMBOLS
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.practice import PracticeRun
-from py2048.ui.shared.review import DirectionRow, GameReview, record_title
+from py2048.ui.shared.review import DirectionRow, GameReview
 from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal.board import Canvas, TerminalBoard, fit, to_strip
-from py2048.ui.terminal.game_view import ARROWS, key_of
+from py2048.ui.terminal.game_view import ARROWS, bar, key_bar, key_of
 
 Answer = TypeVar("Answer")
 
@@ -156,30 +166,34 @@ class ListScreen(ModalDialog[str]):
             self.action_close(text)
 
 
-MOUSE_HELP = """\
-Mouse: swipe over the board, or click near one of its sides.
-The game is saved after every move.
-"""
+class MoreScreen(ModalDialog[str]):
+    """All that can be done, by its key or from this list, and the keys of other screens."""
 
-
-class HelpScreen(ModalDialog[None]):
-    """All keys, and what the mouse does."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,slash,enter,space", "close", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,slash", "close", "Close")]
 
     def compose(self) -> ComposeResult:
-        """Lay out the keys in a list that scrolls where it must."""
-        with VerticalScroll(classes="dialog", id="help"):
-            for title, actions in HELP_SECTIONS:
-                lines = [_line(action) for action in actions if action.label or title]
-                yield Static(title or "Keys", classes="title")
-                yield Static("\n".join(lines) + "\n")
-            yield Static(MOUSE_HELP, markup=False)
-            yield Static("[$text-muted]Escape closes this help.[/]")
+        """Lay out the list under its titles, and what the mouse does."""
+        options = []
+        for menu in MENUS:
+            named = [each for each in ACTIONS if each.menu == menu and each.label]
+            options += [_title(menu), *(Option(_line(each), id=each.name) for each in named)]
+        for title, actions in HELP_SECTIONS[1:]:
+            options += [_title(title), *(Option(_line(each), disabled=True) for each in actions)]
+        with Vertical(classes="dialog", id="more"):
+            yield Choices(*options)
+            yield Static(_("Swipe over the board, or click near a side. Each move is saved."))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Close, and do what was chosen."""
+        self.action_close(event.option_id)
+
+
+def _title(text: str) -> Option:
+    return Option(f"[bold]{escape(_(text))}[/]", disabled=True)
 
 
 def _line(action: UserAction) -> str:
-    return f"[bold $accent]{escape(key_of(action)):<9}[/] {escape(action.help)}"
+    return f"[bold]{escape(key_of(action)):<9}[/] {escape(_(action.help))}"
 
 
 def _option(choice: Choice) -> Option:
@@ -189,17 +203,14 @@ def _option(choice: Choice) -> Option:
 
 # Boards with words beside them
 
-FACTS_COLUMNS = 34
+FACTS_COLUMNS = 36
 WIDE_COLUMNS = 64
 """The width of the facts beside the board, and of the least screen that has them there."""
-
-MIN_MARKED_COLUMNS = 36
-"""The least width at which words mark the best direction and the one played."""
 
 NARROW_FACTS_ROWS = 7
 """The rows of the facts below the board."""
 
-MIN_GRAPH_HEIGHT = 16
+MIN_GRAPH_HEIGHT = 22
 """The height of the least screen with a graph and a title."""
 
 MAX_GRAPH_ROWS = 9
@@ -212,11 +223,11 @@ class BoardScreen(ModalDialog[Answer]):
         theme: the colours, as the terminal can show them.
 
     Attributes:
-        keys: what the line at the bottom says, the most useful first.
+        keys: those that the line at the bottom names, as in `FOOTER`.
         graph: the graph.
     """
 
-    keys: ClassVar[tuple[str, ...]]
+    keys: ClassVar[tuple[tuple[int, str, str, str], ...]]
     graph: Widget | None = None
 
     def __init__(self, theme: Theme) -> None:
@@ -224,13 +235,9 @@ class BoardScreen(ModalDialog[Answer]):
         self.board = TerminalBoard()
         self.board.set_theme(theme)
         self.facts = Static(id="screen-facts")
-        self._title = Static(id="screen-title", markup=False)
-        self._bar = Static(id="screen-bar", markup=False)
-
-    @property
-    @abstractmethod
-    def heading(self) -> str:
-        """The line at the top."""
+        self.title_line = Static(id="screen-title")
+        self.is_narrow = False
+        self._bar = Static(id="screen-bar")
 
     @property
     @abstractmethod
@@ -243,7 +250,7 @@ class BoardScreen(ModalDialog[Answer]):
 
     def compose(self) -> ComposeResult:
         """Lay out the title, the board with its facts, the graph and the keys."""
-        yield self._title
+        yield self.title_line
         with Container(id="screen-middle"):
             with Container(id="screen-stage"):
                 yield self.board
@@ -281,19 +288,42 @@ class BoardScreen(ModalDialog[Answer]):
         else:
             across, down = width - FACTS_COLUMNS - 4, rest
         self.board.set_grid(fit(across, down, rows, columns) if down > 0 else None)
-        self._title.update(self.heading)
-        self._bar.update("  ".join(self.keys))
+        self.is_narrow = is_narrow
+        self._bar.update(key_bar(width, self.keys))
+
+    def move_lines(self, rows: list[DirectionRow]) -> list[str]:
+        """Return the directions with what they lose, the best first, as markup."""
+        return [row_text(row, 0 if self.is_narrow else FACTS_COLUMNS - 18) for row in rows]
 
 
-def row_text(row: DirectionRow, *, is_marked: bool) -> str:
-    """Return a direction with its value, or with what it loses; `is_marked` by words too."""
-    words = f"{ARROWS[row.direction]} {row.loss or row.value}"
-    if is_marked:
-        words = f"{words:<11}{' '.join(row.marks):<6}"
-    return f"[bold]{words}[/]" if row.marks else words
+def row_text(row: DirectionRow, columns: int) -> str:
+    """Return a direction with a bar of so many columns, and what it loses."""
+    colour = "$good" if row.is_best else "$danger" if row.is_played else ""
+    said = row.loss.replace("-", "\N{MINUS SIGN}") or _("best")
+    words = f"[bold {colour}]{ARROWS[row.direction]}[/]"
+    if columns:
+        filled = round(columns * row.share)
+        words += f" [{colour or '$muted'}]{'━' * filled}[/][$line]{'━' * (columns - filled)}[/]"
+    return f"{words} [bold {colour}]{said}[/]" if row.marks else f"{words} {said}"
 
 
 # Reviews
+
+TRIES = {
+    "back": Direction.LEFT,
+    "forward": Direction.RIGHT,
+    "previous_mistake": Direction.UP,
+    "next_mistake": Direction.DOWN,
+}
+"""The directions of keys while a better move is looked for."""
+
+COLOURS = {
+    Grade.BEST: "$good",
+    Grade.GOOD: "$muted",
+    Grade.INACCURACY: "$accent",
+    Grade.MISTAKE: "$danger",
+    Grade.BLUNDER: "$danger",
+}
 
 MARKS = {Grade.INACCURACY: "i", Grade.MISTAKE: "m", Grade.BLUNDER: "B"}
 """The letters over the graph."""
@@ -310,19 +340,24 @@ class ReviewScreen(BoardScreen[bool]):
         review: the review.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(REVIEW_ACTIONS, "go")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(REVIEW_ACTIONS, "go"),
+        Binding("t,T", "try_again", "Try it again"),
+    ]
     graph: ReviewGraph
-    keys = ("←→ move", "↑↓ mistake", "q close", "⏎ play on", "PgUp PgDn ten moves")
+    keys = (
+        (1, "←→", N_("move"), ""),
+        (2, "↓", N_("next mistake"), ""),
+        (3, "t", N_("try it again"), ""),
+        (5, "⏎", N_("play on from here"), ""),
+        (4, "q", N_("close"), ""),
+    )
 
     def __init__(self, review: GameReview, theme: Theme) -> None:
         super().__init__(theme)
         self.review = review
         self.graph = ReviewGraph(review, theme)
-
-    @property
-    def heading(self) -> str:
-        """Which game it is."""
-        return record_title(self.review.record)
+        self._tried: list[Direction] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -339,11 +374,23 @@ class ReviewScreen(BoardScreen[bool]):
         self.review.close()
 
     def action_go(self, name: str) -> None:
-        """Do what a key of `REVIEW_ACTIONS` says."""
-        if name in ("close", "play_on"):
+        """Do what a key of `REVIEW_ACTIONS` says, or try the direction of an arrow."""
+        if self._tried is not None and name in TRIES:
+            self._tried.append(TRIES[name])
+        elif name == "close" and self._tried is not None:
+            self._tried = None
+        elif name in ("close", "play_on"):
             self.action_close(True if name == "play_on" else None)
+            return
         else:
+            self._tried = None
             self.review.go(name)
+        self.refresh_facts()
+
+    def action_try_again(self) -> None:
+        """Look for a better move here: say nothing of it until it is found."""
+        if self.review.move is not None:
+            self._tried = []
             self.refresh_facts()
 
     def on_review_graph_pointed(self, event: ReviewGraph.Pointed) -> None:
@@ -354,21 +401,57 @@ class ReviewScreen(BoardScreen[bool]):
     def refresh_facts(self) -> None:
         """Show the move where the review is, and all that is judged."""
         review, move = self.review, self.review.move
+        if move is not None and self._tried and self._tried[-1] is move.best:
+            self._tried = None  # it is found
+        is_asked = self._tried is not None
         self.board.show(BoardTransition((), review.board), 0)
-        self.board.point(move.best if move else None, review.played)
-        self.facts.update(self._markup())
+        self.board.point(
+            move.best if move and not is_asked else None, None if is_asked else review.played
+        )
+        self.facts.update("\n".join(self._question() if is_asked else self._markup()))
+        share = review.chances or 0.0
+        before, after = _("Still to come "), f" {100 * share:.0f} %"
+        columns = self.app.size.width - len(before + after) - 2
+        self.title_line.update(before + bar(share, columns) + after)
         self.graph.refresh()
 
-    def _markup(self) -> str:
-        """Return the facts, the directions two to a line where there is little room."""
-        review, room = self.review, self.app.size.width
-        rows = [row_text(row, is_marked=room >= MIN_MARKED_COLUMNS) for row in review.rows]
-        if room < WIDE_COLUMNS:
-            rows = ["  ".join(rows[at : at + 2]) for at in range(0, len(rows), 2)]
-        verdict = f"[bold $accent]{escape(review.verdict)}[/]"
-        figures = escape(", ".join(review.figures).capitalize())
-        summary = f"[$text-muted]{escape(review.summary)}[/]"
-        return "\n".join([verdict, *rows, f"[bold]{escape(review.place)}[/]", figures, summary])
+    def _question(self) -> list[str]:
+        """Return what is asked while a better move is looked for, and what the last one loses."""
+        rows = {row.direction: row for row in self.review.rows}
+        said = [f"[bold]{escape(self.review.place_title)}[/]", "", _("Which move is best?")]
+        if self._tried:
+            row = rows.get(self._tried[-1])
+            said += ["", self.move_lines([row])[0] if row else _("That moves nothing.")]
+        return said
+
+    def _markup(self) -> list[str]:
+        """Return what is shown of the move and of the game, the least of it last."""
+        review = self.review
+        grade = review.move.grade if review.move else Grade.BEST
+        badge = f"[bold {COLOURS[grade]}]{escape(review.badge)}[/]"
+        accuracy = _("Accuracy {share} %").format(share=number(review.accuracy or 0.0, 1))
+        figures = escape(", ".join(review.figures).capitalize().replace("-", "\N{MINUS SIGN}"))
+        about = f"[$text-muted]{figures}\n{escape(review.summary)}[/]"
+        moves = self.move_lines(review.rows)
+        if self.is_narrow:
+            moves = ["  ".join(moves[at : at + 2]) for at in range(0, len(moves), 2)]
+            return [badge, *moves, escape(review.headline), review.place, accuracy, about]
+        counts, columns = review.counts, FACTS_COLUMNS - 4
+        whole, before, strip = sum(counts.values()) or 1, 0, ""
+        for each, count in counts.items():
+            ends = [round(columns * done / whole) for done in (before, before + count)]
+            strip += f"[{COLOURS[each]}]{'━' * (ends[1] - ends[0])}[/]"
+            before += count
+        fine = counts[Grade.BEST] + counts[Grade.GOOD]
+        legend = [f"[$good]✓ {fine}[/]"] + [
+            f"[{COLOURS[each]}]{GRADE_SYMBOLS[each]} {count}[/]"
+            for each, count in counts.items()
+            if each.is_mistake
+        ]
+        why = f"[bold]{escape(review.headline)}[/] {escape(review.why)}"
+        state = f"[$text-muted]{escape(review.progress or review.error or review.note)}[/]"
+        game = [f"[bold]{accuracy}[/]", strip, "   ".join(legend), state]
+        return [*game, f"[$text-muted]{review.place}[/]", badge, why, "", *moves, "", about]
 
 
 class ReviewGraph(Widget):
@@ -403,12 +486,13 @@ class ReviewGraph(Widget):
         review, theme = self._review, self._theme
         canvas, across, high = Canvas(width, height, theme.panel), 2 * width, 2 * (height - 1)
         for x, column in enumerate(review.graph(across, high)):
-            canvas.rectangle(x, 2 + high - column.height, 1, column.height, theme.muted)
+            canvas.rectangle(x, 2 + high - column.height, 1, column.height, theme.line)
+            canvas.rectangle(x, 2 + high - column.height, 1, min(1, column.height), theme.accent)
         here = review.column(across)
-        canvas.rectangle(here - here % 2, 2, 2, high, theme.accent)
+        canvas.rectangle(here - here % 2, 2, 2, high, theme.ink)
         for at, column in enumerate(review.graph(width, 1)):
             if column.grade is not None:
-                canvas.write(at, 0, MARKS[column.grade], theme.accent)
+                canvas.write(at, 0, MARKS[column.grade], theme.danger)
         return canvas
 
     def on_click(self, event: events.Click) -> None:
@@ -432,16 +516,15 @@ class PracticeScreen(BoardScreen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(PRACTICE_ACTIONS, "go")
-    keys = ("↑↓←→ your move", "⏎ next", "q close")
+    keys = (
+        (1, "←↑↓→", N_("your move"), ""),
+        (2, "⏎", N_("next"), ""),
+        (3, "q", N_("close"), ""),
+    )
 
     def __init__(self, run: PracticeRun, answer: Callable[[str], object], theme: Theme) -> None:
         super().__init__(theme)
         self.practice, self._answer = run, answer
-
-    @property
-    def heading(self) -> str:
-        """What is practised, and where this is."""
-        return self.practice.title
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -470,7 +553,7 @@ class PracticeScreen(BoardScreen[None]):
             self.board.show(BoardTransition((), run.board), 0)
         move = run.answer.move if run.answer else None
         self.board.point(move.best if move else None, move.played if move else None)
-        is_marked = self.app.size.width >= MIN_MARKED_COLUMNS
-        rows = [row_text(row, is_marked=is_marked) for row in run.rows]
+        self.title_line.update(escape(run.title))
+        rows = self.move_lines(run.rows)
         verdict = f"[bold $accent]{escape(run.verdict)}[/]" if run.verdict else ""
         self.facts.update("\n".join(filter(None, [verdict, *rows, escape(run.sentences)])))
