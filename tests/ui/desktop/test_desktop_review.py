@@ -25,9 +25,14 @@ def opened(desk: Any) -> Any:
     desk.until(lambda: dialog.review.review is not None)
     desk.until(dialog.winfo_viewable)
     desk.focus(dialog.view)
-    desk.until(lambda: "Accuracy" in dialog.summary.cget("text"))
     desk.key("Home")  # it opens at the first mistake
     return dialog
+
+
+def shown(dialog: Any) -> list[str]:
+    """Return the texts on the page of a review."""
+    page = dialog.page
+    return [page.itemcget(item, "text") for item in page.find_all() if page.type(item) == "text"]
 
 
 def review(desk: Any) -> Any:
@@ -43,11 +48,11 @@ def test_keys_and_buttons_go_to_each_mistake(desk: Any) -> None:
     for ply, grade in FAULTS.items():
         desk.key("Down")
         assert dialog.review.index + 1 == ply
-        said = str(dialog.line.cget("text"))
-        assert f" {grade}: " in said
-        assert f"Move {ply} of {MOVES}" in said
-        assert "loses" in said
-    dialog.buttons["< Mistake"].invoke()
+        seen = shown(dialog)
+        assert [text for text in seen if text.lower().startswith(f"{grade} ")]
+        assert f"Move {ply} of {MOVES}" in seen
+        assert "best" in seen
+    dialog.buttons["previous_mistake"].invoke()
     assert dialog.review.index + 1 == sorted(FAULTS)[-2]
     desk.key("Home", "Right", "Right", "Left", "Next")
     assert dialog.review.index == 11
@@ -66,9 +71,26 @@ def test_the_board_shows_the_move_played_and_the_best_one(open_desk: Any) -> Non
         desk.key("n")
         assert len(dialog.view.find_withtag("hint")) == 2
         colours = {str(dialog.graph.itemcget(item, "fill")) for item in dialog.graph.find_all()}
-        assert colours == {theme.muted, theme.accent}
+        assert {theme.accent, theme.ink, theme.line} < colours
         assert len(dialog.graph.find_withtag("tick")) == len(FAULTS)
         desk.running.close()
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_mistake_can_be_tried_again(desk: Any) -> None:
+    """What is known is hidden until the best move is made; a worse one says what it loses."""
+    dialog = review(desk)
+    desk.key("Down")
+    move = dialog.review.move
+    dialog.retry.invoke()
+    assert not dialog.view.find_withtag("hint")
+    assert "best" not in shown(dialog)
+    desk.key(str(move.played).capitalize())
+    assert "Try another way" in dialog.said
+    desk.key(str(move.best).capitalize())
+    assert not dialog.is_trying
+    assert "best" in shown(dialog)
+    assert dialog.review.move is move
 
 
 @pytest.mark.usefixtures("known_judge")
@@ -138,7 +160,7 @@ def test_mistakes_of_a_review_are_practised(open_desk: Any, tmp_path: Path) -> N
     session.start_from(replace(ended_record(), player=""))
     desk = open_desk(session, reduced_motion=True)
     desk.key("b")
-    desk.until(lambda: "3 new in your notebook" in desk.dialog.summary.cget("text"))
+    desk.until(lambda: "3 new in your notebook" in desk.dialog.summary)
     desk.key("q")
     desk.key("f")
     desk.until(lambda: isinstance(desk.dialog, ListDialog))

@@ -328,16 +328,14 @@ def test_statistics_count_and_plot_finished_games(open_desk: Any) -> None:
     desk.key("i")
     window = seen(desk)
     assert len(window.summary.scores) == 6
-    scores, tiles = window.plots
-    assert sum(scores.type(item) == "oval" for item in scores.find_all()) == 6
-    assert sum(tiles.type(item) == "rectangle" for item in tiles.find_all()) == len(
-        window.summary.tiles
-    )
+    page = desk.until(lambda: window.page.find_withtag("bar") and window.page)
+    assert sum(page.type(item) == "oval" for item in page.find_all()) == 6
+    assert len(page.find_withtag("bar")) == len(window.summary.tiles)
     window.category.set("played by the computer")
     window.category.event_generate("<<ComboboxSelected>>")
     desk.pump()
     assert window.summary.scores == ()
-    assert not scores.find_all()
+    assert not page.find_withtag("bar")
 
 
 def test_titles_of_a_list_stand_clear_of_their_details(open_desk: Any) -> None:

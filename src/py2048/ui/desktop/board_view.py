@@ -52,6 +52,7 @@ class CanvasBoard(tk.Canvas):
         parent: the widget to stand in.
         theme: the colours.
         pushed: called with the direction of each swipe and of each click near a side.
+        ground: the colour of `theme` that it stands on, by its name.
 
     Attributes:
         cells: where the cells lie; `None` before the window has a size.
@@ -60,12 +61,16 @@ class CanvasBoard(tk.Canvas):
     """
 
     def __init__(
-        self, parent: tk.Misc, theme: Theme, pushed: Callable[[Direction], object]
+        self,
+        parent: tk.Misc,
+        theme: Theme,
+        pushed: Callable[[Direction], object],
+        ground: str = "page",
     ) -> None:
         super().__init__(
             parent, highlightthickness=3, borderwidth=0, takefocus=True, width=10, height=10
         )
-        self.theme = theme
+        self.theme, self._ground_name = theme, ground
         self._pushed = pushed
         self._photos = Photos(self)
         self._shape = (4, 4)
@@ -125,10 +130,11 @@ class CanvasBoard(tk.Canvas):
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
-        self.theme = theme
+        self.theme = replace(theme, page=getattr(theme, self._ground_name))
         self._photos.clear()
-        self.configure(background=theme.page, highlightbackground=theme.page)
-        self._ring(theme.page)
+        page = self.theme.page
+        self.configure(background=page, highlightbackground=page)
+        self._ring(page)
         self._lay_out()
 
     def show(self, transition: motion.BoardTransition, pace: float) -> None:

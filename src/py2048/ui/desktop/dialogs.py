@@ -30,12 +30,17 @@ if TYPE_CHECKING:
     from py2048.ui.shared.review import DirectionRow
 
 
+SMALL = 600
+"""Dialogs are tight on a screen that is lower, in pixels of an ordinary screen."""
+
+
 class Dialog(tk.Toplevel):
     """A window over the game. Escape closes it; the keyboard stays in it until then.
 
     Attributes:
         body: the frame for its content.
         on_close: called after the dialog has closed, however it was closed.
+        first_size: its width and height at first; by default as its content needs.
 
     Args:
         window: the main window.
@@ -49,15 +54,26 @@ class Dialog(tk.Toplevel):
         self.title(title)
         self.transient(self._owner)
         self.configure(background=self.theme.raised)
-        self.body = ttk.Frame(self, padding=round(20 * self.scale))
+        is_small = self.winfo_screenheight() < SMALL * self.scale
+        self.body = ttk.Frame(self, padding=round((8 if is_small else 20) * self.scale))
+        self.button_height = 36 if is_small else 44
         self.body.pack(fill="both", expand=True)
         self.bind("<Escape>", lambda _: self.close())
         self.protocol("WM_DELETE_WINDOW", self.close)
+        self.first_size: list[int] = []
         self.on_close: Callable[[], object] = lambda: None
 
     def open(self, focus: tk.Misc | None = None) -> None:
         """Show the dialog over the middle of the game."""
-        self.tk.call("tk::PlaceWindow", self, "widget", self._owner)
+        self.update_idletasks()
+        width, height = self.first_size or [self.winfo_reqwidth(), self.winfo_reqheight()]
+        x = self._owner.winfo_rootx() + (self._owner.winfo_width() - width) // 2
+        y = self._owner.winfo_rooty() + (self._owner.winfo_height() - height) // 2
+        x = max(0, min(x, self.winfo_screenwidth() - width))
+        y = max(0, min(y, self.winfo_screenheight() - height - round(30 * self.scale)))
+        size = f"{width}x{height}" if self.first_size else ""
+        self.geometry(f"{size}+{x}+{y}")
+        self.deiconify()
         self.lift()
         (focus or self).focus_set()
         self.after_idle(self._grab)
@@ -117,7 +133,7 @@ class Dialog(tk.Toplevel):
         """
         row = ttk.Frame(self.body)
         row.pack(fill="x", pady=2)
-        ttk.Label(row, text=label, width=24).pack(side="left")
+        ttk.Label(row, text=label, width=18).pack(side="left")
         field = ttk.Combobox(row, values=list(values), width=30) if values else ttk.Entry(row)
         field.insert(0, value)
         field.bind("<<ComboboxSelected>>", lambda _: changed())
@@ -134,7 +150,7 @@ class Dialog(tk.Toplevel):
             side: its size at first, in pixels of an ordinary screen.
             push: called with the direction in which the mouse drags or clicks.
         """
-        view = CanvasBoard(self.body, self.theme, push)
+        view = CanvasBoard(self.body, self.theme, push, ground="raised")
         view.configure(width=round(side * self.scale), height=round(side * self.scale))
         view.pack(fill="both", expand=True, pady=round(6 * self.scale))
         return view
@@ -180,6 +196,7 @@ class Dialog(tk.Toplevel):
     def _button(
         self, row: tk.Misc, text: str, command: Callable[[], object], **look: Any
     ) -> Button:
+        look.setdefault("height", self.button_height)
         return Button(row, text, command, self.theme, self.scale, ground="raised", **look)
 
     def bind_actions(

@@ -5,17 +5,21 @@ from __future__ import annotations
 import tkinter as tk
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean, median
 
+from py2048.board import Board
 from py2048.errors import Py2048Error
 from py2048.language import N_, _, number
 from py2048.session import RecordSummary, Session
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.desktop.style import write
+from py2048.ui.desktop.style import Photos, cut, font, measured, write
 from py2048.ui.desktop.window import MainWindow
+from py2048.ui.shared.board_image import BoardGrid, board, face
 from py2048.ui.shared.controller import title_of
-from py2048.ui.shared.themes import Theme
+from py2048.ui.shared.screen import spellings
+from py2048.ui.shared.themes import TYPE, Theme
 
 MAX_GAMES = 10_000
 ALL = "all"
@@ -26,7 +30,13 @@ CATEGORIES = {
     "computer": N_("played by the computer"),
 }
 """What the categories of games are called."""
-HEIGHT = 190
+
+SIZE = 620, 680
+NOTHING = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
+"""What stands where there are no games yet."""
+
+Box = tuple[int, int, int, int]
+"""Left, top, width and height."""
 
 WINDOW = 10
 """How many games the running mean spans."""
@@ -53,15 +63,15 @@ class GameStatistics:
         """What a person wants to know, as names and values."""
         games = len(self.scores)
         if not games:
-            return ((_("Games"), _("none yet: finish one, and it appears here")),)
-        largest = self.tiles[-1][0]
+            return ((_("Games"), _("none yet")),)
+        won = f"{number(self.won)} ({100 * self.won / games:.0f} %)"
         return (
             (_("Games"), number(games)),
-            (_("Won"), f"{number(self.won)} ({number(100 * self.won / games)} %)"),
+            (_("Won"), won),
             (_("Best"), number(max(self.scores))),
             (_("Mean"), number(fmean(self.scores))),
             (_("Median"), number(median(self.scores))),
-            (_("Largest tile"), f"{largest}"),
+            (_("Largest tile"), f"{self.tiles[-1][0]}"),
             (_("Moves"), number(self.moves)),
         )
 
@@ -97,79 +107,138 @@ class StatisticsWindow(Dialog):
     """
 
     def __init__(self, window: MainWindow, session: Session) -> None:
-        super().__init__(window, _("Statistics"))
+        super().__init__(window, _("Your games"))
         fault = ""
         try:
             self._games = session.finished(limit=MAX_GAMES)
         except Py2048Error as error:
             self._games, fault = [], str(error)
-        self.add_title(_("Your games"))
         (close,) = self.add_buttons((_("Close"), self.close))
         texts = dict.fromkeys(game.rules for game in self._games)
         titles = Counter(map(title_of, texts))
         names = {text: title_of(text) for text in texts if titles[title_of(text)] == 1}
-        self._categories = {_(title): name for name, title in CATEGORIES.items()}
         self._rules = {_(ALL): ALL} | {names.get(text, text): text for text in texts}
+        self._categories = {_(title): name for name, title in CATEGORIES.items()}
         current = str(session.rules)
         shown = next((name for name, text in self._rules.items() if text == current), _(ALL))
         self.rules = self.add_field(_("Rules"), shown, self.refresh, list(self._rules))
-        self.category = self.add_field(_("Played"), _(ALL), self.refresh, [*self._categories])
+        self.category = self.add_field(_("Played"), _(ALL), self.refresh, list(self._categories))
         for field in (self.rules, self.category):
             field.configure(state="readonly")
-        self._numbers = self.add_text()
         if fault:
             self.add_text(fault, "Fault.TLabel")
-        self.plots = [self._add_plot(), self._add_plot()]
+        self.page = tk.Canvas(self.body, highlightthickness=0, background=self.theme.raised)
+        self.page.pack(fill="both", expand=True, pady=(round(8 * self.scale), 0))
+        room = self.winfo_screenwidth() * 0.96, self.winfo_screenheight() * 0.9
+        sizes = zip(SIZE, room, strict=True)
+        self.first_size = [round(min(size * self.scale, most)) for size, most in sizes]
+        self._photos = Photos(self.page)
+        self.page.bind("<Configure>", lambda _: self._draw())
         self.refresh()
         self.open(close)
 
-    def _add_plot(self) -> tk.Canvas:
-        canvas = tk.Canvas(self.body, background=self.theme.panel, highlightthickness=0)
-        canvas.configure(width=round(520 * self.scale), height=round(HEIGHT * self.scale))
-        canvas.pack(fill="both", expand=True, pady=(0, round(8 * self.scale)))
-        canvas.bind("<Configure>", lambda _: self._draw())
-        return canvas
+    def close(self) -> None:
+        """Close the window, and free its pictures."""
+        self._photos.clear()
+        super().close()
 
     def refresh(self) -> None:
         """Show the games that are chosen."""
-        rules = self._rules[self.rules.get()]
-        self.summary = summarise(self._games, rules, self._categories[self.category.get()])
-        numbers = "   ".join(f"{name}: {value}" for name, value in self.summary.lines)
-        self._numbers.configure(text=numbers)
+        rules, category = self._rules[self.rules.get()], self._categories[self.category.get()]
+        self.summary = summarise(self._games, rules, category)
         self._draw()
 
     def _draw(self) -> None:
-        for canvas in self.plots:
-            canvas.delete("all")
-        scores, tiles, trend = self.summary.scores, self.summary.tiles, self.summary.trend
-        if not scores:
+        """Draw the numbers as cards in rows that have room for them, and the plots below."""
+        page, unit = self.page, self.scale
+        page.delete("all")
+        width, height, gap = page.winfo_width(), page.winfo_height(), round(8 * unit)
+        lines = self.summary.lines
+        columns = max(1, min(len(lines), int(width / (104 * unit))))
+        columns = -(-len(lines) // -(-len(lines) // columns))  # as many in each row
+        step, high = (width + gap) // columns, round(56 * unit)
+        for place, (name, value) in enumerate(lines):
+            x, y = place % columns * step, place // columns * (high + gap)
+            self._face(x, y, step - gap, high)
+            self._write(x + 10 * unit, y + 17 * unit, name, "caption", step - 2 * gap)
+            self._write(x + 10 * unit, y + 38 * unit, value, "title", step - 3 * gap)
+        top = -(-len(lines) // columns) * (high + gap)
+        if not self.summary.scores:
+            self._draw_nothing(width, top, height)
             return
-        plot = Plot(self.plots[0], self.theme, self.scale, _("Scores, game by game"), max(scores))
+        is_wide = width > 1.6 * (height - top)  # the plots stand side by side
+        room = (width - gap) // 2 if is_wide else width
+        down = height - top if is_wide else (height - top - gap) // 2
+        if down < 60 * unit:
+            return
+        boxes = (0, top), ((room + gap, top) if is_wide else (0, top + down + gap))
+        for (left, y), draw in zip(boxes, (self._plot_scores, self._plot_tiles), strict=True):
+            self._face(left, y, room, down)
+            draw((left, y, room, down))
+
+    def _face(self, left: int, top: int, width: int, height: int) -> None:
+        colours = self.theme.panel, self.theme.raised
+        draw = partial(face, width, height, round(12 * self.scale), *colours)
+        photo = self._photos.get((width, height), draw)
+        self.page.create_image(left, top, image=photo, anchor="nw")
+
+    def _write(self, x: float, y: float, text: str, name: str, room: float) -> None:
+        """Write in letters that are small enough for the room."""
+        is_bold, pixels = name == "title", TYPE[name][0] * self.scale
+        wide = measured(self, text, font(self, pixels, bold=is_bold))
+        pixels *= min(1.0, room / max(1, wide))
+        colour = self.theme.ink if is_bold else self.theme.muted
+        write(self.page, (x, y), text, colour, pixels, bold=is_bold, anchor="w")
+
+    def _draw_nothing(self, width: int, top: int, height: int) -> None:
+        """Say what will be here: a small board and a sentence."""
+        side = round(min(140 * self.scale, (height - top) * 0.5))
+        grid = BoardGrid.fit((4, 4), max(20, side), max(20, side))
+        theme = replace(self.theme, page=self.theme.raised)
+        picture = board(NOTHING, grid, theme)
+        photo = self._photos.get("nothing", lambda: picture)
+        middle = width / 2, top + (height - top) / 2
+        self.page.create_image(middle[0], middle[1] - 14 * self.scale, image=photo)
+        text = _("Finish a game, and it appears here.")
+        place = middle[0], middle[1] + grid.height / 2 + 14 * self.scale
+        write(self.page, place, text, self.theme.muted, TYPE["body"][0] * self.scale)
+
+    def _plot_scores(self, box: Box) -> None:
+        scores, trend = self.summary.scores, self.summary.trend
+        plot = Plot(self.page, self.theme, self.scale, _("Scores, game by game"), box, max(scores))
         last = max(1, len(scores) - 1)
         for index, score in enumerate(scores):
             plot.dot(index / last, score)
         plot.line([(index / last, value) for index, value in enumerate(trend)])
-        most = max(count for _, count in tiles)
-        plot = Plot(self.plots[1], self.theme, self.scale, _("Games by their largest tile"), most)
+
+    def _plot_tiles(self, box: Box) -> None:
+        tiles = self.summary.tiles
+        most, title = max(count for _tile, count in tiles), _("Games by their largest tile")
+        plot = Plot(self.page, self.theme, self.scale, title, box, most)
         for index, (tile, count) in enumerate(tiles):
-            plot.bar(index, len(tiles), count, self.theme.tile(tile or 2).background, f"{tile}")
+            plot.bar(index, len(tiles), count, self.theme.tile(tile or 2).background, tile)
 
 
 class Plot:
-    """A plot on a canvas, with lines at 0, at `top` and halfway behind it."""
+    """A plot in a box of a canvas, with lines at 0, at `top` and halfway behind it."""
 
     def __init__(
-        self, canvas: tk.Canvas, theme: Theme, scale: float, title: str, top: float
+        self, canvas: tk.Canvas, theme: Theme, scale: float, title: str, box: Box, top: float
     ) -> None:
         self._canvas, self._theme, self._scale = canvas, theme, scale
-        self._left, self._right = 60 * scale, canvas.winfo_width() - 14 * scale
-        self._top, self._bottom = 30 * scale, canvas.winfo_height() - 22 * scale
-        self._write(self._left, 13 * scale, title, theme.ink, "w")
-        self._most = top or 1
-        for value in (0, top / 2, top):
+        left, above, width, height = box
+        letters, self._most = font(canvas, 12 * scale), top or 1
+        values = (0, top) if top < 2 else (0, top / 2, top)
+        wide = max(measured(canvas, number(value), letters) for value in values)
+        self._left, self._right = left + wide + 18 * scale, left + width - 14 * scale
+        self._top, self._bottom = above + 46 * scale, above + height - 26 * scale
+        title = cut(canvas, title, font(canvas, 13 * scale, bold=True), width - 24 * scale)
+        place = left + 12 * scale, above + 18 * scale
+        write(canvas, place, title, theme.ink, 13 * scale, bold=True, anchor="w")
+        for value in values:
             y = self._y(value)
-            canvas.create_line(self._left, y, self._right, y, fill=theme.empty)
-            self._write(self._left - 6, y, f"{value:,.0f}", theme.muted, "e")
+            canvas.create_line(self._left, y, self._right, y, fill=theme.line)
+            self._write(self._left - 6 * scale, y, number(value), theme.muted, "e")
 
     def _write(self, x: float, y: float, text: str, colour: str, anchor: str = "center") -> None:
         write(self._canvas, (x, y), text, colour, 12 * self._scale, anchor=anchor)
@@ -189,17 +258,20 @@ class Plot:
         """Draw a line through values."""
         if len(points) > 1:
             flat = [c for share, value in points for c in (self._x(share), self._y(value))]
-            self._canvas.create_line(*flat, fill=self._theme.accent, width=2 * self._scale)
+            self._canvas.create_line(*flat, fill=self._theme.accent, width=2.5 * self._scale)
 
-    def bar(self, index: int, count: int, value: float, colour: str, label: str) -> None:
-        """Draw one of `count` bars."""
-        room = (self._right - self._left) / count
-        x, top, half = (
-            self._left + (index + 0.5) * room,
-            self._y(value),
-            min(room * 0.4, 30 * self._scale),
-        )
+    def bar(self, index: int, count: int, value: float, colour: str, tile: int) -> None:
+        """Draw one of `count` bars, with its tile below in the spelling that has room."""
+        room, scale = (self._right - self._left) / count, self._scale
+        x, top = self._left + (index + 0.5) * room, self._y(value)
+        half = min(room * 0.4, 30 * scale)
         box = x - half, top, x + half, self._bottom
-        self._canvas.create_rectangle(*box, fill=colour, outline=self._theme.ink)
-        self._write(x, self._bottom + 11 * self._scale, label, self._theme.ink)
-        self._write(x, top - 9 * self._scale, f"{value:,.0f}", self._theme.muted)
+        self._canvas.create_rectangle(*box, fill=colour, outline=self._theme.line, tags="bar")
+        letters = font(self._canvas, 12 * scale)
+        fitting = (
+            text for text in spellings(tile) if measured(self._canvas, text, letters) < room - 2
+        )
+        if label := next(fitting, ""):
+            self._write(x, self._bottom + 12 * scale, label, self._theme.ink)
+        if measured(self._canvas, number(value), letters) < room:
+            self._write(x, top - 9 * scale, number(value), self._theme.muted)

@@ -210,6 +210,12 @@ class Button(tk.Canvas):
             self.fit()
             self._draw()
 
+    def stand_on(self, ground: str) -> None:
+        """Stand on another colour of the theme."""
+        if ground != self._ground:
+            self._ground = ground
+            self._draw()
+
     # Its size
 
     def fit(self, scale: float = 0, *, has_words: bool | None = None, letters: int = 0) -> int:
