@@ -53,6 +53,15 @@ TOOLS = (
 """The buttons that walk, besides that to the next mistake: words, actions and icons."""
 
 
+WALKS = {
+    Direction.LEFT: "back",
+    Direction.RIGHT: "forward",
+    Direction.UP: "previous_mistake",
+    Direction.DOWN: "next_mistake",
+}
+"""Where the keys of moves walk in a review."""
+
+
 class ReviewWindow(Dialog):
     """Walks through a game with its review.
 
@@ -91,9 +100,9 @@ class ReviewWindow(Dialog):
             _("Next mistake"), partial(self.go, "next_mistake"), kind="danger", ground="raised"
         )
         self.bind_actions(REVIEW_ACTIONS, self.go, self.view)
-        for way in Direction:  # the keys that walk are those of moves, too
+        for way in Direction:  # the keys of moves walk, unless a better move is looked for
             for key in tk_keys(BY_NAME[str(way)]):
-                self.bind(f"<{key}>", partial(self._arrow, way), add=True)
+                self.bind(f"<{key}>", partial(self._arrow, way))
         room = self.winfo_screenwidth() * 0.96, self.winfo_screenheight() * 0.9
         sizes = zip(REVIEW_SIZE, room, strict=True)
         self.first_size = [round(min(size * self.scale, most)) for size, most in sizes]
@@ -122,6 +131,8 @@ class ReviewWindow(Dialog):
     def _arrow(self, way: Direction, _event: tk.Event[tk.Misc]) -> None:
         if self.is_trying:
             self._answer(way)
+        else:
+            self.go(WALKS[way])
 
     def _answer(self, way: Direction) -> None:
         found = [row for row in self.review.rows if row.direction is way]
@@ -310,8 +321,7 @@ class ReviewWindow(Dialog):
         y = top + (side - thick) // 2
         self._face("track", (x, y, room, thick), thick // 2, theme.line)
         self._face("worth", (x, y, round(room * row.share), thick), thick // 2, colour)
-        said = [row.loss or _("best")] + ([_("played")] if row.is_played else [])
-        text = said[0].replace("-", "\N{MINUS SIGN}")
+        text = row.loss.replace("-", "\N{MINUS SIGN}") or _("best")
         self._write(end, top + side / 2, text, "small", anchor="e", bold=True)
 
     def _put_tools(self, left: int, top: int, width: int) -> int:
