@@ -31,6 +31,7 @@ from textual.geometry import Size
 from textual.pilot import WaitForScreenTimeout
 
 from py2048.session import Session, open_session
+from py2048.ui.shared.hints import NamedPlayer
 from tests.server.browser.conftest import CHROMIUMS
 
 QUICK = ("random", "greedy", "corner")
@@ -563,7 +564,8 @@ def let_loose(front_end: str, wanted: int, seed: int) -> int:
         os.chdir(folder)
         try:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("py2048.ui.shared.controller.list_players", lambda: QUICK)
+                quick = [NamedPlayer(each, each, each) for each in QUICK]
+                patch.setattr("py2048.ui.shared.controller.PLAYERS", quick)
                 FRONT_ENDS[front_end](monkey)
         finally:
             os.chdir(before)
