@@ -69,6 +69,12 @@ async def test_axe_in_every_theme(guest: Player) -> None:
         for theme in THEMES:
             await guest.page.select_option("#theme", theme.name)
             assert await violations(guest, ["color-contrast"]) == [], theme.name
+    await guest.deal(ONE_MOVE)
+    await guest.press("ArrowLeft")
+    await guest.page.wait_for_selector(".result[open]")
+    for theme in THEMES:
+        await guest.page.select_option("#theme", theme.name)
+        assert await violations(guest, ["color-contrast"]) == [], theme.name
 
 
 async def test_the_board_is_a_grid(guest: Player) -> None:
