@@ -65,7 +65,7 @@ class Assets:
     async def file(self, request: Request) -> Response:
         """A file; under another version's address it is given too, but not to be kept."""
         path = request.path_params["path"]
-        version, _, rest = path.partition("/")
+        version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest
         if name not in self._files:
             raise HTTPException(404, _("There is no such file."))
@@ -84,8 +84,10 @@ class Assets:
 
 
 def _content(path: Path) -> bytes:
-    """Return a file as it is sent: without comments in scripts, whose lines keep their numbers."""
+    """Return a file as it is sent: without comments, which in scripts keep their lines."""
     content = path.read_bytes()
+    if path.suffix == ".css":
+        return re.sub(rb"/\*.*?\*/", b"", content, flags=re.DOTALL)
     if path.suffix != ".js":
         return content
     return _COMMENTS.sub(lambda found: b"\n" * found[0].count(b"\n"), content)
