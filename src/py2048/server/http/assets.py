@@ -13,6 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from py2048.language import _
+
 STATIC = Path(__file__).parents[1] / "static"
 LASTING = "public, max-age=31536000, immutable"
 WORKER = "js/worker.js"
