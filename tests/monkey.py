@@ -18,6 +18,7 @@ import string
 import sys
 import tempfile
 import threading
+import time
 import tkinter as tk
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +30,8 @@ import pytest
 from textual import events
 from textual.geometry import Size
 from textual.pilot import WaitForScreenTimeout
+
+sys.path.append(str(Path(__file__).parent / "server"))  # as pytest does for the tests there
 
 from py2048.session import Session, open_session
 from py2048.ui.shared.hints import NamedPlayer
@@ -496,7 +499,7 @@ async def _web(monkey: Monkey) -> None:
 
 
 async def _new_page(monkey: Monkey, browser: Any) -> Any:
-    page = await browser.new_page()
+    page = await browser.new_page(has_touch=True)
     page.on("pageerror", monkey.blames)
     page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.dismiss()))
     page.on("response", lambda answer: _judge(monkey, answer))
@@ -508,7 +511,7 @@ def _judge(monkey: Monkey, answer: Any) -> None:
         monkey.faults.append(Crash(f"{answer.status} from {answer.url}"))
 
 
-BROWSER_DEEDS = {"key": 80, "click": 12, "text": 2, "size": 1, "go": 1, "burst": 3}
+BROWSER_DEEDS = {"key": 80, "click": 12, "tap": 6, "text": 2, "size": 1, "go": 1, "burst": 3}
 
 
 async def _deed_in_browser(monkey: Monkey, page: Any) -> None:
@@ -524,6 +527,10 @@ async def _deed_in_browser(monkey: Monkey, page: Any) -> None:
         x, y = (monkey.random.randrange(side) for side in page.viewport_size.values())
         monkey.sends(f"click {x} {y}", times)
         await page.mouse.click(x, y, click_count=times)
+    elif what == "tap":
+        x, y = (monkey.random.randrange(side) for side in page.viewport_size.values())
+        monkey.sends(f"tap {x} {y}")
+        await page.touchscreen.tap(x, y)
     elif what == "text":
         text = monkey.random.choice(TEXTS)
         monkey.sends(f"text {text!r}", len(text) + 1)
@@ -535,8 +542,13 @@ async def _deed_in_browser(monkey: Monkey, page: Any) -> None:
         await page.set_viewport_size({"width": width, "height": height})
     else:
         monkey.sends("go")
-        path = monkey.random.choice(("", "leaderboards", "daily", "about", "account", "no/such"))
-        await page.goto("/".join([*page.url.split("/", 3)[:3], path]))
+        path = monkey.random.choice(
+            ("", "leaderboards", "daily", "puzzle", "live", "battle", "about", "account", "no/such")
+        )
+        if monkey.random.random() < 0.3:
+            await page.reload()
+        else:
+            await page.goto("/".join([*page.url.split("/", 3)[:3], path]))
 
 
 FRONT_ENDS: dict[str, Callable[[Monkey], None]] = {
@@ -582,8 +594,10 @@ def main() -> None:
     wish = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ["PY2048_HOME"] = home
+        began = time.monotonic()
         sent = let_loose(wish.front_end, wish.events, wish.seed)
-    print(f"{wish.front_end}: {sent:,} keys and clicks, no crash")
+    took = time.monotonic() - began
+    print(f"{wish.front_end}: {sent:,} keys and clicks in {took:.0f} s, no crash")
 
 
 if __name__ == "__main__":
