@@ -18,6 +18,7 @@ import itertools
 import os
 import re
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,15 @@ DESIGN = {
     "web ranks": "leaderboard", "window play": "desktop", "terminal hint": "terminal",
 }  # fmt: skip
 """The design's pictures, by words of the names of ours: the one with the most counts."""
+
+
+IN_DOCS = {
+    "desktop-light": "window play usual light", "desktop-dark": "window play usual dark",
+    "desktop-review": "window review usual light", "web-light": "web play laptop light",
+    "web-dark": "web play laptop dark", "terminal-light": "terminal hint 80x24 24bit light",
+    "terminal-dark": "terminal hint 80x24 24bit dark",
+}  # fmt: skip
+"""The pictures of docs/images that are ours too."""
 
 
 @functools.cache
@@ -211,6 +221,10 @@ class Site:
         change = GameChange(saved.id, 0, 1, plies, plies, score, False, 0, 0, {}, turns)
         self._store.changes.write([change])
         return saved.id
+
+
+REVIEWED = """() => /(Accuracy|Luck)\\s*[+\u2212]?\\d/.test((document.querySelector("dialog[open]")
+    ?? document.querySelector("main")).textContent)"""
 
 
 def rest(_page: Page) -> None:
@@ -462,7 +476,8 @@ def _act(album: Album, variant: str, keys: dict[str, str], size: tuple[int, int]
                 raw = process.read_nonblocking(1 << 16, timeout=0.1)
                 stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*u", b"", raw))
         album.take(f"terminal {name} {variant}", lambda place: drawn(screen).save(place))
-    process.close(force=True)
+    process.kill(signal.SIGKILL)
+    process.wait()
 
 
 def fonts_with(folder: Path) -> str:
@@ -482,7 +497,10 @@ def main() -> int:
     parser.add_argument("--match", default="", help="take only pictures whose names match")
     parser.add_argument("--design", type=Path, default=ROOT.parent / "shared" / "visual")
     parser.add_argument("--fonts", type=Path, help="a folder of fonts to use besides the system's")
+    parser.add_argument("--docs", action="store_true", help="take those of docs/images, into it")
     wish = parser.parse_args()
+    if wish.docs:
+        wish.match = f"^({'|'.join(IN_DOCS.values())})$"
     wish.folder.mkdir(parents=True, exist_ok=True)
     if wish.fonts:
         os.environ["FONTCONFIG_FILE"] = fonts_with(wish.fonts)
@@ -492,6 +510,10 @@ def main() -> int:
             os.environ["PY2048_HOME"] = home
             if not wish.match or part.__name__ in wish.match or re.match(r"\W", wish.match):
                 part(album)
+    for name, ours in IN_DOCS.items() if wish.docs else ():
+        with Image.open(wish.folder / f"{ours.replace(' ', '_')}.png") as picture:
+            few = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+        few.save(ROOT / "docs" / "images" / f"{name}.png", optimize=True)
     page = album.write_page(wish.design)
     print(f"{album.taken} pictures in {time.monotonic() - began:.0f} s: {page}")
     return len(album.faults) > 0
