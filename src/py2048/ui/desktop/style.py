@@ -280,7 +280,8 @@ class Button(tk.Canvas):
             ink = mixed(ink, colour, 0.55)
         elif self._is_over:
             colour = mixed(colour, theme.ink, 0.16 if self._is_down else 0.08)
-        has_focus = self.focus_displayof() is self
+        # By name: an open menu has the focus in a copy that Tk made, of which tkinter knows none.
+        has_focus = str(self.tk.call("focus", "-displayof", self)) == str(self)
         ring = theme.focus if has_focus else ""
         radius = round(RADIUS["button"] * unit)
         image = face(width, height, radius, colour, ground, self.ring, ring)
