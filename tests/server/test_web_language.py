@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import closing
 from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
 
+import httpx
+import pytest
+from inside import add_game
+from tests import pseudo
 from web_server import Browser
+
+from py2048.server.app import make_app
+from py2048.server.settings import Settings
+from py2048.storage import open_store
 
 PORTUGUESE = "pt-PT,pt;q=0.9,en;q=0.5"
 
@@ -40,3 +52,73 @@ def test_a_choice_leads_nowhere_else(browser: Browser) -> None:
         target = asking.form("/language", language="en").headers["location"]
         assert target.startswith("/")
         assert not target.startswith("//")
+
+
+SKIPPED = "script", "style", "code", "kbd", "title"
+
+
+class _Reader(HTMLParser):
+    """What a page says: its text, and the labels that are read aloud or shown on hovering."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag in SKIPPED:
+            self._open.append(tag)
+        shown = ("aria-label", "title", "placeholder", "alt", "data-summary")
+        self.said += [value or "" for name, value in attributes if name in shown]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in SKIPPED:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._open:
+            self.said.append(data)
+
+
+async def test_no_text_of_a_page_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every page, in a language that no one speaks, has no English word but names."""
+    url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    with closing(open_store(url)) as store:
+        game = add_game(store, rules="classic:size=2x2")
+    with pseudo.spoken(tmp_path, monkeypatch):
+        app = make_app(Settings("k" * 16, url))
+        us = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app),
+            base_url="http://test",
+            headers={"accept-language": pseudo.CODE},
+        )
+        ended = asyncio.Event()
+        events = iter(({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}))
+
+        async def receive() -> dict[str, str]:
+            event = next(events)
+            if event["type"] == "lifespan.shutdown":
+                await ended.wait()
+            return event
+
+        started = asyncio.Event()
+
+        async def send(_message: object) -> None:
+            started.set()
+
+        living = asyncio.create_task(app({"type": "lifespan"}, receive, send))
+        await started.wait()
+        left: list[tuple[str, str]] = []
+        for path in (
+            *("/", "/about", "/daily", "/puzzle", "/puzzle?answer=left", "/leaderboards", "/live"),
+            *("/battle", "/account", "/nowhere", f"/game/{game}", f"/game/{game}/share"),
+        ):
+            page = await us.get(path)
+            reader = _Reader()
+            reader.feed(page.text)
+            left += [(path, each) for each in reader.said if pseudo.left_out(each, "ada")]
+        ended.set()
+        await living
+    assert not left, "\n".join(map(str, left))

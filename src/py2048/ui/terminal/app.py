@@ -24,6 +24,7 @@ from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
 
 from py2048.folders import expanded
+from py2048.language import N_, _
 from py2048.session import Event, GameStarted, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.shared.controller import Controller
@@ -57,7 +58,7 @@ from py2048.ui.terminal.screens import (
 if TYPE_CHECKING:
     from py2048.ui.shared.practice import PracticeRun
 
-FILE = "the name of a file"
+FILE = N_("the name of a file")
 
 MIN_TIMER_S = 0.001
 """Seconds; Textual divides by a timer's interval."""
@@ -207,11 +208,11 @@ class GameApp(App[None]):
             self.controller.records.replace_file(path, lambda: take(path))
 
         free = _free_name(name, kind.ending)
-        self.choose(ListRequest(title, (), write, current=free, own=FILE))
+        self.choose(ListRequest(title, (), write, current=free, own=_(FILE)))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
-        self.choose(ListRequest(title, (), lambda typed: take(expanded(typed)), own=FILE))
+        self.choose(ListRequest(title, (), lambda typed: take(expanded(typed)), own=_(FILE)))
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
         """Open a review over the game."""
@@ -277,7 +278,7 @@ def brief(event: Event) -> str:
     """Return the message for an event, in the few words that a terminal has room for."""
     match event:
         case GameStarted(resumed=resumed):
-            return "Game resumed" if resumed else ""
+            return _("Game resumed") if resumed else ""
         case Moved() | Undone() | Hinted():
             return ""
     return describe(event)

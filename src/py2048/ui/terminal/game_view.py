@@ -351,7 +351,8 @@ class GameView(Container):
         name, (rows, columns) = self.status.rules, self._shape
         size = f"{rows}\N{MULTIPLICATION SIGN}{columns}"
         title = size if name == f"{rows}x{columns}" else f"{name[:1].upper()}{name[1:]} {size}"
-        return f"{title} · {_('move {n}').format(n=number(self.status.moves))}"
+        text = _("{title} · move {n}")
+        return text.format(title=title, n=number(self.status.moves))
 
     def _message(self, width: int, *, is_listed: bool) -> list[str]:
         """Return the message, or what else is worth a line; nothing that must be cut."""
