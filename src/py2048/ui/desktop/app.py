@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from py2048 import __version__
 from py2048.errors import Py2048Error, os_errors_as
 from py2048.game import Record
-from py2048.language import N_, _, number
+from py2048.language import N_, _
 from py2048.rng import parse_seed
 from py2048.session import Event, Hint, Session, events
 from py2048.ui.desktop import dialogs
@@ -25,6 +25,7 @@ from py2048.ui.shared.background import BackgroundWorker, Failure
 from py2048.ui.shared.board_image import save_board_image, save_gif
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe
+from py2048.ui.shared.hints import headline, name_of, options_of
 from py2048.ui.shared.presenter import fault_of
 from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
@@ -60,13 +61,12 @@ def text_of(event: Event) -> str:
 
 def hint_text(hint: Hint) -> str:
     """Return the best move in a line, and what the others lose in another."""
-    best = _("{direction} is best").format(direction=_(str(hint.direction)).capitalize())
-    losses = [
-        f"{_(str(each)).capitalize()} {number(-loss) if round(loss) else _('as good')}"
-        for each, loss in sorted(hint.losses, key=lambda one: one[1])
-        if each is not hint.direction
+    others = [
+        f"{name_of(each.direction)} {each.text}"
+        for each in options_of(hint)
+        if each.direction is not hint.direction
     ]
-    return f"{best}\n{' · '.join(losses)}".replace("-", "\N{MINUS SIGN}")
+    return f"{headline(hint)}\n{' · '.join(others)}"
 
 
 class DesktopApp:

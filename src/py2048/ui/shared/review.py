@@ -397,7 +397,8 @@ class GameReview:
     @property
     def place(self) -> str:
         """Where this is: "Move 12 of 340, score 1,234"."""
-        return f"{self.place_title}, {_('score {score}').format(score=written(self.score))}"
+        text = _("{place}, score {score}")
+        return text.format(place=self.place_title, score=written(self.score))
 
     @property
     def verdict(self) -> str:
