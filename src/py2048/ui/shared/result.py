@@ -133,13 +133,6 @@ class Result:
         """What stands below the ends of the bars."""
         return number(0), number(self.high) + "+" * self.is_open
 
-    @property
-    def lines(self) -> list[str]:
-        """The whole of it in lines, for screens with little room."""
-        figures = " · ".join(f"{figure.label} {figure.value}" for figure in self.figures)
-        said = [self.headline, figures, self.place] if self.is_final else [self.headline]
-        return list(filter(None, said))
-
     def reviewed(self, accuracy: float, luck: str, mistakes: int) -> Result:
         """Return the result with what the review has found."""
         return replace(self, accuracy=f"{accuracy:.0f} %", luck=luck, mistakes=mistakes)
@@ -157,10 +150,10 @@ class Result:
 
     def is_update_of(self, other: Result | None) -> bool:
         """Say whether another result is of the same end of the same game."""
-        mine = (self.kind, self.headline, self.moves, self.is_final)
-        return other is not None and mine == (
-            other.kind, other.headline, other.moves, other.is_final,
-        )  # fmt: skip
+        if other is None:
+            return False
+        found = {"accuracy": self.accuracy, "luck": self.luck, "mistakes": self.mistakes}
+        return self == replace(other, **found)  # type: ignore[arg-type]  # as they are fields
 
 
 def kind_of(rules: Rules) -> str:
