@@ -201,8 +201,9 @@ class ReviewWindow(Dialog):
             top = self._draw_move(left, top + gap, width - left, has_face=True)
             top = self._put_tools(left, top + gap, width - left)
         else:
+            self._write_accuracy(bar + grid.width + 3 * gap, gap)
             top = self._draw_move(0, grid.height + 2 * gap, width, has_face=False)
-            top = self._put_tools(0, top, width)
+            top = self._put_tools(0, top + gap, width)
         top = max(top + gap, height - graph)
         self._put_graph(top, width, height - top)
 
@@ -236,6 +237,17 @@ class ReviewWindow(Dialog):
             place, text = top + height - width * 0.6, f"{100 * share:.0f}"
             here, ink, pixels = (width / 2, place), theme.on_accent, width * 1.2 / max(2, len(text))
             write(self.page, here, text, ink, pixels, bold=True, anchor="center")
+
+    def _write_accuracy(self, left: int, top: int) -> None:
+        """Write the figures of the whole game where there is no room for their card."""
+        unit, review = self.scale, self.review
+        accuracy = "" if review.accuracy is None else f"{number(review.accuracy, 1)} %"
+        for place, (name, value) in enumerate(
+            ((_("Accuracy"), accuracy), (_("Score"), number(review.record.score)))
+        ):
+            y = top + (12 + 52 * place) * unit
+            self._write(left, y, name, "small", self.theme.muted)
+            self._write(left, y + 22 * unit, value, "title", bold=True)
 
     def _draw_accuracy(self, left: int, top: int, width: int) -> int:
         """Draw the card of the whole game, and return where it ends."""
@@ -346,7 +358,7 @@ class ReviewWindow(Dialog):
 
     def _put_graph(self, top: int, width: int, height: int) -> None:
         unit = self.scale
-        if height < 40 * unit:
+        if height < 70 * unit:
             return
         pad, head = round(14 * unit), round(30 * unit)
         self._face("graph", (0, top, width, height), round(16 * unit), self.theme.panel)

@@ -154,7 +154,7 @@ class StatisticsWindow(Dialog):
         page.delete("all")
         width, height, gap = page.winfo_width(), page.winfo_height(), round(8 * unit)
         lines = self.summary.lines
-        columns = max(1, min(len(lines), int(width / (104 * unit))))
+        columns = max(1, min(len(lines), int(width / ((72 if width < 480 * unit else 104) * unit))))
         columns = -(-len(lines) // -(-len(lines) // columns))  # as many in each row
         step, high = (width + gap) // columns, round(56 * unit)
         for place, (name, value) in enumerate(lines):
@@ -196,7 +196,7 @@ class StatisticsWindow(Dialog):
         grid = BoardGrid.fit((4, 4), max(20, side), max(20, side))
         theme = replace(self.theme, page=self.theme.raised)
         picture = board(NOTHING, grid, theme)
-        photo = self._photos.get("nothing", lambda: picture)
+        photo = self._photos.get(("nothing", grid), lambda: picture)
         middle = width / 2, top + (height - top) / 2
         self.page.create_image(middle[0], middle[1] - 14 * self.scale, image=photo)
         text = _("Finish a game, and it appears here.")
