@@ -88,9 +88,13 @@ MAX_PIXELS = 12_000_000
 
 def photo_of(image: Image.Image, master: tk.Misc) -> tk.PhotoImage:
     """Return a picture for Tk, in a format that it reads; Pillow's bridge is no part of it."""
-    kind, data = "png" if image.mode == "RGBA" else "ppm", io.BytesIO()
-    image.save(data, kind, compress_level=1)
-    return tk.PhotoImage(master=master, data=data.getvalue(), format=kind)
+    if image.mode == "RGB":  # written here, the first picture waits for no plug-ins of Pillow
+        kind, data = "ppm", b"P6 %d %d 255\n" % image.size + image.tobytes()
+    else:
+        file = io.BytesIO()
+        image.save(file, "PNG", compress_level=1)
+        kind, data = "png", file.getvalue()
+    return tk.PhotoImage(master=master, data=data, format=kind)
 
 
 class Photos:
