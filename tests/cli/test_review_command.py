@@ -77,7 +77,7 @@ def test_the_page_needs_nothing_else(good: Path, bad: Path, tmp_path: Path) -> N
     page = tmp_path / "review.html"
     assert main(["review", str(good), str(bad), "--html", str(page), "--quiet"]) == 0
     text = page.read_text(encoding="utf-8")
-    assert text.count("<svg") == text.count('role="img" aria-label="Expected final score') == 2
+    assert text.count("<svg") == text.count('role="img" aria-label="Points still to come') == 2
     assert "<script" not in text
     assert "http" not in text
     assert "Critical moments" in text

@@ -109,9 +109,9 @@ def test_what_is_still_to_come_is_not_lost() -> None:
     values = exact(RULES).rate(game.board)
     to_come = found.expected - found.loss + found.luck
     assert to_come == pytest.approx(game.score + max(values.values()))
-    (line,) = re.findall('points="([^"]*)"', graph(found))
+    (line,) = re.findall('<polyline.*? points="([^"]*)"', graph(found))
     assert len(line.split()) == game.ply
-    (line,) = re.findall('points="([^"]*)"', graph(review(whole.record(), exact(RULES))))
+    (line,) = re.findall('<polyline.*? points="([^"]*)"', graph(review(whole.record(), exact(RULES))))
     assert len(line.split()) == whole.ply + 1
 
 
@@ -269,6 +269,7 @@ def test_every_unit_has_a_graph(judge: Judge | str) -> None:
     drawn = ElementTree.fromstring(graph(found))
     assert f"Accuracy {found.accuracy:.1f} %" in drawn.attrib["aria-label"]
     marks = [mark for mark in drawn.iter("path") if mark.get("class")]
+    assert f"Accuracy {found.accuracy:.1f} %" not in graph(found, is_silent=True)
     assert len(marks) == len(found.mistakes) > 0
     assert len(list(drawn.iter("title"))) == len(marks)
     assert page([found]).count("<svg") == 1

@@ -66,7 +66,7 @@ def review(
         data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
         print_json(data[0] if len(files) == 1 else data)
     if html is not None:
-        _write(html, page([*found.values()]))
+        _write(html, page([*found.values()], colours()))
     if keep:
         with open_store() as store:
             new = sum(map(Notebook(store).keep, found.values()))
@@ -217,7 +217,7 @@ def report(
     if known.trouble:
         streams.complain(f"the next report reviews these games again: {known.trouble}")
     if html is not None:
-        _write(html, report_page(found))
+        _write(html, report_page(found, colours()))
     return status or (2 if refused else 0)
 
 
@@ -261,3 +261,18 @@ def _finished_games() -> Iterator[Source]:
             if game.category in HUMAN_CATEGORIES:
                 name = f"the game of {game.finished}"
                 yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
+
+
+def colours() -> str:
+    """Return the light and the dark theme as a style sheet: custom properties, and tiles."""
+    from py2048.ui.shared.themes import DARK, LIGHT, TOKENS, Theme
+
+    def sheet(theme: Theme) -> str:
+        tokens = "".join(f"--{name.replace('_', '-')}:{getattr(theme, name)};" for name in TOKENS)
+        tiles = "".join(
+            f".board .rank-{rank}{{background:{style.background};color:{style.text}}}"
+            for rank, style in enumerate(theme.tiles + theme.beyond, 1)
+        )
+        return f":root{{{tokens}}}{tiles}"
+
+    return f"{sheet(LIGHT)}@media(prefers-color-scheme:dark){{{sheet(DARK)}}}"

@@ -9,43 +9,57 @@ from py2048.board import Board
 from py2048.players import Unit
 from py2048.review.games import Review
 from py2048.review.moves import MoveReview
-from py2048.review.plots import STYLE, graph, line_plot
+from py2048.review.plots import graph, line_plot
 from py2048.review.report import UNDATED, Report, Section, Totals
 from py2048.review.words import PLURALS, amount, columns, describe_move, describe_review
 
 MAX_ROWS = 1000
 """How many mistakes are listed, those that lost the largest share of the chances."""
 
-PAGE_STYLE = (
-    """
+PAGE_STYLE = """
 :root { color-scheme: light dark; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 sans-serif; }
-table { border-collapse: collapse; margin: 1rem 0; }
-th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #8886; }
+body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem;
+  color: var(--ink); background: var(--page);
+  font: 1rem/1.5 Inter, "Segoe UI Variable", system-ui, Cantarell, "Noto Sans", sans-serif; }
+h1 { font-size: 1.5rem; line-height: 1.2; letter-spacing: -.02em; }
+h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; }
+ul { padding: 1rem 1rem 1rem 2.25rem; border-radius: 1rem; background: var(--panel); }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { padding: .4rem .7rem; text-align: right; border-bottom: 1px solid var(--line); }
+th { color: var(--muted); font-size: .8125rem; }
 th:first-child, td:first-child { text-align: left; white-space: nowrap; }
-.moments { display: flex; flex-wrap: wrap; gap: 1.5rem; }
-figure { margin: 0; max-width: 16rem; }
-.board td { width: 2.6rem; height: 2.2rem; padding: 0; }
-.board td { text-align: center; border: 1px solid #8888; }
+.moments { display: flex; flex-wrap: wrap; gap: 1rem; }
+figure { margin: 0; width: 15rem; padding: 1rem; border-radius: 1rem; background: var(--panel); }
+figcaption { margin-top: .75rem; font-size: .875rem; }
+.board { width: 13rem; padding: .2rem; border-collapse: separate; border-spacing: .25rem;
+  border-radius: .75rem; background: var(--board); }
+.board td { width: 25%; height: 2.8rem; padding: 0; border: 0; border-radius: .3rem;
+  font-weight: 800; text-align: center; color: var(--ink); background: var(--empty); }
 .scroll { overflow-x: auto; }
-.scroll > svg { min-width: 34rem; }
+.scroll:has(.review-graph) { padding: 1rem; border-radius: 1rem; background: var(--panel); }
+.review-graph { display: block; width: 100%; height: 10rem; overflow: visible; }
+.review-graph { color: var(--accent); }
+.review-graph .inaccuracy { stroke: color-mix(in srgb, var(--danger) 45%, var(--panel)); }
+.review-graph .mistake { stroke: color-mix(in srgb, var(--danger) 70%, var(--panel)); }
+.review-graph .blunder { stroke: var(--danger); }
+.plot { color: var(--ink); }
+.plot .line { color: var(--accent); }
 """
-    + STYLE
-)
+"""The look, in the custom properties that whoever writes a page gives it (`Theme`'s names)."""
 
 
-def page(reviews: Sequence[Review]) -> str:
-    """Return a page with one or more reviews."""
+def page(reviews: Sequence[Review], colours: str = "") -> str:
+    """Return a page with one or more reviews; `colours` is a style sheet of custom properties."""
     sections = "".join(_section(review) for review in reviews)
-    return document("Review of a game of 2048", sections)
+    return document("Review of a game of 2048", sections, colours)
 
 
-def document(title: str, body: str) -> str:
+def document(title: str, body: str, colours: str = "") -> str:
     """Return a page of HTML with this title and this content."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{PAGE_STYLE}</style></head>\n"
+        f"<title>{escape(title)}</title><style>{colours}{PAGE_STYLE}</style></head>\n"
         f"<body><main>{body}</main></body></html>\n"
     )
 
@@ -80,8 +94,12 @@ def _moment(review: Review, move: MoveReview) -> str:
 
 def board_table(board: Board) -> str:
     """Return a board as a table of HTML."""
-    rows = ("".join(f"<td>{tile or ''}</td>" for tile in row) for row in board.rows)
+    rows = ("".join(map(_cell, row)) for row in board.rows)
     return f'<table class="board">{"".join(f"<tr>{row}</tr>" for row in rows)}</table>'
+
+
+def _cell(tile: int) -> str:
+    return f'<td class="rank-{tile.bit_length() - 1}">{tile}</td>' if tile else "<td></td>"
 
 
 def _phases(review: Review) -> str:
@@ -150,8 +168,8 @@ def describe_report(report: Report) -> list[str]:
     return lines
 
 
-def report_page(report: Report) -> str:
-    """Return a report as a page."""
+def report_page(report: Report, colours: str = "") -> str:
+    """Return a report as a page; `colours` as for `page`."""
     body = f"<h1>Report on {len(report.totals.games):,} games of 2048</h1>\n"
     body += table("All games", ("in all", *HEADS), [("all games", *_cells(report.totals))])
     body += f"<h2>By week</h2>\n{_chart(report.weeks)}"
@@ -160,7 +178,7 @@ def report_page(report: Report) -> str:
     if report.refused:
         skipped = "".join(f"<li>{escape(line)}</li>" for line in report.refused)
         body += f"<h2>Skipped files</h2>\n<ul>{skipped}</ul>\n"
-    return document("Report on games of 2048", body)
+    return document("Report on games of 2048", body, colours)
 
 
 def _games(section: Section) -> str:

@@ -1,9 +1,9 @@
 """Plots as SVG: the graph of a review, bars, and lines over the same steps.
 
 They need neither scripts nor colours: without a style sheet all is drawn in the colour of the text.
-`STYLE` colours the classes of the graph of a review, where a line shows the value of the position
-before each move and each mistake is marked with a shape for its grade. The classes ``plot``,
-``bar`` and ``line`` are for style sheets; lines differ by their dashes and marks.
+The graph of a review fills whatever box a style sheet gives it; the classes of its dots are
+grades. The classes ``plot``, ``bar`` and ``line`` are for style sheets, too; lines differ by their
+dashes and marks.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ class _Box(NamedTuple):
 
 
 PLOT = _Box(640, 220, left=84, right=48, top=24, bottom=30)
-GRAPH = _Box(800, 300, left=76, right=12, top=14, bottom=40)
+WIDE, HIGH, MARGIN = 968, 150, 12
+"""The size of the graph of a review, and the least room above and below its line."""
 
-TICKS, GRAPH_TICKS = 4, 5
+TICKS = 4
 LETTER = 12
 """How much room a letter of a name has below the axis, on narrow screens with larger letters."""
 
@@ -46,26 +47,8 @@ MAX_MARKS = 60
 MAX_MISTAKES = 200
 """How many mistakes are marked at most, those that lost the largest share of the chances."""
 
-STYLE = """
-.review-graph { width: 100%; height: auto; font: 12px sans-serif; }
-.review-graph .line { color: #1565c0; }
-.review-graph .inaccuracy { color: #8a6100; }
-.review-graph .mistake { color: #b84500; }
-.review-graph .blunder { color: #c01530; }
-@media (prefers-color-scheme: dark) {
-  .review-graph .line { color: #7ab8ff; }
-  .review-graph .inaccuracy { color: #e8c14a; }
-  .review-graph .mistake { color: #ff9c5b; }
-  .review-graph .blunder { color: #ff8095; }
-}
-"""
-
-SHAPES = {
-    Grade.INACCURACY: "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z",
-    Grade.MISTAKE: "M0 -5L5 0L0 5L-5 0Z",
-    Grade.BLUNDER: "M0 -6L6 5L-6 5Z",
-}
-"""A disc, a diamond and a triangle."""
+DOTS = {Grade.INACCURACY: 7, Grade.MISTAKE: 9, Grade.BLUNDER: 12}
+"""How large the dot of a mistake is, so that none depends on a colour."""
 
 _MARKS = ("M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", "M0 -4L4 0L0 4L-4 0Z")
 _DASHES = ("", ' stroke-dasharray="6 4"')
@@ -130,61 +113,68 @@ def label(x: float, y: float, anchor: str, text: str) -> str:
 # --- the graph of a review -----------------------------------------------------------------------
 
 
-def graph(review: Review) -> str:
-    """Return the graph of a review, an element of HTML."""
-    moves = review.moves
-    points = [(float(move.ply), _height_of(review, move)) for move in moves]
+def graph(review: Review, *, is_silent: bool = False) -> str:
+    """Return the graph of what was still to come before each move, an element of HTML.
+
+    It is scaled to the range of the game itself; only chances are drawn from 0 to 1.
+
+    Args:
+        review: the review.
+        is_silent: whether words stand beside it, and it needs none of its own.
+    """
+    heights = [move.values[move.best] for move in review.moves]
     if review.unit is Unit.POINTS and review.is_whole:
-        points.append((len(moves) + 1.0, float(review.record.score)))
-    if not points:
+        heights.append(0.0)
+    if not heights:
         return ""
-    heights = [y for _, y in points]
-    low = min(0.0, *heights)
-    scale = _Scale(GRAPH, points[0][0], points[-1][0], low, max(heights), GRAPH_TICKS)
-    what = "Expected final score" if review.unit is Unit.POINTS else "Value of the position"
-    said = f"{what} before each move. Accuracy {review.accuracy:.1f} %."
+    low, high = (0.0, 1.0) if review.unit is Unit.CHANCE else (min(heights), max(heights))
+    across = WIDE / max(len(heights) - 1, 1)
+    up = (HIGH - 2 * MARGIN) / (high - low or 1)
+    points = [
+        (round(across * place, 1), round(HIGH - MARGIN - up * (height - low), 1))
+        for place, height in enumerate(heights)
+    ]
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
-    marks = "".join(_mark(scale, review, move) for move in reversed(worst))  # the worst on top
-    line = f'<polyline class="line" stroke-width="1.5" points="{_path(scale, points)}"/>'
-    return _svg("review-graph", GRAPH, said, _axes(scale, review.unit), line, marks)
+    first = review.moves[0].ply
+    dots = "".join(  # the worst on top
+        _dot(points[move.ply - first], move, "" if is_silent else describe_move(review, move))
+        for move in reversed(worst)
+    )
+    path, name = _path(points), f"fill-{review.record.plies}-{review.record.score}"
+    said = f"Points still to come before each move. Accuracy {review.accuracy:.1f} %."
+    told = 'aria-hidden="true"' if is_silent else f'role="img" aria-label="{said}"'
+    grid = "".join(f"M0 {HIGH * part // 5}H{WIDE}" for part in (1, 2, 3, 4))
+    return (
+        f'<svg class="review-graph" viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none" {told} '
+        f'fill="none" stroke="currentColor"><defs><linearGradient id="{name}" x1="0" y1="0" x2="0" '
+        'y2="1"><stop stop-color="currentColor" stop-opacity=".34"/><stop offset="1" '
+        'stop-color="currentColor" stop-opacity=".02"/></linearGradient></defs>'
+        f'<path stroke-opacity=".2" vector-effect="non-scaling-stroke" d="{grid}"/>'
+        f'<polygon stroke="none" fill="url(#{name})" points="0,{HIGH} {path} {WIDE},{HIGH}"/>'
+        '<polyline stroke-width="2.5" stroke-linejoin="round" vector-effect="non-scaling-stroke" '
+        f'points="{path}"/>{dots}</svg>'
+    )
 
 
-def _height_of(review: Review, move: MoveReview) -> float:
-    """Return what the graph shows of a move."""
-    return move.expected if review.unit is Unit.POINTS else move.values[move.best]
-
-
-def _path(scale: _Scale, points: Sequence[tuple[float, float]]) -> str:
+def _path(points: Sequence[tuple[float, float]]) -> str:
     """Return the points of the line: in each column of the picture the lowest and the highest."""
     columns: dict[int, list[tuple[float, float]]] = {}
-    for x, y in points:
-        columns.setdefault(int(scale.x(x)), []).append((x, y))
+    for point in points:
+        columns.setdefault(int(point[0]), []).append(point)
     kept = [
         point
         for column in columns.values()
         for point in sorted({min(column, key=lambda p: p[1]), max(column, key=lambda p: p[1])})
     ]
-    return " ".join(f"{scale.x(x):g},{scale.y(y):g}" for x, y in kept)
+    return " ".join(f"{x:g},{y:g}" for x, y in kept)
 
 
-def _axes(scale: _Scale, unit: Unit) -> str:
-    names = [f"{100 * t:.3g} %" if unit is Unit.CHANCE else f"{t:,.10g}" for t in scale.ticks]
-    step = max(round_step((scale.last - scale.first) / 6), 1.0)
-    plies = [step * k for k in range(int(scale.last / step) + 1) if step * k >= scale.first]
-    labels = [
-        label(scale.x(ply), GRAPH.height - GRAPH.bottom + 18, "middle", f"{ply:,.0f}")
-        for ply in plies or [scale.first]
-    ]
-    middle = label(GRAPH.width / 2, GRAPH.height - 4, "middle", "move")
-    return scale.grid(names) + "".join(labels) + middle
-
-
-def _mark(scale: _Scale, review: Review, move: MoveReview) -> str:
-    x, y = scale.x(move.ply), scale.y(_height_of(review, move))
+def _dot(point: tuple[float, float], move: MoveReview, said: str) -> str:
+    """Return a dot, which is round however the picture is stretched: the end of a line."""
+    title = f"<title>{escape(said)}</title>" if said else ""
     return (
-        f'<path class="{move.grade}" fill="currentColor" stroke="none" '
-        f'transform="translate({x:g} {y:g})" d="{SHAPES[move.grade]}">'
-        f"<title>{escape(describe_move(review, move))}</title></path>"
+        f'<path class="{move.grade}" d="M{point[0]:g} {point[1]:g}h0" stroke-linecap="round" '
+        f'stroke-width="{DOTS[move.grade]}" vector-effect="non-scaling-stroke">{title}</path>'
     )
 
 

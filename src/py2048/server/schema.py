@@ -711,13 +711,24 @@ class TurnsAnswer(Answer, rename={"first": "from"}):
 
 
 class ReviewedMove(Answer):
-    """What a review says of a legal turn; `loss` is in the unit of the review."""
+    """What a review says of a legal turn; `loss` is in the unit of the review.
+
+    `value` is what was to come before it with the best move, `losses` what each legal direction
+    loses against that, `share` the part of the chances that the move lost. `badge`, `headline` and
+    `why` say it in words, `why` of a mistake only.
+    """
 
     ply: int
     played: Heading
     best: Heading
     loss: float
     grade: GradeName
+    value: float
+    losses: dict[Heading, float]
+    share: float
+    badge: str
+    headline: str
+    why: str
 
 
 class Mistake(Answer):
@@ -760,8 +771,8 @@ class ReviewSummary(Answer):
     """What a review says of a game as a whole, and of its worst moves in order.
 
     `reviewed` moves are graded, all but those after a goal was reached. Where values are points,
-    the score is what was `expected` at the start less the `loss` plus the `luck`. `graph` is the
-    evaluation graph, an SVG element.
+    the score is what was `expected` at the start less the `loss` plus the `luck`. `most` is the
+    largest value of a position. `graph` is that of the values, an SVG element.
     """
 
     judge: str
@@ -770,6 +781,7 @@ class ReviewSummary(Answer):
     reviewed: int
     accuracy: float
     expected: float | None
+    most: float
     loss: float
     luck: float
     counts: dict[GradeName, int]

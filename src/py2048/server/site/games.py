@@ -27,7 +27,6 @@ from py2048.game.turn import score_after
 from py2048.language import N_, _, ngettext, number
 from py2048.players import Unit
 from py2048.review import Grade
-from py2048.review.plots import GRAPH
 from py2048.server import schema
 from py2048.server.http.middleware import address_of
 from py2048.server.play import fairness, messages
@@ -91,7 +90,6 @@ async def show(request: Request, user: User) -> Response:
         game=value,
         review=review,
         max_moves=MAX_MOVES,
-        graph=GRAPH,
         reviews_games=services.settings.reviews > 0,
     )
 

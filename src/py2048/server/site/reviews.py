@@ -28,9 +28,9 @@ from py2048.direction import Direction
 from py2048.errors import Py2048Error, StorageError
 from py2048.game import Record
 from py2048.players import Unit
-from py2048.review import MoveReview, Review, judge_for, reviewing
+from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
 from py2048.review.plots import graph
-from py2048.review.words import describe_move
+from py2048.review.themes import Theme, theme_of
 from py2048.server import schema
 from py2048.server.http.monitoring import Metrics
 from py2048.server.play import fairness
@@ -39,6 +39,7 @@ from py2048.server.play.messages import game_row
 from py2048.server.schema import ActionRejected
 from py2048.storage import OnlineGameInfo, RecordSummary
 from py2048.storage.values import ReviewClaim, StoredReview, utc_text
+from py2048.ui.shared.review import badge_of, headline_of, why_better
 
 if TYPE_CHECKING:
     from py2048.server.services import Services
@@ -144,7 +145,7 @@ def review_answer(
             done=review.done if review else 0,
             total=record.plies,
             fault=review.fault if review else None,
-            summary=msgspec.convert(done.summary, schema.ReviewSummary) if done else None,
+            summary=_told(msgspec.convert(done.summary, schema.ReviewSummary)) if done else None,
             first=first,
             moves=_unpacked(moves, first, limit) if isinstance(moves, list) else [],
         )
@@ -353,7 +354,7 @@ def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
         moves.append(move)
         note(len(moves))
     review = Review.of(game, judge, moves)
-    return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _packed(moves)}
+    return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _packed(review)}
 
 
 def summary_of(review: Review) -> schema.ReviewSummary:
@@ -376,12 +377,13 @@ def summary_of(review: Review) -> schema.ReviewSummary:
         reviewed=len(review.moves),
         accuracy=review.accuracy,
         expected=_rounded(review.expected) if review.unit is Unit.POINTS else None,
+        most=_rounded(max((move.values[move.best] for move in review.moves), default=0.0)),
         loss=_rounded(review.loss),
         luck=_rounded(review.luck),
         counts={grade.value: count for grade, count in review.counts.items()},
         phases=phases,
         mistakes=_mistakes(review),
-        graph=graph(review),
+        graph=graph(review, is_silent=True),
     )
 
 
@@ -407,7 +409,7 @@ def _mistakes(review: Review) -> list[schema.Mistake]:
             luck=_rounded(move.luck),
             source=move.source,
             critical=move.ply in critical,
-            say=describe_move(review, move),
+            say=_theme(review, move),  # the words come when it is read, in the reader's language
         )
         for move in review.moves
         if move.ply in shown
@@ -423,16 +425,49 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
 
 
+def _told(summary: schema.ReviewSummary) -> schema.ReviewSummary:
+    """Return a summary that is kept with its mistakes in words."""
+    mistakes = [
+        msgspec.structs.replace(
+            each, say=" ".join(_words(each.played, each.best, each.grade, each.share, each.say))
+        )
+        for each in summary.mistakes
+    ]
+    return msgspec.structs.replace(summary, mistakes=mistakes)
+
+
+def _words(played: str, best: str, grade: str, share: float, theme: str) -> tuple[str, str, str]:
+    """Return the badge of a move, what was best, and why; that is empty without a theme."""
+    headline = headline_of(Direction.parse(played), Direction.parse(best))
+    why = why_better(Theme.parse(theme)) if theme else ""
+    return badge_of(Grade(grade), share), headline, why
+
+
+def _theme(review: Review, move: MoveReview) -> str:
+    rules, is_mistake = review.record.rules, move.grade.is_mistake
+    return str(theme_of(rules, move.board, move.played, move.best)) if is_mistake else ""
+
+
 # What is kept of each move is as short as can be: directions and grades are a character each.
 
 
-def _packed(moves: list[MoveReview]) -> list[object]:
-    """Return moves as they are kept: what was played, the best, grades and losses."""
+def _packed(review: Review) -> list[object]:
+    """Return moves as they are kept: what was played and best, grades, values, losses, themes."""
+    moves = review.moves
     return [
         "".join(_LETTERS[str(move.played)] for move in moves),
         "".join(_LETTERS[str(move.best)] for move in moves),
         "".join(str(schema.GRADES.index(move.grade.value)) for move in moves),
-        [_rounded(move.loss) for move in moves],
+        [_rounded(move.values[move.best]) for move in moves],
+        [
+            {
+                _LETTERS[str(each)]: _rounded(move.values[move.best] - value)
+                for each, value in move.values.items()
+            }
+            for move in moves
+        ],
+        [_rounded(move.share) for move in moves],
+        [_theme(review, move) for move in moves],
     ]
 
 
@@ -440,7 +475,23 @@ def _unpacked(packed: list[Any], first: int, limit: int) -> list[schema.Reviewed
     """Return some of the moves that were packed."""
     wanted = slice(first, first + limit)
     columns = zip(*(column[wanted] for column in packed), strict=True)
-    return [
-        schema.ReviewedMove(ply, _NAMES[played], _NAMES[best], loss, schema.GRADES[int(grade)])
-        for ply, (played, best, grade, loss) in enumerate(columns, first + 1)
-    ]
+    return [_move(ply, *each) for ply, each in enumerate(columns, first + 1)]
+
+
+def _move(
+    ply: int,
+    played: str,
+    best: str,
+    grade: str,
+    value: float,
+    losses: dict[str, float],
+    share: float,
+    theme: str,
+) -> schema.ReviewedMove:
+    name = schema.GRADES[int(grade)]
+    way, right = _NAMES[played], _NAMES[best]
+    # A move that loses next to nothing is as good as the best one.
+    loss = losses[played] if played != best else 0.0
+    by_name = {_NAMES[letter]: lost for letter, lost in losses.items()}
+    words = _words(way, right, name, share, theme)
+    return schema.ReviewedMove(ply, way, right, loss, name, value, by_name, share, *words)
