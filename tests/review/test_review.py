@@ -111,7 +111,9 @@ def test_what_is_still_to_come_is_not_lost() -> None:
     assert to_come == pytest.approx(game.score + max(values.values()))
     (line,) = re.findall('<polyline.*? points="([^"]*)"', graph(found))
     assert len(line.split()) == game.ply
-    (line,) = re.findall('<polyline.*? points="([^"]*)"', graph(review(whole.record(), exact(RULES))))
+    (line,) = re.findall(
+        '<polyline.*? points="([^"]*)"', graph(review(whole.record(), exact(RULES)))
+    )
     assert len(line.split()) == whole.ply + 1
 
 

@@ -86,7 +86,7 @@ def test_a_blunder_in_a_players_words() -> None:
     assert review.headline == f"You went {move.played}. {str(move.best).capitalize()} was best."
     assert review.why.endswith(".")
     assert [row.share for row in review.rows] == pytest.approx(
-        [1.0] * (len(review.rows) - 1) + [0.5]
+        [1.0] * (len(review.rows) - 1) + [0.4]
     )
     assert sum(review.counts.values()) == MOVES
     assert review.luck == "very bad"

@@ -47,7 +47,7 @@ MAX_MARKS = 60
 MAX_MISTAKES = 200
 """How many mistakes are marked at most, those that lost the largest share of the chances."""
 
-DOTS = {Grade.INACCURACY: 7, Grade.MISTAKE: 9, Grade.BLUNDER: 12}
+DOTS = {Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
 """How large the dot of a mistake is, so that none depends on a colour."""
 
 _MARKS = ("M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", "M0 -4L4 0L0 4L-4 0Z")

@@ -46,6 +46,7 @@ from py2048.storage import NewOnlineGame, OnlineGameInfo
 from py2048.ui.shared import board_image
 from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.result import NONE, luck_text, result_of
+from py2048.ui.shared.review import grade_word, luck_word
 from py2048.ui.shared.themes import DARK
 
 STRIDE = 512
@@ -53,6 +54,12 @@ STRIDE = 512
 
 WIDTH, HEIGHT = 1200, 630
 """The size of a picture, what social sites show without cutting."""
+
+REVIEW_WORDS = {
+    "luck_word": lambda luck, unit, expected: luck_word(luck, Unit(unit), expected),
+    "grade_word": lambda grade, count: grade_word(Grade(grade), count),
+}
+"""What the template of a review says by itself."""
 
 _MAX_REPLAYS = 16
 _TURN = re.compile("[0-9]{1,7}")
@@ -91,6 +98,7 @@ async def show(request: Request, user: User) -> Response:
         review=review,
         max_moves=MAX_MOVES,
         reviews_games=services.settings.reviews > 0,
+        **REVIEW_WORDS,
     )
 
 

@@ -64,7 +64,7 @@ class DirectionRow(NamedTuple):
         is_played: whether it was played.
         value: its worth.
         loss: what it loses against the best one; empty for the best.
-        share: what it keeps of the best one's worth, 0 to 1, for a bar.
+        share: how long its bar is, of 1 for the best; drawn so that what differs is seen.
     """
 
     direction: Direction
@@ -84,6 +84,7 @@ def direction_rows(move: MoveReview, unit: Unit, *, is_exact: bool) -> list[Dire
     """Return what each legal direction was worth, the best first."""
     ranked = sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
     most = move.values[move.best]
+    worst = max(most - min(move.values.values()), abs(most) / 10) or 1.0
     return [
         DirectionRow(
             each,
@@ -91,7 +92,7 @@ def direction_rows(move: MoveReview, unit: Unit, *, is_exact: bool) -> list[Dire
             each is move.played,
             value_text(move.values[each], unit, is_exact=is_exact),
             "" if each is move.best else number(unit, move.values[each] - most, signed=True),
-            min(max(move.values[each] / most, 0.0), 1.0) if most > 0 else float(each is move.best),
+            1 - 0.6 * (most - move.values[each]) / worst,
         )
         for each in ranked
     ]
@@ -144,8 +145,8 @@ def why_better(theme: Theme) -> str:
 def grade_word(grade: Grade, count: int) -> str:
     """Return what so many moves of a grade are called, without their number."""
     words = {
-        Grade.BEST: ngettext("best move", "best moves", count),
-        Grade.GOOD: ngettext("good move", "good moves", count),
+        Grade.BEST: ngettext("best", "best", count),
+        Grade.GOOD: ngettext("good", "good", count),
         Grade.INACCURACY: ngettext("inaccuracy", "inaccuracies", count),
         Grade.MISTAKE: ngettext("mistake", "mistakes", count),
         Grade.BLUNDER: ngettext("blunder", "blunders", count),

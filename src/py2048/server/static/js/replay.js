@@ -2,6 +2,7 @@
 import { BoardView } from "./board.js";
 import { isTaken } from "./input.js";
 import { toggleMotion } from "./motion.js";
+import { _ } from "./language.js";
 import { grouped } from "./numbers.js";
 import { check } from "./proof.js";
 import { ReviewSteps } from "./review.js";
@@ -132,7 +133,7 @@ class Replay {
     if (turn.motions) this.view.unmove({ motions: turn.motions.map(turned) }, board);
     else this.view.show(board);
     this.#write(board, score);
-    this.speech.say(`Back at move ${this.index}. Score ${score}.`);
+    this.speech.say(_("Back at move {ply}. Score {score}.", { ply: this.index, score }));
   }
 
   /** Run through the game, or stop. */
@@ -159,7 +160,6 @@ class Replay {
   #run(is) {
     clearTimeout(this.#timer);
     $("run").setAttribute("aria-pressed", String(is));
-    $("run").textContent = is ? "Pause" : "Play";
   }
 
   async #tick() {
@@ -183,7 +183,9 @@ class Replay {
     $("score").textContent = grouped(score);
     $("moves").textContent = grouped(this.index);
     $("place").value = this.index;
-    $("place").setAttribute("aria-valuetext", `move ${this.index} of ${this.turns.total}`);
+    $("ply").textContent = grouped(Math.min(this.index + 1, this.turns.total));
+    const place = { ply: this.index, count: this.turns.total };
+    $("place").setAttribute("aria-valuetext", _("Move {ply} of {count}", place));
     this.placed(this.index);
   }
 }
@@ -205,7 +207,7 @@ async function attempt(act) {
     await act();
   } catch {
     replay.stop();
-    $("status").textContent = "The server is away; try again in a moment.";
+    $("status").textContent = _("The server is away; try again in a moment.");
   }
 }
 
@@ -231,6 +233,7 @@ for (const name of ["first", "back", "forward", "last", "run"]) {
 $("place").addEventListener("input", by(() => replay.seek(Number($("place").value))));
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || isTaken(event)) return;
+  if (steps.takes(event)) return;
   if (event.shiftKey && event.code.startsWith("Arrow")) {
     replay.view.look(event.code.slice("Arrow".length).toLowerCase());
     event.preventDefault();
@@ -240,9 +243,9 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-attempt(() => replay.seek(0));
 const steps = new ReviewSteps(replay, $("game").dataset.game, by);
 replay.placed = (index) => steps.mark(index);
+attempt(() => replay.seek(steps.first));
 if ($("commitment") && $("secret").textContent) {
   check($("commitment").textContent, $("secret").textContent, $("proof"));
 }
