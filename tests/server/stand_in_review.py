@@ -11,7 +11,7 @@ from pathlib import Path
 
 SUMMARY = {
     "judge": "stand-in", "unit": "points", "exact": True, "reviewed": 1, "accuracy": 50.0,
-    "expected": 9.5, "loss": 2.0, "luck": 1.5,
+    "expected": 9.5, "most": 9.0, "loss": 2.0, "luck": 1.5,
     "counts": dict.fromkeys(("best", "good", "inaccuracy", "mistake", "blunder"), 1),
     "phases": [], "mistakes": [], "graph": "<svg></svg>",
 }  # fmt: skip
@@ -31,4 +31,4 @@ def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str
     mine.unlink()
     if (folder / "crash").exists():
         sys.exit("this is said to those who run the server")
-    return {"summary": SUMMARY, "moves": ["L", "R", "4", [2.0]]}
+    return {"summary": SUMMARY, "moves": ["L", "R", "4", [9.0], [{"L": 2.0, "R": 0.0}], [0.2], ["other"]]}
