@@ -31,4 +31,7 @@ def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str
     mine.unlink()
     if (folder / "crash").exists():
         sys.exit("this is said to those who run the server")
-    return {"summary": SUMMARY, "moves": ["L", "R", "4", [9.0], [{"L": 2.0, "R": 0.0}], [0.2], ["other"]]}
+    return {
+        "summary": SUMMARY,
+        "moves": ["L", "R", "4", [9.0], [{"L": 2.0, "R": 0.0}], [0.2], ["other"]],
+    }

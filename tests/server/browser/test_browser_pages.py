@@ -98,6 +98,7 @@ async def test_replay(player: Player) -> None:
     await moves_say(player, total)
     assert await cells(player) == [tile for row in state["board"] for tile in row]
     assert await player.text("#score") == f"{state['score']:,}"
+    await player.page.get_by_text("Proof", exact=True).click()
     await player.page.wait_for_selector("#proof.good")
     assert "is the commitment" in await player.text("#proof")
     await player.look("replay")

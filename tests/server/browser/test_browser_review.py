@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-import msgspec
 import pytest
 import sqlalchemy as sa
 from inside import add_game
@@ -16,7 +15,7 @@ from tests.server.browser.visiting import Arrive, Player, Server
 from py2048 import Direction, Record
 from py2048.review import review
 from py2048.review.puzzles import daily_puzzle
-from py2048.server.site.reviews import VERSION, summary_of
+from py2048.server.site.reviews import VERSION, kept
 from py2048.storage import Store, open_store
 from py2048.storage.schema import reviews
 from py2048.storage.values import utc_now
@@ -43,8 +42,7 @@ def add_review(store: Store, game_id: str, record: Record | None) -> None:
     row = {"game_id": game_id, "owner": "ada", "version": VERSION, "asked": "9", "attempts": 1,
            "claimed": "9", "done": 3, "finished": None, "summary": None, "moves": None}  # fmt: skip
     if record is not None:
-        summary = msgspec.to_builtins(summary_of(review(record, JUDGE)))
-        row |= {"finished": utc_now(), "summary": summary, "moves": ["", "", "", []]}
+        row |= {"finished": utc_now()} | kept(review(record, JUDGE))
     with store.write() as connection:
         connection.execute(sa.delete(reviews).where(reviews.c.game_id == game_id))
         connection.execute(sa.insert(reviews), row)
@@ -84,15 +82,16 @@ async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
     turns = await places(guest)
     assert len(turns) > 2
     boards = [record.start, *(board for board, _, _ in record.replay())]
-    wanted = turns if turns[0] else turns[1:]
-    await guest.page.click("#next-mistake")
-    await moves_say(guest, wanted[0])
+    wanted = turns
+    await moves_say(guest, wanted[0])  # it opens at the first
     assert await cells(guest) == [tile for row in boards[wanted[0]].rows for tile in row]
-    said = await guest.text(f".mistakes > [data-turn='{wanted[0]}'] .verdict")
-    await guest.status(said)
-    await guest.page.evaluate("() => document.activeElement.blur()")
-    await guest.press("n")
+    await guest.page.wait_for_selector("#options li")
+    await guest.page.click("#next-mistake")
     await moves_say(guest, wanted[1])
+    await guest.page.wait_for_selector("#options li")
+    item = guest.page.locator(f".mistakes > [data-turn='{wanted[1]}'] .verdict")
+    assert await guest.text("#headline") in (await item.text_content() or "")
+    await guest.page.evaluate("() => document.activeElement.blur()")
     await guest.press("p")
     await moves_say(guest, wanted[0])
     assert await guest.page.locator(".mistakes > [aria-current]").count() == 1
@@ -101,6 +100,7 @@ async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
     await moves_say(guest, turns[-1])
     await guest.press("n")
     await guest.status("No mistake comes after this.")
+    await guest.page.click("#critical summary")
     first = guest.page.locator(".mistakes .show").first
     item = guest.page.locator(".mistakes > li").first
     await first.focus()
@@ -108,6 +108,34 @@ async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
     await moves_say(guest, int(await item.get_attribute("data-turn") or -1))
     await guest.page.locator("#review-graph").click(position={"x": 2, "y": 20})
     await moves_say(guest, 0)
+
+
+async def test_a_mistake_is_tried_again(guest: Player, store: Store) -> None:
+    """What was best is hidden until a move is made, by an arrow or a button; Escape shows it."""
+    game, record = finished(store)
+    add_review(store, game, record)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector("#options li")
+    marks = "#board[data-best][data-played]"
+    assert await guest.page.locator(marks).count() == 1
+    best = await guest.page.get_attribute("#board", "data-best")
+    played = await guest.page.get_attribute("#board", "data-played")
+    place = await guest.text("#moves")
+    await guest.page.click("#try")
+    assert await guest.page.locator("#board[data-best], #options li:visible").count() == 0
+    assert await violations(guest) == []
+    await guest.look("review-try")
+    await guest.press("Escape")
+    await guest.page.wait_for_selector(marks)
+    for way, said in ((played, "is best"), (best, "Right: ")):
+        await guest.page.click("#try")
+        await guest.press(f"Arrow{str(way).capitalize()}")
+        assert said in await guest.text("#headline")
+        assert await guest.page.locator(marks).count() == 1
+    await guest.page.click("#try")
+    await guest.page.click(f"#tries [data-direction={best}]")
+    assert "Right: " in await guest.text("#headline")
+    assert await guest.text("#moves") == place
 
 
 async def test_a_position_of_the_replay_is_played_on(guest: Player, store: Store) -> None:
@@ -150,7 +178,8 @@ async def test_a_review_without_scripts(arrive: Arrive, store: Store) -> None:
     await guest.page.goto(f"{guest.url}/game/{game}")
     assert await guest.page.get_by_role("img", name="Accuracy").count() == 1
     assert await guest.page.locator(".mistakes .mini").count() == len(await places(guest))
-    assert "best was" in await guest.text(".mistakes .verdict")
+    await guest.page.click("#critical summary")
+    assert "was best." in await guest.text(".mistakes .verdict")
     assert await guest.page.get_by_role("button", name="Show in the replay").count() == 0
     await guest.page.locator(".mistakes").get_by_role("button", name="Play on").first.click()
     await guest.page.wait_for_url("**/?game=*")

@@ -353,7 +353,11 @@ def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
     for move in reviewing(game, judge):
         moves.append(move)
         note(len(moves))
-    review = Review.of(game, judge, moves)
+    return kept(Review.of(game, judge, moves))
+
+
+def kept(review: Review) -> dict[str, object]:
+    """Return a review as it is kept: its summary and its moves."""
     return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _packed(review)}
 
 

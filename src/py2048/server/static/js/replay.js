@@ -160,6 +160,7 @@ class Replay {
   #run(is) {
     clearTimeout(this.#timer);
     $("run").setAttribute("aria-pressed", String(is));
+    $("run-said").textContent = is ? _("Pause") : _("Play");
   }
 
   async #tick() {
