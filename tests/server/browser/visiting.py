@@ -98,7 +98,7 @@ class Player:
         await self.page.goto(self.url + path)
         if path.partition("?")[0] == "/":
             await self.page.wait_for_selector(".tile")
-            await self.page.wait_for_selector("#rules-summary:not(:empty)")
+            await self.page.wait_for_selector("#rules-summary:not(:empty)", state="attached")
 
     async def deal(self, rules: str = "classic", mode: str = "casual") -> str:
         """Begin a game over a socket of the page and go to its board; return the game's id."""
