@@ -55,12 +55,6 @@ STRIDE = 512
 WIDTH, HEIGHT = 1200, 630
 """The size of a picture, what social sites show without cutting."""
 
-REVIEW_WORDS = {
-    "luck_word": lambda luck, unit, expected: luck_word(luck, Unit(unit), expected),
-    "grade_word": lambda grade, count: grade_word(Grade(grade), count),
-}
-"""What the template of a review says by itself."""
-
 _MAX_REPLAYS = 16
 _TURN = re.compile("[0-9]{1,7}")
 _EDGE, _SIDE = 60, 510
@@ -98,7 +92,8 @@ async def show(request: Request, user: User) -> Response:
         review=review,
         max_moves=MAX_MOVES,
         reviews_games=services.settings.reviews > 0,
-        **REVIEW_WORDS,
+        luck_word=lambda luck, unit, expected: luck_word(luck, Unit(unit), expected),
+        grade_word=lambda grade, count: grade_word(Grade(grade), count),
     )
 
 
