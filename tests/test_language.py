@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from py2048 import language
 from py2048.language import number, set_language, use_language
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+
+import messages
 
 
 def test_english_is_read_without_a_file() -> None:
@@ -69,3 +75,35 @@ def test_a_number_is_written_as_its_reader_writes_it() -> None:
     assert (number(7412), number(-98.66, 1)) == ("7,412", "-98.7")
     with use_language("pt"):
         assert (number(7412), number(-98.66, 1)) == ("7.412", "-98,7")
+
+
+@pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
+def test_every_text_has_its_translation(code: str) -> None:
+    """Each text of the sources is translated by a person, with the same names of values.
+
+    What is read at run time is what translators wrote: `make messages` brings them together.
+    """
+    found = {message.id: message for message in messages.extracted() if message.id}
+    known = {message.id: message for message in messages.read(code) if message.id}
+    assert found.keys() == known.keys()
+    names = re.compile(r"\{\w+\}|%\(\w+\)s")
+    for key, message in known.items():
+        assert messages.is_translated(message), key
+        one, *_more, last = (key, key) if isinstance(key, str) else key
+        told = (message.string,) if isinstance(message.string, str) else message.string
+        assert set(names.findall(told[-1])) == set(names.findall(last)), key
+        assert set(names.findall(told[0])) <= set(names.findall(one + last)), key
+
+
+@pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
+def test_what_is_read_is_what_is_written(code: str) -> None:
+    """The compiled catalogue and the texts of the pages' scripts are those of the translators."""
+    written, compiled = messages.read(code), language.catalogue(code)
+    for message in written:
+        if isinstance(message.id, str) and message.id:
+            assert compiled.gettext(message.id) == message.string
+        elif message.id:
+            told = {compiled.ngettext(*message.id, count) for count in range(200)}
+            assert told == set(message.string)
+    script = messages.SCRIPTS / f"messages-{code}.js"
+    assert script.read_text(encoding="utf-8") == messages.script_of(written)
