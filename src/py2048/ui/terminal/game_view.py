@@ -411,7 +411,7 @@ def spread(sections: list[Section], rows: int) -> list[Content]:
     gap, more = divmod(spare, len(sections))
     lines: list[Content] = []
     for index, section in enumerate(sections):
-        above = min(MAX_GAP, gap + (index < more))
+        above = min(MAX_GAP if index else 1, gap + (index < more))
         lines += [*[Content()] * above, *section.lines]
         lines += [Content()] * (section.rows - len(section.lines))
     return lines

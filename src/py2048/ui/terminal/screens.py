@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from rich.markup import escape
 from textual import events
@@ -33,12 +33,14 @@ from py2048.ui.shared.actions import (
 )
 from py2048.ui.shared.describe import GRADE_SYMBOLS
 from py2048.ui.shared.motion import BoardTransition
-from py2048.ui.shared.practice import PracticeRun
 from py2048.ui.shared.review import DirectionRow, GameReview
 from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal.board import Canvas, TerminalBoard, fit, to_strip
 from py2048.ui.terminal.game_view import ARROWS, bar, key_bar, key_of
+
+if TYPE_CHECKING:
+    from py2048.ui.shared.practice import PracticeRun
 
 Answer = TypeVar("Answer")
 
@@ -235,6 +237,7 @@ class BoardScreen(ModalDialog[Answer]):
         self.board = TerminalBoard()
         self.board.set_theme(theme)
         self.facts = Static(id="screen-facts")
+        self._side = VerticalScroll(self.facts, id="screen-side", can_focus=False)
         self.title_line = Static(id="screen-title")
         self.is_narrow = False
         self._bar = Static(id="screen-bar")
@@ -254,8 +257,7 @@ class BoardScreen(ModalDialog[Answer]):
         with Container(id="screen-middle"):
             with Container(id="screen-stage"):
                 yield self.board
-            with VerticalScroll(id="screen-side", can_focus=False):
-                yield self.facts
+            yield self._side
         if self.graph is not None:
             yield self.graph
         yield self._bar
@@ -283,10 +285,10 @@ class BoardScreen(ModalDialog[Answer]):
             )
         rest = height - 1 - (0 if is_short else 1 + graph_rows)
         rows, columns = self.shape
-        if is_narrow:
-            across, down = width - 2, rest - min(NARROW_FACTS_ROWS, rest // 2)
-        else:
-            across, down = width - FACTS_COLUMNS - 4, rest
+        facts = min(NARROW_FACTS_ROWS, rest // 2) if is_narrow else rest
+        self._side.styles.max_height = max(1, facts)
+        across = width - 2 if is_narrow else width - FACTS_COLUMNS - 4
+        down = rest - facts if is_narrow else rest
         self.board.set_grid(fit(across, down, rows, columns) if down > 0 else None)
         self.is_narrow = is_narrow
         self._bar.update(key_bar(width, self.keys))
@@ -431,15 +433,16 @@ class ReviewScreen(BoardScreen[bool]):
         badge = f"[bold {COLOURS[grade]}]{escape(review.badge)}[/]"
         accuracy = _("Accuracy {share} %").format(share=number(review.accuracy or 0.0, 1))
         figures = escape(", ".join(review.figures).capitalize().replace("-", "\N{MINUS SIGN}"))
-        about = f"[$text-muted]{figures}\n{escape(review.summary)}[/]"
+        whole = review.summary if review.review else ""
+        about = f"[$text-muted]{figures}\n{escape(whole)}[/]"
         moves = self.move_lines(review.rows)
         if self.is_narrow:
             moves = ["  ".join(moves[at : at + 2]) for at in range(0, len(moves), 2)]
             return [badge, *moves, escape(review.headline), review.place, accuracy, about]
         counts, columns = review.counts, FACTS_COLUMNS - 4
-        whole, before, strip = sum(counts.values()) or 1, 0, ""
+        judged, before, strip = len(review.moves) or 1, 0, ""
         for each, count in counts.items():
-            ends = [round(columns * done / whole) for done in (before, before + count)]
+            ends = [round(columns * done / judged) for done in (before, before + count)]
             strip += f"[{COLOURS[each]}]{'━' * (ends[1] - ends[0])}[/]"
             before += count
         fine = counts[Grade.BEST] + counts[Grade.GOOD]
