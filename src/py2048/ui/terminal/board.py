@@ -157,8 +157,12 @@ class TerminalBoard(Widget):
             self.refresh(*(Region(0, row, columns, 1) for row in changed))
 
     def render_line(self, y: int) -> Strip:
-        """Return one row of the picture."""
-        self._draw()
+        """Return one row of the picture.
+
+        Drawn anew while rows are painted, a row that has been passed would stay as it was.
+        """
+        if y >= len(self._strips):
+            self._draw()
         return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
