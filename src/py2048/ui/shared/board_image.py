@@ -1,7 +1,7 @@
 """What Pillow draws: boards and their tiles, films of games, faces and icons of buttons.
 
-No display is needed, and no font of the system: digits are our own set, so that a tile looks the
-same on every machine. They are those of Inter ExtraBold, under the SIL Open Font License 1.1.
+No display is needed, and no font of the system, so that a tile looks the same on every machine:
+`digits.ttf` holds the digits and a few letters of Inter 4, under the SIL Open Font License 1.1.
 """
 
 from __future__ import annotations
@@ -173,14 +173,12 @@ def glyph(name: str, side: int) -> Image.Image:
     mask = Image.new("L", (120, 120))
     pen = ImageDraw.Draw(mask)
 
-    def line(*points: tuple[float, float]) -> None:
-        pen.line([(6 * x, 6 * y) for x, y in points], 255, STROKE, "curve")
+    half = STROKE / 2 - 0.5
+    for text in filter(None, LINES.get(name, "").split("; ")):
+        points = [tuple(6 * float(each) for each in place.split(",")) for place in text.split()]
+        pen.line(points, 255, STROKE, "curve")
         for x, y in points:
-            half = STROKE / 2 - 0.5
-            pen.ellipse((6 * x - half, 6 * y - half, 6 * x + half, 6 * y + half), 255)
-
-    for points in LINES.get(name, ()):
-        line(*points)
+            pen.ellipse((x - half, y - half, x + half, y + half), 255)
     match name:
         case "undo":
             pen.arc((42, 37, 96, 101), -90, 90, 255, STROKE)
@@ -194,26 +192,22 @@ def glyph(name: str, side: int) -> Image.Image:
     return mask.resize((side, side), Image.Resampling.LANCZOS)
 
 
-LINES: dict[str, tuple[tuple[tuple[float, float], ...], ...]] = {
-    "undo": (((7, 3), (3, 7), (7, 11)), ((3, 7), (11.5, 7)), ((11.5, 16), (8, 16))),
-    "hint": (((7.5, 15.5), (12.5, 15.5)), ((8.5, 18), (11.5, 18))),
-    "new": (((10, 4), (10, 16)), ((4, 10), (16, 10))),
-    "pause": (((7, 4.5), (7, 15.5)), ((13, 4.5), (13, 15.5))),
-    "back": (((12.5, 4), (6.5, 10), (12.5, 16)),),
-    "forward": (((7.5, 4), (13.5, 10), (7.5, 16)),),
-    "first": (((15, 4), (9, 10), (15, 16)), ((5, 4), (5, 16))),
-    "last": (((5, 4), (11, 10), (5, 16)), ((15, 4), (15, 16))),
-    "share": (
-        ((10, 3), (10, 12)),
-        ((6.5, 6), (10, 2.5), (13.5, 6)),
-        ((4, 11), (4, 17), (16, 17), (16, 11)),
-    ),
-    "left": (((16, 10), (4, 10)), ((9, 5), (4, 10), (9, 15))),
-    "right": (((4, 10), (16, 10)), ((11, 5), (16, 10), (11, 15))),
-    "up": (((10, 16), (10, 4)), ((5, 9), (10, 4), (15, 9))),
-    "down": (((10, 4), (10, 16)), ((5, 11), (10, 16), (15, 11))),
+LINES = {
+    "undo": "7,3 3,7 7,11; 3,7 11.5,7; 11.5,16 8,16",
+    "hint": "7.5,15.5 12.5,15.5; 8.5,18 11.5,18",
+    "new": "10,4 10,16; 4,10 16,10",
+    "pause": "7,4.5 7,15.5; 13,4.5 13,15.5",
+    "back": "12.5,4 6.5,10 12.5,16",
+    "forward": "7.5,4 13.5,10 7.5,16",
+    "first": "15,4 9,10 15,16; 5,4 5,16",
+    "last": "5,4 11,10 5,16; 15,4 15,16",
+    "share": "10,3 10,12; 6.5,6 10,2.5 13.5,6; 4,11 4,17 16,17 16,11",
+    "left": "16,10 4,10; 9,5 4,10 9,15",
+    "right": "4,10 16,10; 11,5 16,10 11,15",
+    "up": "10,16 10,4; 5,9 10,4 15,9",
+    "down": "10,4 10,16; 5,11 10,16 15,11",
 }
-"""The lines of icons, in a square of 20 pixels."""
+"""The lines of icons, by their points in a square of 20 pixels."""
 
 
 def digits(value: int, side: int) -> tuple[str, int]:
