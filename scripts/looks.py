@@ -311,6 +311,8 @@ def visit(place: Path, page: Page, url: str, path: Any, deed: Callable[[Page], N
     """Take the picture of a page."""
     page.goto(url + (path if isinstance(path, str) else path()))
     page.wait_for_load_state("networkidle")
+    if page.locator("#board").count():
+        page.wait_for_selector(".tile")
     deed(page)
     page.wait_for_timeout(200)
     page.screenshot(path=place)
@@ -349,6 +351,8 @@ def look(
         desk.key(*keys, *([key] if key else []))
         desk.pump(wait)
         around = [each for each in (desk.root, *desk.root.winfo_children()) if is_window(each)]
+        large = [each for each in around if each.winfo_width() > desk.root.winfo_width()]
+        around = large or around
         desk.look().crop((
             max(0, min(each.winfo_rootx() for each in around)),
             max(0, min(each.winfo_rooty() for each in around)),
