@@ -242,16 +242,17 @@ def hint(page: Page) -> None:
 def end(page: Page) -> None:
     """Make the last move of the game and wait for its review."""
     page.keyboard.press(f"Arrow{str(the_game(1, SECRET).turns[-1].direction).capitalize()}")
+    page.wait_for_selector("dialog[open]")
     reviewed(page)
 
 
 def reviewed(page: Page) -> None:
-    """Wait for the review of the game, but not for ever."""
+    """Ask for the review of the game where it must be asked for, and wait, but not for ever."""
     with suppress(Error):
-        page.get_by_text(re.compile(r"\d %|next mistake", re.IGNORECASE)).first.wait_for(
-            timeout=8000
-        )
-    page.wait_for_timeout(1000)
+        page.get_by_role("button", name="Review this game").click(timeout=500)
+    with suppress(Error):
+        page.wait_for_function(REVIEWED, timeout=15_000)
+    page.wait_for_timeout(500)
 
 
 def press(key: str) -> Callable[[Page], None]:

@@ -88,11 +88,12 @@ async def test_targets_of_the_page_for_playing(player: Player) -> None:
 async def test_nothing_jumps_while_playing(player: Player) -> None:
     """Hints, messages, moves, the end of a game and its review move nothing on the page."""
     await player.visit()
+    await player.choose("greedy")  # which is quick; in a dialog, so the page comes anew
+    await player.visit()
     await player.page.wait_for_load_state("networkidle")
-    await player.ask()  # which opens a dialog, to choose a player that is quick
     await player.page.evaluate(SHIFTS)
     await player.press("ArrowLeft", "ArrowUp", "ArrowUp", "ArrowUp", "?")
-    await player.settle()
+    await player.page.wait_for_selector("#board[data-best]")
     await player.press("ArrowDown", "u", "x", "x")
     await player.settle()
     assert await player.page.evaluate("window.shifts") == []
