@@ -77,6 +77,7 @@ def spoken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def left_out(text: str, *names: str) -> set[str]:
     """Return the English words in a text, but for names."""
-    text = re.sub(r"\S*/\w\S*|guest \w+", "", text)  # addresses, and guests by their numbers
+    # Addresses, files, and guests by their numbers are names.
+    text = re.sub(r"\S*/\w\S*|\S*\.json|guest \w+", "", text)
     words = set(re.findall(r"[A-Za-z]{2,}", text))
     return {word for word in words if word.lower() not in NAMES.union(names)}

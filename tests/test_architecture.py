@@ -17,23 +17,23 @@ import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
     "arena": (8, 790),
-    "cli": (17, 2800),
+    "cli": (17, 2820),
     "compiled": (12, 2510),
     "courses": (53, 8540),
     "envs": (8, 1330),
     "game": (6, 930),
     "ntuple": (8, 1580),
     "players": (9, 730),
-    "review": (11, 1370),
+    "review": (11, 1380),
     "rules": (3, 440),
     "search": (8, 1780),
-    "server": (33, 5670),
+    "server": (34, 6160),
     "session": (7, 1210),
     "solving": (13, 2210),
-    "storage": (16, 2070),
+    "storage": (16, 2100),
     "testing": (3, 190),
     "training": (7, 1880),
-    "ui": (29, 5350),
+    "ui": (31, 7160),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
 lines in all; a commit that raises one says why."""
@@ -102,10 +102,10 @@ def test_each_package_keeps_to_its_budget() -> None:
 def test_the_whole_keeps_to_its_budget() -> None:
     """The package, its tests and its pages together stay what one person can hold in mind."""
     files, lines = count_lines.counted(PACKAGE)
-    assert files <= 259
-    assert lines <= 42_000
-    assert count_lines.counted(ROOT / "tests")[1] <= 30_900
-    assert count_lines.word_count() <= 44_600
+    assert files <= 263
+    assert lines <= 44_400
+    assert count_lines.counted(ROOT / "tests")[1] <= 32_000
+    assert count_lines.word_count() <= 45_150
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path: Path) -> None:

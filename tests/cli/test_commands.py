@@ -88,8 +88,8 @@ def test_hint_says_what_comes_where_that_is_known(capsys: pytest.CaptureFixture[
     assert (answer["unit"], answer["policy"]) == ("points", "ntuple")
     assert f" {max(answer['values'].values()):,.0f} points" in rows[1]
     tile, made, games = answer["chance"].values()
-    assert re.match(r"About [\d,]+ points to come if ntuple plays on\. ", said)
-    assert said.endswith(f" ntuple made {tile} in {made:,} of {games:,} games from this stage.")
+    assert re.match(r"About [\d,]+ points to come with good play\. ", said)
+    assert said.endswith(f" {tile} was made in {made:,} of {games:,} games.")
 
 
 def test_what_rounds_to_no_loss_is_none(capsys: pytest.CaptureFixture[str]) -> None:
