@@ -87,7 +87,7 @@ MAX_PIXELS = 12_000_000
 
 
 def photo_of(image: Image.Image, master: tk.Misc) -> tk.PhotoImage:
-    """Return a picture for Tk, in a format that it reads; Pillow's bridge is no part of it."""
+    """Return a picture for Tk, in a format that it reads; without the bridge of Pillow."""
     if image.mode == "RGB":  # written here, the first picture waits for no plug-ins of Pillow
         kind, data = "ppm", b"P6 %d %d 255\n" % image.size + image.tobytes()
     else:

@@ -212,7 +212,7 @@ def result_of(
         field: the scores of all others on the same tiles, for a daily game; by default it is
             compared with the `earlier` ones.
         streak: the days in a row, for a daily game.
-        is_by_computer: whether a computer player made a move of it: it is no one's best then,
+        is_by_computer: whether a computer player made a move of it: it is not a best then,
             and not reviewed by itself.
     """
     is_daily = field is not None

@@ -361,7 +361,7 @@ class GameReview:
 
     @property
     def why(self) -> str:
-        """What made the best move better, as a sentence; empty where the move is no mistake."""
+        """What made the best move better, as a sentence; empty unless it was a mistake."""
         move = self.move
         if move is None or not move.grade.is_mistake:
             return ""
