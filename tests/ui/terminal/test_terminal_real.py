@@ -45,6 +45,8 @@ class Terminal:
             "COLORTERM": "truecolor",
             "PY2048_HOME": str(data_folder),
         }
+        for name in ("COLUMNS", "LINES"):  # of the terminal of whoever runs the tests
+            environment.pop(name, None)
         self.process = pexpect.spawn(
             sys.executable, ["-c", PLAY], env=environment, dimensions=(ROWS, COLUMNS)
         )
