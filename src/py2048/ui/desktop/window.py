@@ -33,10 +33,6 @@ TOOLS = (
 )
 """The buttons: their actions, words and icons."""
 
-TEACHING = N_("Join equal tiles. Make 2048."), N_("Join equal tiles.")
-FIRST_MOVES = 3
-"""A player is taught for so many moves."""
-
 
 class MainWindow:
     """What is seen of the game: everything is drawn, and lies where the window has room for it.
@@ -443,8 +439,8 @@ class ScoreHeader(tk.Canvas):
         status = self.status
         if status.note:
             return [status.note]
-        if status.moves < FIRST_MOVES:
-            return [_(text) for text in TEACHING]
+        if status.teaching:
+            return [status.teaching]
         said = [_("Next: {tile}").format(tile=status.next_tile), *status.facts]
         return [" · ".join(said[:count]) for count in range(len(said), 0, -1)]
 

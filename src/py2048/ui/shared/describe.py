@@ -165,11 +165,6 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
     return number(value, 1)
 
 
-def loss_text(loss: float) -> str:
-    """Return what a move loses against the best as a short text: "0" or such as "-1,203"."""
-    return f"{-round(loss):,}"
-
-
 def spoken(text: str) -> str:
     """Return a text with its signs in words, which not every screen reader says."""
     return text.replace("+", _("plus {n}").format(n="")).replace("-", _("minus {n}").format(n=""))

@@ -209,11 +209,5 @@ def teaching(rules: Rules, moves: int) -> str:
     if moves >= TEACHING_MOVES:
         return ""
     if rules.target is None:
-        return _("Join equal tiles. Arrow keys move every tile at once.")
-    text = _("Join equal tiles. Make {target}. Arrow keys move every tile at once.")
-    return text.format(target=rules.target)
-
-
-def next_goal(board: Board) -> str:
-    """Return which tile to make next: "Next: 1024"."""
-    return _("Next: {tile}").format(tile=2 * board.max_tile)
+        return _("Join equal tiles.")
+    return _("Join equal tiles. Make {target}.").format(target=rules.target)

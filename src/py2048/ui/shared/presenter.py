@@ -12,6 +12,7 @@ from py2048.language import N_, _
 from py2048.session import Event, Session, events
 from py2048.ui.shared import motion
 from py2048.ui.shared.describe import describe
+from py2048.ui.shared.hints import teaching
 from py2048.ui.shared.result import Result, kind_of, result_of
 from py2048.ui.shared.screen import CoachStatus, FileKind, ListRequest, Status
 
@@ -261,6 +262,7 @@ class Presenter:
                 session.game.can_undo,
                 session.game.can_redo,
                 2 * game.board.max_tile,
+                teaching(game.rules, game.ply),
             )
         )
 

@@ -53,6 +53,7 @@ class Status:
         can_undo: whether there is a move to take back.
         can_redo: whether there is a move to play again.
         next_tile: the tile to make next, larger than all there are.
+        teaching: the line that teaches the game during its first moves, else empty.
     """
 
     rules: str = ""
@@ -64,6 +65,7 @@ class Status:
     can_undo: bool = False
     can_redo: bool = False
     next_tile: int = 0
+    teaching: str = ""
 
     @property
     def facts(self) -> list[str]:

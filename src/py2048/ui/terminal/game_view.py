@@ -21,7 +21,7 @@ from textual.widgets import Static
 from py2048.direction import Direction
 from py2048.language import N_, _, number
 from py2048.ui.shared.actions import UserAction
-from py2048.ui.shared.hints import TEACHING_MOVES, options_of, way_of
+from py2048.ui.shared.hints import options_of, way_of
 from py2048.ui.shared.screen import CoachStatus, Status
 from py2048.ui.shared.themes import DEFAULT_THEME, MOTION_MS, Theme
 from py2048.ui.terminal.board import (
@@ -362,9 +362,7 @@ class GameView(Container):
             said = whole_words([f"{ARROWS[each.direction]} {each.text}" for each in options], width)
         if not said and self.grid is not None and self.grid.shows_powers:
             said = _("11 means 2048")
-        said = said or self.status.note or self.status.help.capitalize()
-        if not said and self.status.moves < TEACHING_MOVES:
-            said = _("Arrows slide, equal tiles join.")
+        said = said or self.status.note or self.status.help.capitalize() or self.status.teaching
         lines = textwrap.wrap(said, width)
         return lines if len(lines) <= self._message_rows else []
 

@@ -22,7 +22,7 @@ globalThis.messages = {
 "Go on as a guest": "Continuar como convidado",
 "Good. {way} was a little better.": "Bem. {way} era um pouco melhor.",
 "Good: {move} is nearly as good as {best}.": "Bem: {move} é quase tão boa como {best}.",
-"Join equal tiles. Make 2048.": "Junte peças iguais. Faça 2048.",
+"Join equal tiles. Make {target}.": "Junte peças iguais. Faça {target}.",
 "Keep playing": "Continuar a jogar",
 "Keys pressed until then are not kept.": "As teclas premidas até lá não contam.",
 "Left": "Esquerda",

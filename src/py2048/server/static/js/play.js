@@ -560,8 +560,8 @@ class Table {
     const { rules, mode, category, can_undo, can_redo, game, day } = this.game;
     const over = this.game.outcome !== "playing";
     $("rules-name").textContent = rules.name;
-    $("rules-summary").textContent =
-      rules.name === "classic" ? _("Join equal tiles. Make 2048.") : rules.summary;
+    const { target } = rules;
+    $("rules-summary").textContent = target ? _("Join equal tiles. Make {target}.", { target }) : rules.summary;
     const kind = mode === "battle" ? this.#rivals?.time : day && _("daily {day}", { day });
     badge("mode", kind || (mode === "casual" ? "" : mode));
     badge("category", { plain: "", position: _("from a position") }[category] ?? category);
