@@ -120,6 +120,36 @@ class Photos:
         self._pixels = 0
 
 
+class Drawn(tk.Canvas):
+    """A canvas that draws itself, anew in another size or theme.
+
+    Args:
+        parent: the widget to stand in.
+        theme: its colours.
+    """
+
+    def __init__(self, parent: tk.Misc, theme: Theme) -> None:
+        super().__init__(parent, highlightthickness=0, borderwidth=0, background=theme.page)
+        self._theme, self._photos = theme, Photos(self)
+        self.bind("<Configure>", lambda _: self.draw())
+
+    def destroy(self) -> None:
+        """Close, and free the pictures at once: a thread that collects garbage waits for Tk's."""
+        super().destroy()
+        self._photos.clear()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._theme = theme
+        self._photos.clear()
+        self.configure(background=theme.page)
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw all there is to see."""
+        raise NotImplementedError
+
+
 # Buttons
 
 ROW = 28

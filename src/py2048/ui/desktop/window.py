@@ -10,7 +10,7 @@ from functools import partial
 from py2048.language import N_, _, number
 from py2048.ui.desktop import style
 from py2048.ui.desktop.board_view import CanvasBoard
-from py2048.ui.desktop.style import RING, Button, Photos, cut, font, measured, wrapped, write
+from py2048.ui.desktop.style import RING, Button, Drawn, cut, font, measured, wrapped, write
 from py2048.ui.shared.actions import ACTIONS, UserAction
 from py2048.ui.shared.board_image import BoardGrid, face
 from py2048.ui.shared.screen import CoachStatus, Status
@@ -207,7 +207,7 @@ class MainWindow:
             self.lay_out()
 
 
-class TextLine(tk.Canvas):
+class TextLine(Drawn):
     """Words that wrap, below the board; where there is no room for all of them, they end early.
 
     Attributes:
@@ -217,20 +217,17 @@ class TextLine(tk.Canvas):
     """
 
     def __init__(self, root: tk.Tk, theme: Theme) -> None:
-        super().__init__(root, highlightthickness=0, borderwidth=0)
+        super().__init__(root, theme)
         self.text, self.lines, self.unit = "", LINES, 1.0
-        self.set_theme(theme)
-        self.bind("<Configure>", lambda _: self.show(self.text))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self._theme = theme
-        self.configure(background=theme.page)
-        self.show(self.text)
 
     def show(self, text: str) -> None:
         """Show a text; the first of several lines is the larger."""
         self.text = text
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw the words that have room."""
+        text = self.text
         self.delete("all")
         width, unit, y = self.winfo_width(), self.unit, 0
         lead, _newline, rest = text.rpartition("\n")
@@ -245,7 +242,7 @@ class TextLine(tk.Canvas):
                 y += 1
 
 
-class CoachRow(tk.Canvas):
+class CoachRow(Drawn):
     """What the coach says: a bar, as full as the position is good, and words beside it.
 
     Attributes:
@@ -254,29 +251,19 @@ class CoachRow(tk.Canvas):
     """
 
     def __init__(self, root: tk.Tk, theme: Theme) -> None:
-        super().__init__(root, highlightthickness=0, borderwidth=0)
+        super().__init__(root, theme)
         self.status: CoachStatus | None = None
         self.line = ""
-        self._photos = Photos(self)
-        self.set_theme(theme)
-        self.bind("<Configure>", lambda _: self.show(self.status))
-
-    def destroy(self) -> None:
-        """Close, and free the pictures at once, as `CanvasBoard.destroy` says."""
-        super().destroy()
-        self._photos.clear()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self._theme = theme
-        self._photos.clear()
-        self.configure(background=theme.page)
-        self.show(self.status)
 
     def show(self, status: CoachStatus | None) -> None:
-        """Show what the coach says now, in fewer words where there is no room for all."""
+        """Show what the coach says now."""
         self.status = status
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw bar and words, in fewer words where there is no room for all."""
         self.delete("all")
+        status = self.status
         width, height, theme = self.winfo_width(), self.winfo_height(), self._theme
         if status is None or height < 10:
             return
@@ -355,36 +342,20 @@ class NoticeBar(tk.Frame):
         self.place(x=left, y=top, width=width)
 
 
-class ScoreHeader(tk.Canvas):
+class ScoreHeader(Drawn):
     """The rules and what comes next at the left, the scores at the right."""
 
     def __init__(self, parent: tk.Misc, theme: Theme) -> None:
-        super().__init__(parent, highlightthickness=0, borderwidth=0)
-        self._theme = theme
-        self._photos = Photos(self)
+        super().__init__(parent, theme)
         self._gain_at = 0.0, 0.0, 0.0
         self._timer = ""
         self.status = Status()
-        self.bind("<Configure>", lambda _: self._draw())
-        self.set_theme(theme)
-
-    def destroy(self) -> None:
-        """Close, and free the pictures at once, as `CanvasBoard.destroy` says."""
-        super().destroy()
-        self._photos.clear()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self._theme = theme
-        self._photos.clear()
-        self.configure(background=theme.page)
-        self._draw()
 
     def show(self, status: Status) -> None:
         """Show the scores."""
         if status != self.status:
             self.status = status
-            self._draw()
+            self.draw()
 
     def show_gain(self, points: int) -> None:
         """Show points in the corner of the score for a moment, in place of those before."""
@@ -405,7 +376,8 @@ class ScoreHeader(tk.Canvas):
         self.delete("gain")
         self.itemconfigure("caption", state="normal")
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
+        """Draw the title, the line below it and the scores."""
         width, height = self.winfo_width(), self.winfo_height()
         if width < 20:
             return
