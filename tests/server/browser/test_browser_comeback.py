@@ -84,7 +84,7 @@ async def test_a_battle(arrive: Arrive) -> None:
     await one.page.goto(f"{one.url}/battle")
     assert await violations(one) == []
     await one.page.select_option("[name=rules]", "8x8")
-    await one.page.select_option("[name=minutes]", "1")
+    await one.page.check("[name=minutes][value='1']")
     await one.page.click("button:has-text('Offer')")
     link = await one.page.locator("#link").input_value()
     assert await violations(one) == []
@@ -95,7 +95,7 @@ async def test_a_battle(arrive: Arrive) -> None:
     await one.page.click("#start:enabled")
     for player in (one, two):
         await player.page.wait_for_selector("#rivals .mini", timeout=20_000)
-    await one.reads("live", "Play!")
+    await one.reads("live", "Play.")
     for _ in range(3):
         await one.press("ArrowLeft", "ArrowDown", "ArrowRight")
         await one.settle()
