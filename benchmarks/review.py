@@ -32,7 +32,7 @@ class Check(NamedTuple):
     Attributes:
         rules: the rules.
         judge: the spec of the judge.
-        longest: about so many moves of a game are reviewed at most.
+        longest: about how many moves of a game are reviewed at most.
         players: their specs, from the weakest to the strongest.
     """
 

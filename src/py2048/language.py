@@ -62,7 +62,7 @@ def _(text: str) -> str:
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """Return the text for so many things, by the language's own rule for numbers."""
+    """Return the text for `n` things, by the rule of the language."""
     code = language()
     if code == ENGLISH:
         return one if count == 1 else many

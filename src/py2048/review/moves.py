@@ -66,7 +66,7 @@ def grade_of(share: float) -> Grade:
 def accuracy_of(lost: float, stake: float) -> float:
     """Return the accuracy of moves that lost so much where random ones would lose `stake`.
 
-    It is 100 for the best moves, and 0 for those that are no better than random ones.
+    It is 100 for the best moves, and 0 for those that are not better than random ones.
     """
     return round(100 * max(1 - lost / stake, 0.0), 2) if stake else 100.0
 
