@@ -62,7 +62,7 @@ def _(text: str) -> str:
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """Return the text for `n` things, by the rule of the language."""
+    """Return the text for `count` things, by the rule of the language."""
     code = language()
     if code == ENGLISH:
         return one if count == 1 else many

@@ -45,7 +45,7 @@ figcaption { margin-top: .75rem; font-size: .875rem; }
 .plot { color: var(--ink); }
 .plot .line { color: var(--accent); }
 """
-"""The look, in the custom properties that whoever writes a page gives it (`Theme`'s names)."""
+"""The look, in the custom properties that a page gives it (`Theme`'s names)."""
 
 
 def page(reviews: Sequence[Review], colours: str = "") -> str:

@@ -9,7 +9,7 @@ export function _(text, values = {}) {
   return filled(messages[text] ?? text, values);
 }
 
-/** The text for n things, by the rule of the language; {n} is their number. */
+/** The text for `count` things, by the rule of the language. */
 export function ngettext(one, many, count, values = {}) {
   const form = messages[one]?.[messages[""](count)] ?? (count === 1 ? one : many);
   return filled(form, { n: grouped(count), ...values });
