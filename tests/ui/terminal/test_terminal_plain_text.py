@@ -254,8 +254,9 @@ def test_the_coach_speaks_after_each_move() -> None:
     """What the move lost, the accuracy and what is to be expected, until it is switched off."""
     session, out, fault = Session(), io.StringIO(), known_review().moves[4]
     session.start_from(known_record(), 4)
+    session.set_setting("player", "greedy")  # it has nothing to compile, which would be told
     lines = f"coach\n{fault.played}\nundo\nauto 1\ncoach\n{fault.best}\n"
-    plain_text.run(session, io.StringIO(lines), out, player="greedy")  # nothing to compile
+    plain_text.run(session, io.StringIO(lines), out, player=None)
     on, here, moved, told, undone, again, auto, after, off, *rest = out.getvalue().splitlines()[2:]
     assert on == "The coach judges your moves; the game counts as assisted."
     assert here == again == "Coach: Expected 80.00 %."
