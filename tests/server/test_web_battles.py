@@ -205,8 +205,9 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
         battles.leave(found.games, found.id, found.ids[0])
         left = battles.players_of(found.games, found.battle)[0]
         assert (left.seat, left.score, left.has_left) == (1, score, True)
+        legal = one.state["legal"][0]  # what moves nothing would not be written, and so not refused
         for _ in range(2):
-            refused = await one.ask("move", number=one.state["version"] + 1, direction="left")
+            refused = await one.ask("move", number=one.state["version"] + 1, direction=legal)
             assert (refused["type"], refused["reason"]) == ("refused", "over")
             assert "left this battle" in refused["message"]
         assert (one.state["outcome"], one.state["legal"]) == ("ended", [])
