@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import JsonOption, QuietOption, ThreadsOption, print_json
+from py2048.cli.options import JsonOption, QuietOption, ThreadsOption, counting, print_json
 from py2048.cli.streams import StatusLine
 
 GAMES = 65_536
@@ -27,9 +27,7 @@ VECTORS |= {"sve": "SVE", "neon": "NEON"}
 
 
 def bench(
-    rounds: Annotated[
-        int, typer.Option(metavar="N", min=1, max=10**6, help="Turns of each contestant.")
-    ] = 15,
+    rounds: Annotated[int, counting("Turns of each contestant.", most=10**6)] = 15,
     seconds: Annotated[
         float, typer.Option(min=0.001, max=3600, help="The length of a turn.")
     ] = 0.1,

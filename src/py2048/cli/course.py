@@ -8,12 +8,20 @@ import tempfile
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from py2048.cli import streams
-from py2048.cli.options import Command, Subcommands
+from py2048.cli.options import (
+    MAX_JOBS,
+    Command,
+    JsonOption,
+    Subcommands,
+    counting,
+    print_json,
+    taking,
+)
 from py2048.courses import COURSES, get_course
 from py2048.errors import CourseError
 
@@ -66,10 +74,6 @@ def start(
     print(f"\nNow read {folder / 'README.md'}")
 
 
-def _file(option: str, help_: str) -> Any:
-    return typer.Option(option, metavar="FILE", help=help_)
-
-
 @app.command(cls=Command)
 def check(
     name: NameArgument,
@@ -79,27 +83,20 @@ def check(
             metavar="PATH...", help="A Python file, a submission's folder, a folder or ZIP of them."
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    csv: Annotated[Path | None, _file("--csv", "Write a gradebook.")] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="DIR", help="Write a page per student, and an index."),
-    ] = None,
-    gradescope: Annotated[
-        Path | None, _file("--gradescope", "Write results.json for Gradescope.")
-    ] = None,
+    json: JsonOption = False,
+    csv: Annotated[Path | None, taking("FILE", "Write a gradebook.")] = None,
+    html: Annotated[Path | None, taking("DIR", "Write a page per student, and an index.")] = None,
+    gradescope: Annotated[Path | None, taking("FILE", "Write results.json for Gradescope.")] = None,
     resume: Annotated[
         Path | None,
-        _file("--resume", "Keep results in FILE; an interrupted run continues from there."),
+        taking("FILE", "Keep results in FILE; an interrupted run continues from there."),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
+        counting(
+            "Grade N at a time, by default one a processor; 1 keeps their order.",
             *("--jobs", "-j"),
-            min=1,
-            max=1024,
-            metavar="N",
-            help="Grade N at a time, by default one a processor; 1 keeps their order.",
+            most=MAX_JOBS,
         ),
     ] = None,
     detailed: Annotated[
@@ -143,15 +140,15 @@ def check(
                 f"{len(submissions)}: name one"
             )
         jobs = jobs or os.cpu_count() or 1
-        reports = _graded(submissions, grading, run, sandbox, jobs, resume, quiet=as_json)
+        reports = _graded(submissions, grading, run, sandbox, jobs, resume, quiet=json)
     if len(reports) < len(submissions):
         stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
     if reports:
         _write_files(run, grading, reports, csv, html, gradescope)
-        if as_json:
-            print(json.dumps(report.to_json(run, reports), indent=2))
+        if json:
+            print_json(report.to_json(run, reports))
         else:
             report.print_reports(run, reports, detailed=detailed or len(reports) == 1)
     if run.stopped:

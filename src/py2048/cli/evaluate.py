@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +10,17 @@ import typer
 
 from py2048.cli import plots
 from py2048.cli.options import (
+    MAX_JOBS,
+    JsonOption,
     QuietOption,
     RulesOption,
     SeedOption,
     SizeOption,
     chosen_rules,
     chosen_seed,
+    counting,
+    print_json,
+    taking,
 )
 from py2048.cli.streams import INTERRUPTED, StatusLine
 from py2048.errors import TournamentError, os_errors_as
@@ -36,50 +40,28 @@ def evaluate(
             autocompletion=list_players,
         ),
     ],
-    games: Annotated[
-        int, typer.Option("--games", "-n", metavar="N", help="Games of each player.")
-    ] = 100,
+    games: Annotated[int, taking("N", "Games of each player.", "--games", "-n")] = 100,
     rules: RulesOption = None,
     size: SizeOption = None,
     seed: SeedOption = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
-            *("--jobs", "-j"),
-            min=1,
-            max=1024,
-            metavar="N",
-            help="Processes; by default one for each processor.",
-        ),
+        counting("Processes; by default one for each processor.", "--jobs", "-j", most=MAX_JOBS),
     ] = None,
     cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Play on a Ray cluster: auto, or its address."),
+        str | None, taking("ADDRESS", "Play on a Ray cluster: auto, or its address.")
     ] = None,
-    log: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep games in FILE; continue from it.")
-    ] = None,
-    records: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Save a record of every game.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON instead of the tables, for programs.")
-    ] = False,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a table of the games.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the results: .png or .svg.")
-    ] = None,
+    log: Annotated[Path | None, taking("FILE", "Keep games in FILE; continue from it.")] = None,
+    records: Annotated[Path | None, taking("DIR", "Save a record of every game.")] = None,
+    json: JsonOption = False,
+    csv: Annotated[Path | None, taking("FILE", "Write a table of the games.")] = None,
+    plot: Annotated[Path | None, taking("FILE", "Draw the results: .png or .svg.")] = None,
     regret: Annotated[
         bool, typer.Option("--regret", help="Tell what the moves lose against perfect play.")
     ] = False,
     solution: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where perfect play is read from, for --regret on boards of more than 8 cells.",
-        ),
+        taking("FILE", "Where to read perfect play for --regret on boards of over 8 cells."),
     ] = None,
     quiet: QuietOption = False,
 ) -> int:
@@ -117,7 +99,10 @@ def evaluate(
             csv.write_text(csv_text(results), encoding="utf-8")
     if plot:
         plots.draw_results(results, plot)
-    print(json.dumps(data(results, losses)) if as_json else text_report(results, losses))
+    if json:
+        print_json(data(results, losses), indent=None)
+    else:
+        print(text_report(results, losses))
     is_complete = results.complete and len(losses) == tells_regret * len(players)
     return 0 if is_complete else INTERRUPTED
 

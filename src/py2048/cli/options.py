@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ import typer.core
 
 from py2048.board import Board
 from py2048.errors import BoardError, did_you_mean, shown
+from py2048.folders import built_tables
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
@@ -58,30 +59,36 @@ def rules_names() -> list[str]:
     return [rules.name for rules in list_rules()]
 
 
-RulesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--rules",
-        "-r",
-        metavar="RULES",
-        help="A preset such as classic, or a text such as classic:size=5x5,spawn=2:9+4:1.",
-        autocompletion=rules_names,
-    ),
-]
-SizeOption = Annotated[
-    str | None, typer.Option("--size", metavar="RxC", help="Rows x columns, such as 5x5.")
-]
-SeedOption = Annotated[
-    str | None,
-    typer.Option("--seed", metavar="N", help="A whole number; the same seed, the same tiles."),
-]
-_PLAYER = typer.Option(
-    "--player",
-    "-p",
-    metavar="PLAYER",
-    help="A player such as expectimax:depth=2; see py2048 players.",
-    autocompletion=list_players,
-)
+def table_names() -> list[str]:
+    """Return the names of the tables that were built."""
+    return [path.stem for path in built_tables()]
+
+
+def counting(help_: str, *names: str, least: int = 1, most: int | None = None) -> Any:
+    """Return an option whose value is a whole number, in its help N."""
+    return typer.Option(*names, metavar="N", min=least, max=most, help=help_)
+
+
+def taking(
+    metavar: str, help_: str, *names: str, words: Callable[[], Sequence[str]] | None = None
+) -> Any:
+    """Return an option whose value is a text or a path, in its help `metavar`.
+
+    Args:
+        metavar: what stands for the value.
+        help_: what it is for.
+        names: the option's, if they are not the parameter's.
+        words: returns what shells may complete the value to.
+    """
+    return typer.Option(*names, metavar=metavar, help=help_, autocompletion=words)
+
+
+_RULES = "A preset such as classic, or a text such as classic:size=5x5,spawn=2:9+4:1."
+RulesOption = Annotated[str | None, taking("RULES", _RULES, "--rules", "-r", words=rules_names)]
+SizeOption = Annotated[str | None, taking("RxC", "Rows x columns, such as 5x5.")]
+SeedOption = Annotated[str | None, taking("N", "A whole number; the same seed, the same tiles.")]
+PLAYER = "A player such as expectimax:depth=2; see py2048 players."
+_PLAYER = taking("PLAYER", PLAYER, "--player", "-p", words=list_players)
 PlayerOption = Annotated[str, _PLAYER]
 OptionalPlayer = Annotated[str | None, _PLAYER]
 
@@ -174,13 +181,11 @@ def _why_unwritable(path: Path, *, is_folder: bool) -> str:
 MAX_BOARD_TEXT = 1 << 20
 """More characters than any board has, of 64x64 cells at most."""
 
+MAX_JOBS = 1024
 ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", "-j", min=1, max=1024, metavar="N", help="Threads; by default all cores."
-    ),
+    int | None, counting("Threads; by default all cores.", "--threads", "-j", most=MAX_JOBS)
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 BoardArgument = Annotated[
     str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')

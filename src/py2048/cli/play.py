@@ -17,12 +17,15 @@ from py2048.cli.options import (
     JsonOption,
     OptionalPlayer,
     PlayerOption,
+    QuietOption,
     RulesOption,
     SeedOption,
     SizeOption,
     chosen_rules,
     chosen_seed,
+    counting,
     print_json,
+    taking,
 )
 from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
 from py2048.cli.streams import StatusLine
@@ -35,10 +38,6 @@ if TYPE_CHECKING:
     from py2048.session import Event, Session
 
 WATCHED_PLAYER = "expectimax"
-
-
-def _themes() -> list[str]:
-    return [theme.name for theme in THEMES]
 
 
 def play(
@@ -55,7 +54,7 @@ def play(
     ] = UserInterface.AUTO,
     theme: Annotated[
         str | None,
-        typer.Option(metavar="THEME", help="Colours, such as dark.", autocompletion=_themes),
+        taking("THEME", "Colours, such as dark.", words=lambda: [each.name for each in THEMES]),
     ] = None,
     resume: Annotated[
         bool | None,
@@ -92,12 +91,10 @@ def watch(
     rules: RulesOption = None,
     size: SizeOption = None,
     seed: SeedOption = None,
-    games: Annotated[int, typer.Option(min=1, help="How many games to play.")] = 1,
-    moves: Annotated[
-        int | None, typer.Option(min=1, help="Stop each game after so many moves.")
-    ] = None,
+    games: Annotated[int, counting("How many games to play.")] = 1,
+    moves: Annotated[int | None, counting("Stop each game after so many moves.")] = None,
     delay: DelayOption = 0.0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")] = False,
+    quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> int:
     """Watch a computer game, printed as it goes. Nothing is saved."""

@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.board import Board
-from py2048.cli.options import JsonOption, SeedOption, chosen_seed, print_json
+from py2048.cli.options import (
+    JsonOption,
+    SeedOption,
+    chosen_seed,
+    counting,
+    print_json,
+    table_names,
+    taking,
+)
 from py2048.cli.streams import StatusLine, are_terminal
 from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error
-from py2048.folders import built_tables
 from py2048.rng import random_seed
 from py2048.storage import open_store
 from py2048.ui.shared.actions import BY_NAME, direction_of_word
@@ -57,25 +64,20 @@ def _themes() -> list[str]:
 def practice(
     theme: Annotated[
         str | None,
-        typer.Option(
-            metavar="THEME",
-            help="Only mistakes of this theme: corner, row, ending, merge, setup or other.",
-            autocompletion=_themes,
+        taking(
+            "THEME",
+            "Only mistakes of this theme: corner, row, ending, merge, setup or other.",
+            words=_themes,
         ),
     ] = None,
     table: Annotated[
         str | None,
-        typer.Option(
-            metavar="TABLE",
-            help="Play an ending of this table, such as L3-256, instead.",
-            autocompletion=lambda: [path.stem for path in built_tables()],
+        taking(
+            "TABLE", "Play an ending of this table, such as L3-256, instead.", words=table_names
         ),
     ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--count", "-n", min=1, metavar="N", help="How many mistakes at most; by default 20."
-        ),
+    most: Annotated[
+        int | None, counting("How many mistakes at most; by default 20.", "--count", "-n")
     ] = None,
     seed: SeedOption = None,
     statistics: Annotated[
@@ -90,7 +92,7 @@ def practice(
     """
     from py2048.ui.shared.practice import MAX_DUE, ending, mistakes
 
-    is_narrowed = theme is not None or count is not None
+    is_narrowed = theme is not None or most is not None
     if table is not None and (is_narrowed or statistics):
         raise Py2048Error(
             "--table excludes --theme, --count and --statistics: leave it or them out"
@@ -115,7 +117,7 @@ def practice(
         if statistics:
             _show_progress(notebook, json=json)
         else:
-            _run(questions, mistakes(notebook, kind, count or MAX_DUE))
+            _run(questions, mistakes(notebook, kind, most or MAX_DUE))
     return 0
 
 
@@ -163,12 +165,9 @@ def _show_progress(notebook: Notebook, *, json: bool) -> None:
 
 def puzzle(
     daily: Annotated[bool, typer.Option("--daily", help="The puzzle of today (UTC).")] = False,
-    number: Annotated[
-        int | None, typer.Option("--id", metavar="N", help="The puzzle with this number.")
-    ] = None,
+    number: Annotated[int | None, taking("N", "The puzzle with this number.", "--id")] = None,
     rating: Annotated[
-        str | None,
-        typer.Option(metavar="A-B", help="Only puzzles with ratings from A to B, as 1200-1500."),
+        str | None, taking("A-B", "Only puzzles with ratings from A to B, as 1200-1500.")
     ] = None,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Show your rating, and no puzzle.")

@@ -15,7 +15,9 @@ from py2048.cli.options import (
     JsonOption,
     RulesOption,
     chosen_rules,
+    counting,
     print_json,
+    taking,
 )
 from py2048.errors import RecordError, os_errors_as
 from py2048.game import Record
@@ -32,10 +34,8 @@ FileArgument = Annotated[
 
 def replay(
     file: FileArgument,
-    start: Annotated[int, typer.Option("--from", min=0, help="Begin after this many turns.")] = 0,
-    end: Annotated[
-        int | None, typer.Option("--to", min=0, help="Stop after this many turns.")
-    ] = None,
+    start: Annotated[int, counting("Begin after this many turns.", "--from", least=0)] = 0,
+    end: Annotated[int | None, counting("Stop after this many turns.", "--to", least=0)] = None,
     delay: DelayOption = 0.0,
     boards: Annotated[bool, typer.Option(help="Print the board after each turn.")] = True,
     json: JsonOption = False,
@@ -77,12 +77,10 @@ def verify(
         ),
     ],
     secret: Annotated[
-        str | None,
-        typer.Option(metavar="HEX", help="Check every tile against a server's revealed secret."),
+        str | None, taking("HEX", "Check every tile against a server's revealed secret.")
     ] = None,
     commitment: Annotated[
-        str | None,
-        typer.Option(metavar="HEX", help="What the server showed of the secret at the start."),
+        str | None, taking("HEX", "What the server showed of the secret at the start.")
     ] = None,
     json: JsonOption = False,
 ) -> int:
@@ -169,9 +167,7 @@ def import_replay(
 
 def scores(
     rules: RulesOption = None,
-    limit: Annotated[
-        int, typer.Option(min=1, max=10**9, help="How many finished games to list.")
-    ] = 10,
+    limit: Annotated[int, counting("How many finished games to list.", most=10**9)] = 10,
     json: JsonOption = False,
 ) -> int:
     """Show the best scores and the best finished games."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli import streams
-from py2048.cli.options import RECORD_ENDINGS, JsonOption, QuietOption, print_json
+from py2048.cli.options import RECORD_ENDINGS, JsonOption, QuietOption, print_json, taking
 from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.folders import data_folder
@@ -26,15 +26,11 @@ if TYPE_CHECKING:
 
 MAX_GAMES = 100_000
 
-JudgeOption = Annotated[
-    str,
-    typer.Option(
-        metavar="SPEC",
-        help="What values the moves: a player such as expectimax:depth=3, or perfect. "
-        "By default the best there is for the rules.",
-        autocompletion=list_players,
-    ),
-]
+_JUDGE = (
+    "What values the moves: a player such as expectimax:depth=3, or perfect. By default the best "
+    "there is for the rules."
+)
+JudgeOption = Annotated[str, taking("SPEC", _JUDGE, words=list_players)]
 
 Source = tuple[str, Callable[[], list[Record]]]
 """The name of some games, and what loads them."""
@@ -44,10 +40,7 @@ def review(
     files: Annotated[list[Path], typer.Argument(help="Records, or replay texts of 2048verse.")],
     judge: JudgeOption = "",
     json: JsonOption = False,
-    html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a page with graphs."),
-    ] = None,
+    html: Annotated[Path | None, taking("FILE", "Write a page with graphs.")] = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Put the worst mistakes into the notebook of practice.")
     ] = False,
@@ -176,11 +169,10 @@ def report(
     ] = None,
     judge: JudgeOption = "",
     player: Annotated[
-        str | None,
-        typer.Option("--player", "-p", metavar="NAME", help="Only the games of this player."),
+        str | None, taking("NAME", "Only the games of this player.", "--player", "-p")
     ] = None,
     json: JsonOption = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page.")] = None,
+    html: Annotated[Path | None, taking("FILE", "Write a page.")] = None,
     quiet: QuietOption = False,
 ) -> int:
     """Report accuracy, luck, speed, scores, tiles and mistakes of many games, by week and rules.

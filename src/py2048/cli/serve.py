@@ -5,17 +5,30 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from enum import StrEnum
+from dataclasses import fields
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from py2048.cli.options import QuietOption, RulesOption, SizeOption, chosen_rules
+from py2048.cli.options import (
+    MAX_JOBS,
+    PLAYER,
+    QuietOption,
+    RulesOption,
+    SizeOption,
+    chosen_rules,
+    counting,
+    taking,
+)
 from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import ClientError, os_errors_as
 from py2048.game import Game
 from py2048.players import list_players
+from py2048.server import Settings, find_key, find_proxies
+from py2048.server import serve as serve_with
+from py2048.storage import data_folder
 
 if TYPE_CHECKING:
     from py2048.client import BotClient, RemoteGame
@@ -25,120 +38,36 @@ TOKEN = "PY2048_TOKEN"
 _MAX_TOKEN_BYTES = 1000
 
 
-class Durability(StrEnum):
-    """What an acknowledged move outlives."""
-
-    DISK = "disk"
-    PROCESS = "process"
+LogLevel = Literal["debug", "info", "warning", "error"]
+_LOG_LEVEL = Annotated[LogLevel, typer.Option(help="What to write to standard error.")]
 
 
-class LogLevel(StrEnum):
-    """What to write down."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-DatabaseOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="The database, such as postgresql://user:password@host/name or sqlite:///file. "
-        "By default PY2048_DATABASE_URL, else a file in the data folder.",
-    ),
-]
+def _options_of_a_server() -> dict[str, Parameter]:
+    """Return the options that the settings of a server declare, as parameters of a command."""
+    kinds = get_type_hints(Settings)
+    found = {
+        each.name: (Annotated[kinds[each.name], typer.Option(**each.metadata)], each.default)
+        for each in fields(Settings)
+        if each.metadata
+    } | {"log_level": (_LOG_LEVEL, "info")}
+    return {
+        name: Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in found.items()
+    }
 
 
-def serve(
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")
-    ] = 2048,
-    database: DatabaseOption = None,
-    public_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="Where browsers find the server, if it is behind a proxy."
-        ),
-    ] = None,
-    trusted_proxies: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESSES",
-            help="Proxies that are believed about where a visitor comes from: addresses and "
-            "networks with commas, such as 127.0.0.1,10.0.0.0/8. By default "
-            "PY2048_TRUSTED_PROXIES, else this machine's if there is a --public-url.",
-        ),
-    ] = None,
-    moves_rate: Annotated[
-        float,
-        typer.Option(min=0.1, max=1e9, help="Moves a second that one player may make for long."),
-    ] = 30.0,
-    bot_moves_rate: Annotated[
-        float,
-        typer.Option(
-            min=0.1,
-            max=1e9,
-            help="Moves a second that one program may make; it is held back beyond.",
-        ),
-    ] = 100.0,
-    bots_rate: Annotated[
-        float,
-        typer.Option(min=0.1, max=1e9, help="Moves a second of all programs together."),
-    ] = 200.0,
-    address_rate: Annotated[
-        float,
-        typer.Option(
-            min=0.1, max=1e9, help="Messages a second from one address, a class together."
-        ),
-    ] = 600.0,
-    requests_rate: Annotated[
-        float,
-        typer.Option(min=0.1, max=1e9, help="Requests a second for pages, from one address."),
-    ] = 30.0,
-    sockets: Annotated[
-        int, typer.Option(min=1, help="Players connected at the same time, in all.")
-    ] = 5000,
-    sockets_per_address: Annotated[
-        int, typer.Option(min=1, help="Players connected at the same time from one address.")
-    ] = 200,
-    reviews: Annotated[
-        int,
-        typer.Option(
-            min=0, help="Finished games reviewed at the same time; 0 switches reviews off."
-        ),
-    ] = 1,
-    workers: Annotated[
-        int,
-        typer.Option(
-            min=1, max=256, help="Processes that serve together, one for each core, on PostgreSQL."
-        ),
-    ] = 1,
-    durability: Annotated[
-        Durability,
-        typer.Option(
-            help="What an acknowledged move outlives: disk, a power cut too; process, the end of "
-            "the server, which is faster on SQLite."
-        ),
-    ] = Durability.DISK,
-    log_level: Annotated[LogLevel, typer.Option(help="What to write to standard error.")] = (
-        LogLevel.INFO
-    ),
-) -> int:
+def serve(**options: Any) -> int:
     """Serve the game to browsers, until you press Ctrl+C. Needs the extra web."""
-    options = locals()
-    from py2048.server import serve as serve_with
-    from py2048.server.settings import Settings, find_key, find_proxies
-    from py2048.storage import data_folder
-
     level = options.pop("log_level")
-    options["trusted_proxies"] = find_proxies() if trusted_proxies is None else trusted_proxies
+    if options["trusted_proxies"] is None:
+        options["trusted_proxies"] = find_proxies()
     serve_with(Settings(key=find_key(data_folder()), **options), level)
     return 0
+
+
+_OPTIONS = _options_of_a_server()
+serve.__signature__ = Signature([*_OPTIONS.values()])  # type: ignore[attr-defined]  # for Typer
+DatabaseOption = Annotated[str | None, *_OPTIONS["database"].annotation.__metadata__]
 
 
 def backup(
@@ -151,11 +80,7 @@ def backup(
     database: DatabaseOption = None,
     keep: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="FILE is a folder: write a file with the time in its name, and keep this "
-            "many of the newest.",
-        ),
+        counting("FILE is a folder: write a file named by the time, and keep this many in it."),
     ] = None,
     force: Annotated[bool, typer.Option(help="Replace a file that exists.")] = False,
 ) -> int:
@@ -190,30 +115,20 @@ def restore(
 def bot(
     player: Annotated[
         str,
-        typer.Argument(
-            metavar="PLAYER",
-            help="A player such as expectimax:depth=2; see py2048 players.",
-            autocompletion=list_players,
-        ),
+        typer.Argument(metavar="PLAYER", help=PLAYER, autocompletion=list_players),
     ],
     server: Annotated[
-        str, typer.Option(metavar="URL", help="The server, such as https://2048.example.org.")
+        str, taking("URL", "The server, such as https://2048.example.org.")
     ] = "http://127.0.0.1:2048",
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help=f"A file that holds the program's token; by default it is in {TOKEN}.",
-        ),
+        taking("FILE", f"A file that holds the program's token; by default it is in {TOKEN}."),
     ] = None,
-    games: Annotated[int, typer.Option("--games", "-n", min=1, metavar="N", help="Games.")] = 1,
+    games: Annotated[int, counting("Games.", "--games", "-n")] = 1,
     rules: RulesOption = None,
     size: SizeOption = None,
     parallel: Annotated[
-        int,
-        typer.Option(
-            *("--parallel", "-j"), min=1, max=1024, metavar="N", help="Games at the same time."
-        ),
+        int, counting("Games at the same time.", "--parallel", "-j", most=MAX_JOBS)
     ] = 1,
     quiet: QuietOption = False,
 ) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator
@@ -27,10 +26,12 @@ from py2048.cli.options import (
     chosen_rules,
     print_json,
     rules_names,
+    table_names,
+    taking,
 )
 from py2048.cli.streams import StatusLine
 from py2048.errors import SolvingError, os_errors_as, shown
-from py2048.folders import TABLE_SUFFIX, built_tables, tables_folder
+from py2048.folders import TABLE_SUFFIX, tables_folder
 from py2048.rules import get_rules
 
 if TYPE_CHECKING:
@@ -73,34 +74,22 @@ def solve(
     ],
     size: SizeOption = None,
     goal: Annotated[
-        str,
-        typer.Option(
-            metavar="GOAL", help="score for the expected score, tile=N for the chance of a tile."
-        ),
+        str, taking("GOAL", "score for the expected score, tile=N for the chance of a tile.")
     ] = "score",
     save: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write all values to FILE; the same command continues solving that was stopped.",
-        ),
+        taking("FILE", "Write all values to FILE; the same command continues what was stopped."),
     ] = None,
     memory: Annotated[
         str,
-        typer.Option(
-            metavar="SIZE",
-            help="About how much memory to use with --save; on a cluster, for each processor.",
-        ),
+        taking("SIZE", "About how much memory to use with --save; on a cluster, by processor."),
     ] = "4G",
     threads: ThreadsOption = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Solve on a Ray cluster: auto, or its address. All its machines must see FILE.",
-        ),
+        taking("ADDRESS", "Solve on a Ray cluster: auto, or its address. All of it must see FILE."),
     ] = None,
-    as_json: JsonOption = False,
+    json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
     """Find what perfect play is worth, exactly, on a board that is small enough.
@@ -131,7 +120,10 @@ def solve(
             solution = solve_here(
                 wanted, goal, memory=size_, threads=threads, save=save, progress=show
             )
-    print(json.dumps(_data(solution)) if as_json else _report(solution))
+    if json:
+        print_json(_data(solution), indent=None)
+    else:
+        print(_report(solution))
     return 0
 
 
@@ -230,7 +222,7 @@ TableArgument = Annotated[
     typer.Argument(
         metavar="TABLE",
         help="A table in the data folder, such as L3-256, or a file.",
-        autocompletion=lambda: [path.stem for path in built_tables()],
+        autocompletion=table_names,
     ),
 ]
 
@@ -240,7 +232,7 @@ def list_(json: JsonOption = False) -> int:
     """List the formations that are known, and the tables in the data folder."""
     from py2048.solving.formations import list_formations
 
-    names = [path.stem for path in built_tables()]
+    names = table_names()
     if json:
         known = {each.name: each.data() for each in list_formations()}
         print_json({"formations": known, "folder": str(tables_folder()), "tables": names})
@@ -278,16 +270,10 @@ def build(
     ],
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--save",
-            metavar="FILE",
-            help="Where to write the table; by default in the data folder.",
-        ),
+        taking("FILE", "Where to write the table; by default in the data folder.", "--save"),
     ] = None,
     rules: RulesOption = None,
-    memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="How much memory may be used, such as 4G.")
-    ] = "4G",
+    memory: Annotated[str, taking("SIZE", "How much memory may be used, such as 4G.")] = "4G",
     threads: ThreadsOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -16,11 +16,15 @@ import typer
 
 from py2048.cli import plots
 from py2048.cli.options import (
+    MAX_JOBS,
     JsonOption,
+    QuietOption,
     RulesOption,
     SeedOption,
     chosen_seed,
+    counting,
     print_json,
+    taking,
 )
 from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import WeightsError, shown
@@ -41,10 +45,7 @@ NOTHING_LEFT = (
 CALIBRATION_GAMES = 200
 
 AtOnceOption = Annotated[
-    int | None,
-    typer.Option(
-        *("--threads", "-j"), min=1, max=1024, metavar="N", help="Games at the same time."
-    ),
+    int | None, counting("Games at the same time.", "--threads", "-j", most=MAX_JOBS)
 ]
 
 SHIPPED = "shipped"
@@ -53,19 +54,14 @@ SHIPPED = "shipped"
 
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
-    config: Annotated[
-        Path | None, typer.Option("--config", "-c", metavar="FILE", help="Settings in TOML.")
-    ] = None,
+    config: Annotated[Path | None, taking("FILE", "Settings in TOML.", "--config", "-c")] = None,
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", metavar="NAME=VALUE", help="Any setting, such as lambda=0.5."),
+        list[str] | None, taking("NAME=VALUE", "Any setting, such as lambda=0.5.", "--set", "-s")
     ] = None,
     rules: RulesOption = None,
     seed: SeedOption = None,
     threads: AtOnceOption = None,
-    games: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Stop after this many games.")
-    ] = None,
+    games: Annotated[int | None, counting("Stop after this many games.")] = None,
     minutes: Annotated[
         float | None,
         typer.Option(
@@ -73,13 +69,13 @@ def train(
         ),
     ] = None,
     weights: Annotated[
-        str | None, typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped.")
+        str | None, taking("FILE", "Initial weights; or: shipped.", "--from")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
     plot: Annotated[
         bool, typer.Option("--plot", help="Draw the curve as curve.png in FOLDER; takes no file.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
+    quiet: QuietOption = False,
 ) -> int:
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
 
@@ -249,18 +245,14 @@ def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool
 
 def weights(
     file: Annotated[Path, typer.Argument(help="A file that py2048 train made.")],
-    pack: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the network in the packed format.")
-    ] = None,
+    pack: Annotated[Path | None, taking("FILE", "Write the network in the packed format.")] = None,
     step: Annotated[
         float, typer.Option(min=1e-6, max=1e9, help="Points in a step of a packed weight.")
     ] = 16.0,
     prune: Annotated[
         float, typer.Option(min=0, max=1e9, help="Leave out weights nearer to 0 than this.")
     ] = 0.0,
-    games: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Measure the strength over this many games.")
-    ] = 0,
+    games: Annotated[int, counting("Measure the strength over this many games.", least=0)] = 0,
     records: Annotated[
         bool,
         typer.Option(

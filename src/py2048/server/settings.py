@@ -10,7 +10,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from py2048.errors import Py2048Error, os_errors_as
 
@@ -30,31 +30,25 @@ class ServerError(Py2048Error):
     """A server that cannot be started as it was asked for."""
 
 
-@dataclass(frozen=True)
+def _option(default: Any, help_: str, **how: Any) -> Any:
+    """Return a field that is an option of ``py2048 serve`` as well, with its help and limits."""
+    return field(default=default, metadata={"help": help_, **how})
+
+
+def _rate(default: float, help_: str) -> Any:
+    return _option(default, help_, min=0.1, max=1e9)
+
+
+@dataclass(frozen=True, repr=False)  # some of it is secret
 class Settings:
     """What a server does and what it allows.
 
+    With a `public_url` its origin is the only one that may speak to the server, and with ``https``
+    cookies are Secure. Only of `trusted_proxies` ``X-Forwarded-For`` is believed.
+
     Attributes:
         key: signs the cookies; all processes of one server share it.
-        database: the store's URL; None means the player's own store.
-        durability: what an acknowledged move outlives, ``disk`` or ``process``.
-        host: the address to listen on.
-        port: the port to listen on; 0 takes a free one.
-        public_url: where browsers find the server, if it is behind a proxy. Its origin is
-            then the only one that may speak to the server, and with ``https`` cookies are Secure.
-        trusted_proxies: addresses and networks, with commas between them, whose word the server
-            takes for where a request comes from (``X-Forwarded-For``). None means those of this
-            machine if there is a `public_url`, and none without.
         players: the computer players that hints and autoplay may ask.
-        moves_rate: moves a second that an account may make for long.
-        bot_moves_rate: moves a second that a program may make; it is held back beyond.
-        bots_rate: moves a second of all programs together.
-        address_rate: messages a second from one address, for everybody behind it.
-        requests_rate: HTTP requests a second from one address.
-        sockets: connections of players at the same time, in all.
-        sockets_per_address: connections from one address.
-        reviews: finished games that are reviewed at the same time; 0 switches reviews off.
-        workers: processes that serve together, on one PostgreSQL.
         store_timeout_s: to wait for another program that holds the store, before players are told.
         sweep_s: between two looks for what is to be finished or removed.
 
@@ -62,33 +56,51 @@ class Settings:
         ServerError: if the public URL is not an origin, or the trusted proxies are not addresses.
     """
 
-    key: str = field(repr=False)
-    database: str | None = field(default=None, repr=False)
-    durability: Literal["disk", "process"] = "disk"
-    host: str = "127.0.0.1"
-    port: int = 2048
-    public_url: str | None = None
-    trusted_proxies: str | None = None
-    players: tuple[str, ...] = (
-        *(
-            "expectimax",
-            "expectimax:depth=1",
-            "expectimax:depth=3",
-            "perfect",
-            "greedy",
-            "corner",
-            "random",
-        ),
+    key: str
+    host: str = _option("127.0.0.1", "The address to listen on; 0.0.0.0 lets other machines in.")
+    port: int = _option(2048, "The port to listen on; 0 takes a free one.", min=0, max=65535)
+    database: str | None = _option(
+        None,
+        "The database, such as postgresql://user:password@host/name or sqlite:///file. "
+        "By default PY2048_DATABASE_URL, else a file in the data folder.",
+        metavar="URL",
     )
-    moves_rate: float = 30.0
-    bot_moves_rate: float = 100.0
-    bots_rate: float = 200.0
-    address_rate: float = 600.0
-    requests_rate: float = 30.0
-    sockets: int = 5000
-    sockets_per_address: int = 200
-    reviews: int = 1
-    workers: int = 1
+    public_url: str | None = _option(
+        None, "Where browsers find the server, if it is behind a proxy.", metavar="URL"
+    )
+    trusted_proxies: str | None = _option(
+        None,
+        "Proxies that are believed about where a visitor comes from: addresses and networks with "
+        "commas, such as 127.0.0.1,10.0.0.0/8. By default PY2048_TRUSTED_PROXIES, else this "
+        "machine's if there is a --public-url.",
+        metavar="ADDRESSES",
+    )
+    moves_rate: float = _rate(30.0, "Moves a second that one player may make for long.")
+    bot_moves_rate: float = _rate(
+        100.0, "Moves a second that one program may make; it is held back beyond."
+    )
+    bots_rate: float = _rate(200.0, "Moves a second of all programs together.")
+    address_rate: float = _rate(600.0, "Messages a second from one address, a class together.")
+    requests_rate: float = _rate(30.0, "Requests a second for pages, from one address.")
+    sockets: int = _option(5000, "Players connected at the same time, in all.", min=1)
+    sockets_per_address: int = _option(
+        200, "Players connected at the same time from one address.", min=1
+    )
+    reviews: int = _option(
+        1, "Finished games reviewed at the same time; 0 switches reviews off.", min=0
+    )
+    workers: int = _option(
+        *(1, "Processes that serve together, one for each core, on PostgreSQL."), min=1, max=256
+    )
+    durability: Literal["disk", "process"] = _option(
+        "disk",
+        "What an acknowledged move outlives: disk, a power cut too; process, the end of the "
+        "server, which is faster on SQLite.",
+    )
+    players: tuple[str, ...] = (
+        *("expectimax", "expectimax:depth=1", "expectimax:depth=3"),
+        *("perfect", "greedy", "corner", "random"),
+    )
     store_timeout_s: float = 5.0
     sweep_s: float = 60.0
 
