@@ -11,7 +11,7 @@ from pathlib import Path
 
 SUMMARY = {
     "judge": "stand-in", "unit": "points", "exact": True, "reviewed": 1, "accuracy": 50.0,
-    "expected": 9.5, "most": 9.0, "loss": 2.0, "luck": 1.5,
+    "expected": 9.5, "most": 9.0, "loss": 2.0, "luck": 1.5, "swing": 1.0,
     "counts": dict.fromkeys(("best", "good", "inaccuracy", "mistake", "blunder"), 1),
     "phases": [], "mistakes": [], "graph": "<svg></svg>",
 }  # fmt: skip

@@ -105,7 +105,7 @@ async def test_the_figures_of_a_sealed_game_are_its_players(tmp_path: Path) -> N
         await reviews.request_review(services, game, "ada", "::1", for_figures=True)
         await until(lambda: reviews.figures_of(services.rooms.games, game)[0] == "done")
         found = result_of(store, game)
-        assert (found.accuracy, found.luck, found.mistakes) == ("50 %", "+16 %", 3)
+        assert (found.accuracy, found.luck, found.mistakes) == ("50 %", "good", 3)
         with pytest.raises(ActionRejected, match="opens on"):
             reviews.review_answer(services.rooms.games, game)
 

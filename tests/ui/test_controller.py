@@ -146,8 +146,12 @@ def test_games_in_progress_can_be_taken_up(kept: Session) -> None:
         play(controller, 2)
     controller.do("games")
     titles = {choice.title: choice.value for choice in screen.list.choices}
-    assert titles.keys() == {"classic 4x4", "classic 5x5", "3x3"}
-    screen.list.take(titles["classic 4x4"])
+    assert titles.keys() == {
+        "Classic 4\N{MULTIPLICATION SIGN}4",
+        "Classic 5\N{MULTIPLICATION SIGN}5",
+        "3\N{MULTIPLICATION SIGN}3",
+    }
+    screen.list.take(titles["Classic 4\N{MULTIPLICATION SIGN}4"])
     assert screen.board == board
     screen.list.take("gone")
     assert screen.said == "This game is over by now."
@@ -524,10 +528,10 @@ def test_the_coach_is_switched_and_remembered(kept: Session) -> None:
     controller, screen = controlled(kept)
     assert screen.coach is None
     controller.do("coach")
-    screen.until(lambda: "expected" in screen.coach.text)
+    screen.until(lambda: "expected" in " ".join(screen.coach.parts))
     assert screen.status.facts[-1] == "assisted"
     play(controller)
-    screen.until(lambda: "accuracy 100 %" in screen.coach.text)
+    screen.until(lambda: "accuracy 100 %" in " ".join(screen.coach.parts))
     again, other = controlled(kept)
     assert again.coach.is_on
     again.do("coach")
@@ -541,7 +545,7 @@ def test_play_never_waits_for_the_coach(slow_judge: threading.Event) -> None:
     controller, screen = controlled()
     controller.do("coach")
     play(controller, 8)
-    assert "judging" in screen.coach.text
+    assert "judging" in " ".join(screen.coach.parts)
     slow_judge.set()
     screen.until(lambda: not controller.is_waiting)
     assert controller.coach.last_move is not None
@@ -556,9 +560,9 @@ def test_the_coach_pauses_while_a_player_plays() -> None:
     controller.players.set_player("corner")
     controller.do("coach")
     controller.do("autoplay")
-    assert "pauses while the computer plays" in screen.coach.text
+    assert "pauses while the computer plays" in " ".join(screen.coach.parts)
     screen.until(lambda: controller.session.game.ply > 2)
     controller.do("autoplay")
-    screen.until(lambda: "expected" in screen.coach.text)
-    assert "accuracy" not in screen.coach.text
+    screen.until(lambda: "expected" in " ".join(screen.coach.parts))
+    assert "accuracy" not in " ".join(screen.coach.parts)
     controller.close()

@@ -19,13 +19,18 @@ from py2048.players import Unit
 from py2048.review import Grade, reviewing
 from py2048.review.games import accuracy_of_moves
 from py2048.review.moves import Basis, move_review
-from py2048.review.words import amount, describe_review, number
+from py2048.review.words import amount, describe_review, luck_word, number
 from py2048.rules import Rules, get_rules
 from py2048.session import Event, Session
 from py2048.ui.shared.background import BackgroundWorker, Failure, Worker
 from py2048.ui.shared.coach import Coach, last_move_text
-from py2048.ui.shared.describe import GRADE_SYMBOLS, value_text
-from py2048.ui.shared.review import GameReview, grade_colour, record_title
+from py2048.ui.shared.review import (
+    GRADE_SYMBOLS,
+    GameReview,
+    grade_colour,
+    record_title,
+    value_text,
+)
 from py2048.ui.shared.screen import CoachStatus
 from py2048.ui.shared.themes import THEMES
 
@@ -54,24 +59,21 @@ def test_walking_stays_in_the_game() -> None:
 
 
 def test_a_blunder_is_told_with_the_best_move_and_every_loss() -> None:
-    """The planted blunder is named with its symbol; all directions have their values."""
+    """The planted blunder is named with its share; all directions have what they lose."""
     review = known_review()
     move = review.move
     assert move is not None
     assert move.grade is Grade.BLUNDER
     assert review.board == move.board
-    assert review.verdict == f"?? blunder: {move.played}, best {move.best}"
     best, *_, worst = review.rows
-    assert (best.direction, best.is_best, best.value, best.loss) == (move.best, True, "80.00 %", "")
-    assert (worst.direction, worst.is_played, worst.loss) == (move.played, True, "-40.00 %")
+    assert (best.direction, best.is_best, best.text) == (move.best, True, "best")
+    assert (worst.direction, worst.is_played) == (move.played, True)
+    assert worst.text == "\N{MINUS SIGN}40.0 %"
     said = review.sentences
     assert said.startswith(f"Move 5 of {MOVES}, score {move.score}. ")
-    assert f"{str(move.played).capitalize()} was a blunder." in said
+    assert f"Blunder \N{MINUS SIGN}50 %. You went {move.played}." in said
     assert f"{str(move.best).capitalize()} is worth 80.00 %." in said
     assert f"{move.played} loses 40.0 %." in said.lower()
-    assert review.accuracy_here is not None
-    assert review.accuracy is not None
-    assert f"Accuracy {review.accuracy_here:.1f} % here, {review.accuracy:.1f} % in all." in said
 
 
 def test_a_blunder_in_a_players_words() -> None:
@@ -89,7 +91,7 @@ def test_a_blunder_in_a_players_words() -> None:
         [1.0] * (len(review.rows) - 1) + [0.4]
     )
     assert sum(review.counts.values()) == MOVES
-    assert review.luck == "very bad"
+    assert review.luck == "bad"
     colours = {grade_colour(grade, theme) for grade in Grade for theme in THEMES}
     assert len(colours) == len(Grade) * len(THEMES)
     review.go("first")
@@ -104,18 +106,6 @@ def test_one_who_walks_is_not_led_away() -> None:
     assert review.index == 2
 
 
-def test_the_accuracy_so_far_ends_as_that_of_the_game() -> None:
-    """The accuracy here is 100 before the first fault, less after it, and at last that in all."""
-    review = known_review()
-    review.go("first")
-    assert review.accuracy_here == 100
-    review.seek(4)
-    assert review.accuracy_here < 100
-    review.go("last")
-    assert review.review is not None
-    assert review.accuracy_here == review.accuracy == review.review.accuracy
-
-
 def test_what_is_not_judged_yet_can_be_looked_at() -> None:
     """All moves are there from the start; those that are judged have a grade."""
     review = known_review(6)
@@ -126,20 +116,20 @@ def test_what_is_not_judged_yet_can_be_looked_at() -> None:
     review.go("last")
     assert review.move is None
     assert not review.rows
-    assert review.verdict.endswith("not judged yet")
     assert "was played" in review.sentences
     review.go("previous_mistake")
     assert review.index + 1 == 5
 
 
 def test_the_summary_counts_the_planted_faults() -> None:
-    """What the command says of a game, as sentences: accuracy, judge, one of each kind."""
+    """In a player's words: accuracy, one of each kind, luck; who judged is for experts."""
     review = known_review()
     assert review.review is not None
     lines = describe_review(review.review, brief=True)
     assert review.summary.lower() == " ".join(f"{line}." for line in lines)
     assert review.summary.startswith("Accuracy ")
-    assert "judged by known." in review.summary
+    assert "known" not in review.summary
+    assert "judged by known" in describe_review(review.review)[0]
     assert "1 inaccuracy, 1 mistake, 1 blunder." in review.summary
 
 
@@ -154,8 +144,8 @@ def test_no_better_move_is_named_for_one_of_the_best() -> None:
         assert move.best is other
         review.moves[4] = move
         review.seek(4)
-        for said in (review.verdict, last_move_text(move, Unit.CHANCE)):
-            assert (f"best {other}" in said or f"{other} was best" in said) is not is_best
+        for said in (review.headline.lower(), last_move_text(move)):
+            assert (f"{other} was best" in said) is not is_best
 
 
 class SilentScreen:
@@ -280,6 +270,15 @@ def test_points_are_drawn_in_the_range_of_the_game() -> None:
     assert review.chances == 1.0
     review.seek(2)
     assert review.chances == 0.25
+
+
+@pytest.mark.parametrize(
+    ("luck", "word"), [(0.0, "average"), (-9.0, "average"), (11.0, "good"), (-25.0, "very bad")]
+)
+def test_luck_is_compared_with_how_far_it_swings(luck: float, word: str) -> None:
+    """So those who play badly, whose every tile decides, are not told of great luck."""
+    assert luck_word(luck, 10.0) == word
+    assert luck_word(luck, 0.0) == ""
 
 
 def test_texts_of_values() -> None:

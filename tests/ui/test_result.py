@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from py2048.game import Record
-from py2048.players import Unit
 from py2048.rules import get_rules
 from py2048.session import Session, open_session
 from py2048.ui.shared.controller import Controller
-from py2048.ui.shared.result import BARS, NONE, PENDING, Result, luck_text, result_of
+from py2048.ui.shared.result import BARS, NONE, PENDING, Result, result_of
 from py2048.ui.shared.themes import DARK
 
 
@@ -81,21 +80,13 @@ def test_the_review_fills_the_places_that_are_kept_for_it() -> None:
     first = result(60)
     assert [figure.value for figure in first.figures].count(PENDING) == 2
     assert first.review == "Review"
-    done = first.reviewed(90.6, "+3 %", 4)
+    done = first.reviewed(90.6, "good", 4)
     assert [figure.label for figure in done.figures] == [figure.label for figure in first.figures]
-    assert [figure.value for figure in done.figures][1:3] == ["91 %", "+3 %"]
+    assert [figure.value for figure in done.figures][1:3] == ["91 %", "good"]
     assert done.review == "Review 4 mistakes"
     assert done.is_update_of(first)
     assert not done.is_update_of(result(64))
     assert [figure.value for figure in first.without_review("Busy").figures][1:3] == ["Busy", NONE]
-
-
-def test_luck_is_a_share() -> None:
-    """Of the points expected, or of the chance; of ratings there is none."""
-    assert luck_text(-260.0, Unit.POINTS, 1000.0) == "\N{MINUS SIGN}26 %"
-    assert luck_text(4.0, Unit.POINTS, 1000.0) == "0 %"
-    assert luck_text(0.031, Unit.CHANCE, None) == "+3 %"
-    assert luck_text(3.0, Unit.RATING, None) == NONE
 
 
 def test_a_game_of_a_computer_is_no_ones_best() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby, zip_longest
+from math import hypot
 from typing import Any
 
 from py2048.board import Board
@@ -85,6 +86,11 @@ class Review:
     def luck(self) -> float:
         """What the new tiles gave, or took if negative, against their expectation."""
         return sum(move.luck for move in self.moves)
+
+    @property
+    def swing(self) -> float:
+        """How far the luck of such a game usually is from none: its standard deviation."""
+        return hypot(*(move.luck for move in self.moves))
 
     @property
     def expected(self) -> float:

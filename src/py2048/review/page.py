@@ -8,10 +8,17 @@ from html import escape
 from py2048.board import Board
 from py2048.players import Unit
 from py2048.review.games import Review
-from py2048.review.moves import MoveReview
+from py2048.review.moves import Grade, MoveReview
 from py2048.review.plots import graph, line_plot
 from py2048.review.report import UNDATED, Report, Section, Totals
-from py2048.review.words import PLURALS, amount, columns, describe_move, describe_review
+from py2048.review.words import (
+    amount,
+    columns,
+    counted,
+    describe_move,
+    describe_review,
+    grade_word,
+)
 
 MAX_ROWS = 1000
 """How many mistakes are listed, those that lost the largest share of the chances."""
@@ -183,6 +190,7 @@ def report_page(report: Report, colours: str = "") -> str:
 
 def _games(section: Section) -> str:
     heads, rows = _details(section)
+    grades = [grade_word(grade, 2) for grade in Grade]
     tiles = [(f"{tile:,}", f"{count:,}") for tile, count in section.totals.tiles.items()]
     phases = [
         (f"{tile:,}", *(f"{count:,}" for count in grades.values()))
@@ -193,7 +201,7 @@ def _games(section: Section) -> str:
         f"{table(section.name, heads, rows)}"
         f"<h3>Largest tiles</h3>\n{table('Largest tiles', ('tile', 'games'), tiles)}"
         "<h3>Moves by their grade and the largest tile on the board</h3>\n"
-        f"{table('Grades', ('tile', *PLURALS.values()), phases)}</section>\n"
+        f"{table('Grades', ('tile', *grades), phases)}</section>\n"
     )
 
 
@@ -231,11 +239,7 @@ def _mistakes_by_tile(totals: Totals) -> list[str]:
     """Return the mistakes by the largest tile, a line each where there are any."""
     lines = []
     for tile, grades in totals.phases.items():
-        bad = [
-            f"{n:,} {grade if n == 1 else PLURALS[grade]}"
-            for grade, n in grades.items()
-            if n and grade.is_mistake
-        ]
+        bad = counted({grade: count for grade, count in grades.items() if grade.is_mistake})
         if bad:
             moves = sum(grades.values())
             lines.append(f"with {tile:,}: {', '.join(bad)} in {moves:,} move{'s' * (moves != 1)}")

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from py2048.language import N_, _, ngettext
 from py2048.language import number as written
 from py2048.players import Unit
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
 
-PLURALS = {
-    Grade.BEST: "best",
-    Grade.GOOD: "good",
-    Grade.INACCURACY: "inaccuracies",
-    Grade.MISTAKE: "mistakes",
-    Grade.BLUNDER: "blunders",
-}
+_LUCK = (N_("average"), N_("good"), N_("very good"))
+_BAD_LUCK = (N_("average"), N_("bad"), N_("very bad"))
+
+
+def grade_word(grade: Grade, count: int) -> str:
+    """Return what so many moves of a grade are called, without their number."""
+    words = {
+        Grade.BEST: ngettext("best", "best", count),
+        Grade.GOOD: ngettext("good", "good", count),
+        Grade.INACCURACY: ngettext("inaccuracy", "inaccuracies", count),
+        Grade.MISTAKE: ngettext("mistake", "mistakes", count),
+        Grade.BLUNDER: ngettext("blunder", "blunders", count),
+    }
+    return words[grade]
+
+
+def luck_word(luck: float, swing: float) -> str:
+    """Return luck in words: "good"; empty where chance had nothing to give.
+
+    In a game that stands on the brink for long each tile gives or takes much, so luck is compared
+    with how far it swings in such a game: two games of three are "average", one of twenty is "very
+    good" or "very bad", however well they are played.
+
+    Args:
+        luck: what the new tiles gave or took.
+        swing: how far that usually is from nothing, see `Review.swing`.
+    """
+    words = _LUCK if luck >= 0 else _BAD_LUCK
+    return _(words[min(int(abs(luck) / swing), 2)]) if swing else ""
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
@@ -38,35 +61,55 @@ def number(unit: Unit, value: float, *, signed: bool = False) -> str:
 
 def amount(unit: Unit, value: float, *, signed: bool = False) -> str:
     """Return a value with its unit: ``1,203 points``, ``4.20 %`` of a chance, or a bare rating."""
-    return number(unit, value, signed=signed) + (" points" if unit is Unit.POINTS else "")
+    text = number(unit, value, signed=signed)
+    return ngettext("{n} point", "{n} points", 2).format(n=text) if unit is Unit.POINTS else text
 
 
 def describe_review(review: Review, *, brief: bool = False) -> list[str]:
-    """Return a review as lines of text, without its moves; `brief` leaves the phases out."""
-    lines = [f"accuracy {review.accuracy:.1f} %, judged by {review.judge}"]
+    """Return a review as lines of text, without its moves.
+
+    Args:
+        review: the review.
+        brief: in a player's words: no judge, no sums, no phases.
+    """
+    accuracy = written(review.accuracy, 1)
+    text = _("accuracy {share} %") if brief else _("accuracy {share} %, judged by {judge}")
+    lines = [text.format(share=accuracy, judge=review.judge)]
     if len(review.moves) < review.record.plies:
-        lines.append(f"reviewed: {len(review.moves):,} of {review.record.plies:,} moves")
+        text = _("reviewed: {done} of {count} moves")
+        done, count = written(len(review.moves)), written(review.record.plies)
+        lines.append(text.format(done=done, count=count))
     if not review.moves:
         return lines
-    counts = [
-        f"{count:,} {grade if count == 1 else PLURALS[grade]}"
-        for grade, count in review.counts.items()
-        if count
-    ]
-    lines.append(f"moves: {', '.join(counts)}")
-    lost, gave = amount(review.unit, abs(review.loss)), amount(review.unit, abs(review.luck))
-    said = f"the moves {'lost' if review.loss >= 0 else 'gained'} {lost}, "
-    said += f"luck {'gave' if review.luck >= 0 else 'took'} {gave}"
-    if review.unit is Unit.POINTS:
-        said = f"{amount(review.unit, review.expected)} were expected at the start; {said}"
-    lines.append(said)
-    phase = None if brief else review.worst_phase
-    if phase and number(review.unit, phase.loss) != "0":
-        moves = f"moves {phase.first} to {phase.last}"
-        if phase.first == phase.last:
-            moves = f"move {phase.first}"
-        lost = amount(review.unit, phase.loss)
-        lines.append(f"most was lost with {phase.tile} as the largest tile: {lost} in {moves}")
+    counts = counted(review.counts)
+    lines.append(_("moves: {counts}").format(counts=", ".join(counts)))
+    if not brief:
+        return [*lines, *_sums(review)]
+    luck = luck_word(review.luck, review.swing)
+    return [*lines, *([_("luck: {luck}").format(luck=luck)] if luck else [])]
+
+
+def counted(counts: Mapping[Grade, int]) -> list[str]:
+    """Return how many moves have each grade, where there are any: "3 mistakes"."""
+    return [f"{written(n)} {grade_word(grade, n)}" for grade, n in counts.items() if n]
+
+
+def _sums(review: Review) -> list[str]:
+    """Return what the moves lost and what luck gave, and the phase in which most was lost."""
+    unit, phase = review.unit, review.worst_phase
+    said = _("the moves lost {points}") if review.loss >= 0 else _("the moves gained {points}")
+    said = said.format(points=amount(unit, abs(review.loss)))
+    if unit is Unit.POINTS:
+        text = _("{points} were expected at the start; {rest}")
+        said = text.format(points=amount(unit, review.expected), rest=said)
+    text = _("luck gave {points}") if review.luck >= 0 else _("luck took {points}")
+    text += _(", and up to {swing} either way is usual in such a game") if review.swing else ""
+    gave, swing = amount(unit, abs(review.luck)), amount(unit, review.swing)
+    lines = [said, text.format(points=gave, swing=swing)]
+    if phase and number(unit, phase.loss) != "0":
+        lost = amount(unit, phase.loss)
+        text = _("most was lost with {tile} as the largest tile: {points}, moves {first} to {last}")
+        lines.append(text.format(tile=phase.tile, points=lost, first=phase.first, last=phase.last))
     return lines
 
 

@@ -772,7 +772,8 @@ class ReviewSummary(Answer):
 
     `reviewed` moves are graded, all but those after a goal was reached. Where values are points,
     the score is what was `expected` at the start less the `loss` plus the `luck`. `most` is the
-    largest value of a position. `graph` is that of the values, an SVG element.
+    largest value of a position. `graph` is that of the values, an SVG element. `swing` is how far
+    the luck of such a game usually is from none.
     """
 
     judge: str
@@ -788,6 +789,7 @@ class ReviewSummary(Answer):
     phases: list[PhaseInfo]
     mistakes: list[Mistake]
     graph: str
+    swing: float = 0.0
 
 
 class ReviewAnswer(Answer, rename={"first": "from"}):

@@ -71,7 +71,7 @@ async def test_every_size_tells_the_grade_and_the_losses(size: tuple[int, int]) 
         await pilot.resize_terminal(*size)
         screen = app.screen
         assert isinstance(screen, ReviewScreen)
-        loss = "\N{MINUS SIGN}40.00 %"
+        loss = "\N{MINUS SIGN}40.0 %"
         await until(pilot, lambda: "Blunder" in shown(app) and loss in shown(app))
         assert screen.board.board == review.board
         await until(pilot, lambda: screen.region.contains_region(screen.board.region))
@@ -106,7 +106,7 @@ async def test_a_mistake_is_tried_again() -> None:
         assert review.move is not None
         assert "was best." not in shown(app)
         await pilot.press(str(review.move.played))
-        await until(pilot, lambda: "40.00 %" in shown(app))
+        await until(pilot, lambda: "40.0 %" in shown(app))
         assert "was best." not in shown(app)
         await pilot.press(str(review.move.best))
         await until(pilot, lambda: "was best." in shown(app))

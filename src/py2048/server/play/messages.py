@@ -116,8 +116,8 @@ def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
         headline=headline(hint),
         reason=reason_of(hint),
         options=[
-            schema.HintOption(str(direction), text, round(share, 3), grade)
-            for direction, text, share, grade in options_of(hint)
+            schema.HintOption(str(row.direction), row.text, round(row.share, 3), row.grade)
+            for row in options_of(hint)
         ],
         outlook=describe_outlook(hint),
     )

@@ -25,8 +25,8 @@ from py2048.game import Game, Record
 from py2048.game.record import encode_turn
 from py2048.game.turn import score_after
 from py2048.language import N_, _, ngettext, number
-from py2048.players import Unit
 from py2048.review import Grade
+from py2048.review.words import grade_word, luck_word
 from py2048.server import schema
 from py2048.server.http.middleware import address_of
 from py2048.server.play import fairness, messages
@@ -45,8 +45,7 @@ from py2048.server.site.reviews import (
 from py2048.storage import NewOnlineGame, OnlineGameInfo
 from py2048.ui.shared import board_image
 from py2048.ui.shared.board_image import BoardGrid
-from py2048.ui.shared.result import NONE, luck_text, result_of
-from py2048.ui.shared.review import grade_word, luck_word
+from py2048.ui.shared.result import NONE, result_of
 from py2048.ui.shared.themes import DARK
 
 STRIDE = 512
@@ -92,7 +91,7 @@ async def show(request: Request, user: User) -> Response:
         review=review,
         max_moves=MAX_MOVES,
         reviews_games=services.settings.reviews > 0,
-        luck_word=lambda luck, unit, expected: luck_word(luck, Unit(unit), expected),
+        luck_word=luck_word,
         grade_word=lambda grade, count: grade_word(Grade(grade), count),
     )
 
@@ -206,7 +205,7 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
     )
     state, summary = figures_of(games, game_id)
     if summary is not None:
-        luck = luck_text(summary.luck, Unit(summary.unit), summary.expected)
+        luck = luck_word(summary.luck, summary.swing) or NONE
         mistakes = sum(n for grade, n in summary.counts.items() if Grade(grade).is_mistake)
         result = result.reviewed(summary.accuracy, luck, mistakes)
     elif state in ("none", "failed"):

@@ -33,7 +33,7 @@ from py2048.server.http.assets import Assets
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
 from py2048.server.site.auth import User, remember, services_of, user_of
-from py2048.ui.shared import themes
+from py2048.ui.shared import screen, themes
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.hints import PLAYERS
 
@@ -183,9 +183,7 @@ def ago(moment: str, now: datetime | None = None) -> str:
 
 def title_of(rules: schema.RulesInfo, *, sized: bool = False) -> str:
     """Return what people call some rules, with the size of the board if that is wanted."""
-    name = re.sub(r"(?<=\d)x(?=\d)", "×", rules.name)  # noqa: RUF001
-    name, size = name[:1].upper() + name[1:], f"{rules.rows}×{rules.columns}"  # noqa: RUF001
-    return f"{name} {size}" if sized and size not in name else name
+    return screen.title_of(rules.name, (rules.rows, rules.columns) if sized else None)
 
 
 def day_name(day: str, today: date | None = None) -> str:

@@ -388,6 +388,7 @@ def summary_of(review: Review) -> schema.ReviewSummary:
         phases=phases,
         mistakes=_mistakes(review),
         graph=graph(review, is_silent=True),
+        swing=_rounded(review.swing),
     )
 
 

@@ -314,7 +314,7 @@ class DesktopApp:
         """Put the result into words in the clipboard, and offer its picture."""
         if (result := self.controller.presenter.result) is not None:
             self.root.clipboard_clear()
-            self.root.clipboard_append(f"2048 · {result.kind}: {result.headline}")
+            self.root.clipboard_append(result.words)
         self.export_picture()
 
     # Records to watch, and exports

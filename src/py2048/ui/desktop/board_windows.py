@@ -14,6 +14,7 @@ from py2048.direction import Direction
 from py2048.game import Record
 from py2048.language import N_, _, number
 from py2048.players import Unit
+from py2048.review.words import grade_word
 from py2048.session import Moved, Replay, Undone
 from py2048.ui.desktop.board_view import CanvasBoard
 from py2048.ui.desktop.dialogs import Dialog, marks_of
@@ -24,15 +25,13 @@ from py2048.ui.shared.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTIONS
 from py2048.ui.shared.board_image import BoardGrid, glyph, rounded
 from py2048.ui.shared.controller import SPEEDS, START_SPEED
 from py2048.ui.shared.describe import describe
-from py2048.ui.shared.hints import name_of
+from py2048.ui.shared.hints import DirectionRow, name_of
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.practice import PracticeRun
 from py2048.ui.shared.review import (
     PAGE,
-    DirectionRow,
     GameReview,
     grade_colour,
-    grade_word,
     record_title,
 )
 from py2048.ui.shared.themes import TYPE, Theme, mixed
@@ -140,7 +139,7 @@ class ReviewWindow(Dialog):
             return
         row = found[0]
         text = _("{direction} loses {loss}. Try another way.")
-        self._tried = text.format(direction=name_of(way), loss=row.loss.lstrip("-\N{MINUS SIGN}"))
+        self._tried = text.format(direction=name_of(way), loss=row.loss or number(0))
         self.is_trying = not row.is_best
         self._show()
 
@@ -333,7 +332,7 @@ class ReviewWindow(Dialog):
         y = top + (side - thick) // 2
         self._face("track", (x, y, room, thick), thick // 2, theme.line)
         self._face("worth", (x, y, round(room * row.share), thick), thick // 2, colour)
-        text = row.loss.replace("-", "\N{MINUS SIGN}") or _("best")
+        text = row.text
         self._write(end, top + side / 2, text, "small", anchor="e", bold=True)
 
     def _put_tools(self, left: int, top: int, width: int) -> int:

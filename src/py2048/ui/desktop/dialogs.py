@@ -27,7 +27,7 @@ from py2048.ui.shared.presenter import fault_of
 from py2048.ui.shared.screen import Choice, FileKind, ListRequest
 
 if TYPE_CHECKING:
-    from py2048.ui.shared.review import DirectionRow
+    from py2048.ui.shared.hints import DirectionRow
 
 
 SMALL = 600

@@ -17,7 +17,7 @@ from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import Photos, cut, font, measured, write
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.board_image import BoardGrid, board, face
-from py2048.ui.shared.controller import title_of
+from py2048.ui.shared.controller import title_of_rules
 from py2048.ui.shared.screen import spellings
 from py2048.ui.shared.themes import TYPE, Theme
 
@@ -115,8 +115,8 @@ class StatisticsWindow(Dialog):
             self._games, fault = [], str(error)
         (close,) = self.add_buttons((_("Close"), self.close))
         texts = dict.fromkeys(game.rules for game in self._games)
-        titles = Counter(map(title_of, texts))
-        names = {text: title_of(text) for text in texts if titles[title_of(text)] == 1}
+        titles = Counter(map(title_of_rules, texts))
+        names = {text: title_of_rules(text) for text in texts if titles[title_of_rules(text)] == 1}
         self._rules = {_(ALL): ALL} | {names.get(text, text): text for text in texts}
         self._categories = {_(title): name for name, title in CATEGORIES.items()}
         current = str(session.rules)

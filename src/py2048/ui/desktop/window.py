@@ -279,8 +279,10 @@ class CoachRow(Drawn):
             self.create_image(0, top, image=photo, anchor="nw")
         pixels, room = height * 13 / 24, width - bar - height / 2
         letters = font(self, pixels)
-        is_long = measured(self, status.text, letters) > room
-        self.line = cut(self, status.short if is_long else status.text, letters, room)
+        parts = range(len(status.parts), 0, -1)
+        offers = [" · ".join(status.parts[:count]) for count in parts]
+        fitting = (each for each in offers if measured(self, each, letters) <= room)
+        self.line = next(fitting, cut(self, offers[-1], letters, room))
         place = bar + height / 2, height / 2
         write(self, place, self.line, theme.ink, pixels, anchor="w")
 

@@ -20,8 +20,8 @@ from py2048.review.games import MeanAccuracy
 from py2048.review.moves import Basis, Grade, move_review
 from py2048.session import Event, Session, events, ready_judge
 from py2048.ui.shared.background import Failure, Worker
-from py2048.ui.shared.describe import GRADE_SYMBOLS, describe_loss, value_text
-from py2048.ui.shared.hints import name_of, short_loss, way_of
+from py2048.ui.shared.hints import way_of
+from py2048.ui.shared.review import GRADE_SYMBOLS, badge_of, value_text
 from py2048.ui.shared.screen import CoachStatus, preparing
 
 if TYPE_CHECKING:
@@ -246,31 +246,25 @@ class Coach:
     def status(self) -> CoachStatus:
         """What the coach says now."""
         if self.is_paused:
-            return CoachStatus(0.0, _(PAUSED), _(PAUSED), (_(PAUSED),))
-        said = []  # in full, and in short
+            return CoachStatus(0.0, (_(PAUSED),))
+        said = []
         if (last := self.last_move) is not None:
-            said.append((last_move_text(last, self._unit),) * 2)
+            said.append(last_move_text(last))
         if self.accuracy is not None:
-            share = f"{number(self.accuracy)} %"
-            said.append((_("accuracy {share}").format(share=share), share))
+            said.append(_("accuracy {share} %").format(share=number(self.accuracy)))
         if expected := self._expected:
-            said.append((_("expected {value}").format(value=expected), expected))
+            said.append(_("expected {value}").format(value=expected))
         elif not self._session.game.is_over:
-            said.append((self.progress or _(JUDGING),) * 2)
-        parts = tuple(full for full, _short in said)
-        short = "  ".join(short for _full, short in said)
-        return CoachStatus(self._share, ", ".join(parts), short, parts)
+            said.append(self.progress or _(JUDGING))
+        return CoachStatus(self._share, tuple(said))
 
     @property
     def sentences(self) -> str:
-        """The same as sentences; empty if nothing is known."""
-        last, accuracy, expected = self.last_move, self.accuracy, self._expected
-        said = [] if last is None else [describe_loss(last, self._unit)]
-        if accuracy is not None:
-            said.append(_("Accuracy {share} %.").format(share=number(accuracy)))
-        if expected:
-            said.append(_("Expected {value}.").format(value=expected))
-        return " ".join(said)
+        """The same as sentences; empty while nothing is known of the position."""
+        if not self._expected and not self._session.game.is_over:
+            return ""
+        said = [part.lstrip("✓?! ") for part in self.status.parts]
+        return " ".join(f"{part[0].upper()}{part[1:]}." for part in said)
 
     @property
     def _share(self) -> float:
@@ -283,12 +277,10 @@ class Coach:
         return move.expected if self._unit is Unit.POINTS else move.values[move.best]
 
 
-def last_move_text(move: MoveReview, unit: Unit) -> str:
-    """Return what a move lost: "?! Left, 120 lost: up was best"; "✓ best move" where nothing."""
+def last_move_text(move: MoveReview) -> str:
+    """Return the grade of a move, and what was best: "?! Inaccuracy -1.3 %: up was best"."""
     symbol = GRADE_SYMBOLS[move.grade]
     if move.grade is Grade.BEST:
         return _("{symbol} best move").format(symbol=symbol)
-    text = _("{symbol} {direction}, {loss} lost: {best} was best")
-    loss = short_loss(move.loss, unit) or number(0)
-    played, best = name_of(move.played), way_of(move.best)
-    return text.format(symbol=symbol, direction=played, loss=loss, best=best)
+    text, badge = _("{symbol} {grade}: {best} was best"), badge_of(move.grade, move.share)
+    return text.format(symbol=symbol, grade=badge, best=way_of(move.best))

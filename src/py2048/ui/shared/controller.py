@@ -38,7 +38,15 @@ from py2048.ui.shared.describe import describe, describe_rules
 from py2048.ui.shared.hints import PLAYERS, player_name
 from py2048.ui.shared.presenter import GameScreen, Presenter, Start, fault_of, opening
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import RECORDS, Choice, ListRequest, moves, points, preparing
+from py2048.ui.shared.screen import (
+    RECORDS,
+    Choice,
+    ListRequest,
+    moves,
+    points,
+    preparing,
+    title_of,
+)
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 if TYPE_CHECKING:
@@ -473,7 +481,7 @@ class GameCommands:
         choices = [
             Choice(
                 game.id,
-                title_of(game.rules),
+                title_of_rules(game.rules),
                 _("{points}, {moves}, last played {time}").format(
                     points=points(game.score),
                     moves=moves(game.position),
@@ -571,7 +579,7 @@ class RecordCommands:
             choices.extend(
                 Choice(
                     game.id,
-                    title_of(game.rules),
+                    title_of_rules(game.rules),
                     _("{points}, {tile} reached, {time}").format(
                         points=points(game.score),
                         tile=game.max_tile,
@@ -749,15 +757,10 @@ def rules_for(rules: Rules, board: Board) -> Rules:
     return replace(rules, rows=rows, columns=columns, start=start)
 
 
-def title_of(rules: str) -> str:
-    """Return the name in a text of rules, and the size unless the name says it.
-
-    >>> title_of("classic:size=5x5,start=2"), title_of("2x4:size=2x4,start=2")
-    ('classic 5x5', '2x4')
-    """
-    name, _, rest = rules.partition(":")
-    size = rest.partition(",")[0].removeprefix("size=")
-    return name if name == size else f"{name} {size}"
+def title_of_rules(text: str) -> str:
+    """Return what people call the rules in a text, with the size of their board."""
+    rules = Rules.parse(text)
+    return title_of(rules.name, rules.shape)
 
 
 def minute_of(moment: str) -> str:

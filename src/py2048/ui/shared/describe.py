@@ -13,12 +13,10 @@ from typing import assert_never
 
 from py2048.board import Board, Cell, Line, lines, slide_line
 from py2048.game import Outcome, Turn
-from py2048.language import N_, _, language, ngettext, number
-from py2048.players import Unit
-from py2048.review import Grade, MoveReview
+from py2048.language import _, language, ngettext, number
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.session import Event, events
-from py2048.ui.shared.hints import describe_hint, name_of, points_text, short_loss, way_of
+from py2048.ui.shared.hints import describe_hint, name_of, way_of
 
 FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""
@@ -93,81 +91,6 @@ def _over(event: events.GameOver) -> str:
             ending = _("Game over.")
     best = [_("A new best.")] if event.is_best else _best(event.best)
     return " ".join([ending, _score(event.score), *best])
-
-
-# Reviews
-
-GRADES = {
-    Grade.BEST: N_("the best move"),
-    Grade.GOOD: N_("a good move"),
-    Grade.INACCURACY: N_("an inaccuracy"),
-    Grade.MISTAKE: N_("a mistake"),
-    Grade.BLUNDER: N_("a blunder"),
-}
-"""What a move of each grade is called, to be translated."""
-
-GRADE_SYMBOLS = {
-    Grade.BEST: "✓",
-    Grade.GOOD: "✓",
-    Grade.INACCURACY: "?!",
-    Grade.MISTAKE: "?",
-    Grade.BLUNDER: "??",
-}
-"""The grades as chess writes them, so that none depends on a colour."""
-
-
-def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
-    """Return the review of a move as sentences: its grade, the best move, what the others lose."""
-    best = move.values[move.best]
-    said = [describe_grade(move)]
-    worth = {
-        Unit.POINTS: _("{direction} is worth {value} points to come."),
-        Unit.CHANCE: _("{direction} is worth {value}."),
-        Unit.RATING: _("{direction} is rated {value}."),
-    }[unit]
-    value = value_text(best, unit, is_exact=is_exact)
-    said.append(worth.format(direction=name_of(move.best), value=value))
-    for each, worse in sorted(move.values.items(), key=lambda item: -item[1]):
-        if each is not move.best:
-            lost = short_loss(best - worse, unit)
-            text = _("{direction} loses {loss}.") if lost else _("{direction} is as good.")
-            said.append(text.format(direction=name_of(each), loss=lost))
-    return " ".join(said)
-
-
-def describe_grade(move: MoveReview) -> str:
-    """Return the grade of a move as a sentence."""
-    text = _("{direction} was {grade}.")
-    if move.grade is Grade.BEST and move.played is not move.best:
-        text = _("{direction} was as good as {grade}.")
-    return text.format(direction=name_of(move.played), grade=_(GRADES[move.grade]))
-
-
-def describe_loss(move: MoveReview, unit: Unit) -> str:
-    """Return the grade of a move as a sentence, and what it lost if there was a better one."""
-    if move.grade is Grade.BEST:
-        return describe_grade(move)
-    text = _("{direction} was {grade}. It lost {loss}; {best} was best.")
-    return text.format(
-        direction=name_of(move.played),
-        grade=_(GRADES[move.grade]),
-        loss=short_loss(move.loss, unit) or number(0),
-        best=way_of(move.best),
-    )
-
-
-def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
-    """Return what a move is worth, with no more digits than can be relied on."""
-    if unit is Unit.CHANCE:
-        return f"{number(100 * value, 2)} %"
-    if unit is Unit.POINTS and not is_exact:
-        return points_text(value)
-    return number(value, 1)
-
-
-def spoken(text: str) -> str:
-    """Return a text with its signs in words, which not every screen reader says."""
-    return text.replace("+", _("plus {n}").format(n="")).replace("-", _("minus {n}").format(n=""))
 
 
 # Boards and rules

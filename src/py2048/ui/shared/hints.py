@@ -7,6 +7,7 @@ and a row for each legal direction (`options_of`), and said as sentences (`descr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from py2048.board import Board
@@ -70,44 +71,68 @@ def way_of(direction: Direction) -> str:
     return _(_NAMES[direction][1])
 
 
-class Option(NamedTuple):
-    """A legal direction of a hint, as a row of its list.
+class DirectionRow(NamedTuple):
+    """What is known of a legal direction, as a row of a list.
 
     Attributes:
         direction: the direction.
-        text: what it loses against the best: "best", "as good", or with a minus "1,204", "3.2 %".
-        share: what it keeps of the best one's worth, 0 to 1, for a bar.
+        is_best: whether it is the best one.
+        is_played: whether it was played.
+        loss: what it loses against the best, "1,204" or "3.2 %"; empty where that is nothing.
+        share: how long its bar is, of 1 for the best; drawn so that what differs is seen.
         grade: what a review would call it; None where the values are a rating.
     """
 
     direction: Direction
-    text: str
+    is_best: bool
+    is_played: bool
+    loss: str
     share: float
     grade: Grade | None
 
+    @property
+    def text(self) -> str:
+        """What a list says of it: "best", "as good" or the loss with a minus."""
+        if self.is_best:
+            return _("best")
+        return f"\N{MINUS SIGN}{self.loss}" if self.loss else _("as good")
 
-def options_of(hint: Hint) -> list[Option]:
-    """Return the legal directions of a hint that are valued, the best first."""
-    unit, losses = hint.meaning.unit, hint.losses or [(hint.direction, 0.0)]
-    worth = max(hint.values.values(), default=0.0)
-    # A rating has no zero: the bars show which is better, not by how much.
-    whole = worth if unit is not Unit.RATING and worth > 0 else 2 * losses[-1][1] or 1.0
-    # What is chosen comes first, also among equals.
-    ranked = sorted(losses, key=lambda each: (each[0] is not hint.direction, each[1]))
+
+def direction_rows(
+    values: Mapping[Direction, float], best: Direction, unit: Unit, played: Direction | None = None
+) -> list[DirectionRow]:
+    """Return a row for each legal direction, the best first, also among equals."""
+    most = max(values.values())
+    losses = {each: most - values[each] for each in values}
+    spread = max(*losses.values(), abs(most) / 10) or 1.0
+    whole = most if most > 0 else spread
     return [
-        Option(
-            direction,
-            _("best") if direction is hint.direction else _lost(loss, unit),
-            max(0.0, 1.0 - loss / whole),
-            None if unit is Unit.RATING else grade_of(min(1.0, loss / whole)),
+        DirectionRow(
+            each,
+            each is best,
+            each is played,
+            "" if each is best else short_loss(losses[each], unit),
+            1 - 0.6 * losses[each] / spread,
+            None if unit is Unit.RATING else grade_of(min(1.0, losses[each] / whole)),
         )
-        for direction, loss in ranked
+        for each in sorted(values, key=lambda each: (each is not best, losses[each]))
     ]
 
 
-def _lost(loss: float, unit: Unit) -> str:
-    text = short_loss(loss, unit)
-    return f"\N{MINUS SIGN}{text}" if text else _("as good")
+def options_of(hint: Hint) -> list[DirectionRow]:
+    """Return the legal directions of a hint that are valued, the best first."""
+    return direction_rows(hint.values or {hint.direction: 0.0}, hint.direction, hint.meaning.unit)
+
+
+def describe_losses(rows: list[DirectionRow]) -> list[str]:
+    """Return what each direction loses against the best one, as sentences."""
+    return [
+        (_("{direction} loses {loss}.") if row.loss else _("{direction} is as good.")).format(
+            direction=name_of(row.direction), loss=row.loss
+        )
+        for row in rows
+        if not row.is_best
+    ]
 
 
 def short_loss(loss: float, unit: Unit) -> str:
@@ -158,12 +183,7 @@ def _room(board: Board) -> int:
 
 def describe_hint(hint: Hint) -> str:
     """Return a hint as sentences: the direction, why, and what each other loses against it."""
-    said = [f"{headline(hint)}.", reason_of(hint)]
-    for direction, loss in hint.losses:
-        if direction is not hint.direction:
-            lost = short_loss(loss, hint.meaning.unit)
-            text = _("{direction} loses {loss}.") if lost else _("{direction} is as good.")
-            said.append(text.format(direction=name_of(direction), loss=lost))
+    said = [f"{headline(hint)}.", reason_of(hint), *describe_losses(options_of(hint))]
     if hint.instead_of:
         said.append(_("A better hint is on its way."))
     return " ".join(filter(None, said))

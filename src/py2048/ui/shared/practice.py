@@ -21,15 +21,13 @@ from py2048.review.puzzles import Puzzle, daily_puzzle
 from py2048.review.themes import Theme
 from py2048.rng import random_seed
 from py2048.session.notebook import MAX_RATING, Exercise, Notebook, PuzzleBook
-from py2048.ui.shared.describe import describe_move_review
-from py2048.ui.shared.hints import name_of, way_of
-from py2048.ui.shared.review import DirectionRow, direction_rows, verdict_of
-from py2048.ui.shared.screen import Choice
+from py2048.ui.shared.hints import DirectionRow, direction_rows, name_of, way_of
+from py2048.ui.shared.review import describe_move_review, verdict_of
+from py2048.ui.shared.screen import Choice, title_of
 
 if TYPE_CHECKING:
     from py2048.board import Board
     from py2048.review.endings import EndingPractice
-    from py2048.rules import Rules
     from py2048.session import Session
 
 MAX_DUE = 20
@@ -113,7 +111,7 @@ def mistakes(notebook: Notebook, theme: Theme | None = None, count: int = MAX_DU
     due = notebook.due(theme, limit=count)
     for place, exercise in enumerate(due, start=1):
         title = _("mistake {n} of {count}, {board}").format(
-            n=place, count=len(due), board=_name(exercise.rules)
+            n=place, count=len(due), board=title_of(exercise.rules.name, exercise.rules.shape)
         )
         about = {"rules": str(exercise.rules), "box": exercise.box}
         answer = partial(_answer_mistake, notebook, exercise)
@@ -200,7 +198,9 @@ def puzzles(book: PuzzleBook, low: int = 0, high: int = MAX_RATING) -> Drill:
 def one_puzzle(book: PuzzleBook, puzzle: Puzzle) -> Iterator[Question]:
     """Ask for one puzzle."""
     title = _("puzzle {id}, rated {rating}, {board}").format(
-        id=puzzle.id, rating=number(puzzle.rating), board=_name(puzzle.rules)
+        id=puzzle.id,
+        rating=number(puzzle.rating),
+        board=title_of(puzzle.rules.name, puzzle.rules.shape),
     )
     about = {"puzzle": puzzle.id, "rating": puzzle.rating, "rules": str(puzzle.rules)}
     yield Question(title, puzzle.board, about, partial(_answer_puzzle, book, puzzle))
@@ -219,11 +219,6 @@ def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> An
     about = {"solved": is_solved, "theme": puzzle.theme.value, "your_rating": now}
     then = f"{solved}; {rated}"
     return Answer(puzzle.graded(direction), Unit.POINTS, then, about)
-
-
-def _name(rules: Rules) -> str:
-    size = f"{rules.rows}x{rules.columns}"
-    return size if rules.name == size else f"{rules.name} {size}"
 
 
 # What a screen offers
@@ -366,7 +361,8 @@ class PracticeRun:
         """What each direction was worth, the best first; empty until the move is made."""
         if self.answer is None:
             return []
-        return direction_rows(self.answer.move, self.answer.unit, is_exact=self.answer.is_exact)
+        move = self.answer.move
+        return direction_rows(move.values, move.best, self.answer.unit, move.played)
 
     @property
     def verdict(self) -> str:

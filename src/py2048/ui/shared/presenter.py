@@ -13,8 +13,8 @@ from py2048.session import Event, Session, events
 from py2048.ui.shared import motion
 from py2048.ui.shared.describe import describe
 from py2048.ui.shared.hints import teaching
-from py2048.ui.shared.result import Result, kind_of, result_of
-from py2048.ui.shared.screen import CoachStatus, FileKind, ListRequest, Status
+from py2048.ui.shared.result import Result, result_of
+from py2048.ui.shared.screen import CoachStatus, FileKind, ListRequest, Status, title_of
 
 if TYPE_CHECKING:
     from py2048.session import Hint
@@ -237,7 +237,7 @@ class Presenter:
         game, ends = self.session.game, self.session.ends()
         today = datetime.now().astimezone().date()
         return result_of(
-            kind_of(game.rules),
+            title_of(game.rules.name, game.rules.shape),
             game.score,
             largest=game.board.max_tile,
             moves=game.ply,

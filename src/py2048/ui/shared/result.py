@@ -17,8 +17,8 @@ it away. `MOTION_MS` of `themes` says how long to wait for the last move, and to
 >>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
 '8,688 points. 3,712 short of your best.'
->>> [figure.value for figure in result.reviewed(90.9, "+3 %", mistakes=4).figures]
-['512', '91 %', '+3 %', '540']
+>>> [figure.value for figure in result.reviewed(90.9, "good", mistakes=4).figures]
+['512', '91 %', 'good', '540']
 """
 
 from __future__ import annotations
@@ -28,12 +28,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.language import _, ngettext, number
-from py2048.players import Unit
-from py2048.rules import list_rules
+from py2048.review.words import luck_word
 
 if TYPE_CHECKING:
     from py2048.review import Review
-    from py2048.rules import Rules
 
 PENDING = "…"
 """The value of a figure that is being worked out."""
@@ -71,7 +69,7 @@ class Result:
         moves: how many were made.
         streak: on how many days in a row the daily board was played; None for other games.
         accuracy: that of the moves, as a text.
-        luck: what the new tiles gave or took, as a text.
+        luck: what the new tiles gave or took, in a word.
         mistakes: how many the review found, None until it has come.
         place: the game among others, as a sentence; empty if there are none.
         bars: how many games there are for each step of the score; empty where they are few.
@@ -129,6 +127,11 @@ class Result:
         return said.format(n=number(self.mistakes))
 
     @property
+    def words(self) -> str:
+        """The result as a text to share."""
+        return f"2048 \N{MIDDLE DOT} {self.kind}: {self.headline}"
+
+    @property
     def low_and_high(self) -> tuple[str, str]:
         """What stands below the ends of the bars."""
         return number(0), number(self.high) + "+" * self.is_open
@@ -141,7 +144,7 @@ class Result:
         """Return the result with a review, `None` where there can be none."""
         if review is None:
             return self.without_review(NONE)
-        luck = luck_text(review.luck, review.unit, review.expected)
+        luck = luck_word(review.luck, review.swing) or NONE
         return self.reviewed(review.accuracy, luck, len(review.mistakes))
 
     def without_review(self, why: str) -> Result:
@@ -154,34 +157,6 @@ class Result:
             return False
         found = {"accuracy": self.accuracy, "luck": self.luck, "mistakes": self.mistakes}
         return self == replace(other, **found)  # type: ignore[arg-type]  # as they are fields
-
-
-def kind_of(rules: Rules) -> str:
-    """Return what a game under some rules is called.
-
-    >>> from py2048.rules import get_rules
-    >>> kind_of(get_rules("classic")), kind_of(get_rules("3x3"))
-    ('Classic', '3x3')
-    """
-    name = rules.name[:1].upper() + rules.name[1:]
-    is_usual = any(rules.name == each.name and rules.shape == each.shape for each in list_rules())
-    return name if is_usual else f"{name} {rules.rows}\N{MULTIPLICATION SIGN}{rules.columns}"
-
-
-def luck_text(luck: float, unit: Unit, expected: float | None) -> str:
-    """Return luck as a share of the points that were expected at the start, or of a chance.
-
-    >>> luck_text(9_000, Unit.POINTS, 300_000), luck_text(0.031, Unit.CHANCE, None)
-    ('+3 %', '+3 %')
-    """
-    if unit is Unit.CHANCE:
-        share = luck
-    elif unit is Unit.POINTS and expected:
-        share = luck / expected
-    else:
-        return NONE
-    percent = round(100 * share)
-    return f"{percent:+} %".replace("-", "\N{MINUS SIGN}") if percent else "0 %"
 
 
 def result_of(

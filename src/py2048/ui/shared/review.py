@@ -18,17 +18,17 @@ from py2048.players import Unit
 from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.games import accuracy_of_moves
 from py2048.review.themes import Theme, theme_of
-from py2048.review.words import describe_review, number
+from py2048.review.words import describe_review, luck_word
 from py2048.session import Session, is_by_computer, name_of, review_game
 from py2048.ui.shared.background import Failure, Worker
-from py2048.ui.shared.describe import (
-    GRADE_SYMBOLS,
-    describe_move_review,
-    spoken,
-    value_text,
+from py2048.ui.shared.hints import (
+    DirectionRow,
+    describe_losses,
+    direction_rows,
+    points_text,
+    way_of,
 )
 from py2048.ui.shared.hints import name_of as direction_name
-from py2048.ui.shared.hints import way_of
 from py2048.ui.shared.screen import points
 from py2048.ui.shared.themes import Theme as Look
 from py2048.ui.shared.themes import mixed
@@ -55,58 +55,32 @@ class GraphColumn(NamedTuple):
     grade: Grade | None
 
 
-class DirectionRow(NamedTuple):
-    """What is known of a legal direction.
-
-    Attributes:
-        direction: the direction.
-        is_best: whether it is the best one.
-        is_played: whether it was played.
-        value: its worth.
-        loss: what it loses against the best one; empty for the best.
-        share: how long its bar is, of 1 for the best; drawn so that what differs is seen.
-    """
-
-    direction: Direction
-    is_best: bool
-    is_played: bool
-    value: str
-    loss: str
-    share: float
-
-    @property
-    def marks(self) -> list[str]:
-        """What it is called, "best", "played" or both."""
-        return ["best"] * self.is_best + ["played"] * self.is_played
+def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
+    """Return what the best move was worth and what the others lose, as sentences."""
+    text = _("{direction} is worth {value}.")
+    value = value_text(move.values[move.best], unit, is_exact=is_exact)
+    worth = text.format(direction=direction_name(move.best), value=value)
+    rows = direction_rows(move.values, move.best, unit, move.played)
+    return " ".join([worth, *describe_losses(rows)])
 
 
-def direction_rows(move: MoveReview, unit: Unit, *, is_exact: bool) -> list[DirectionRow]:
-    """Return what each legal direction was worth, the best first."""
-    ranked = sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
-    most = move.values[move.best]
-    worst = max(most - min(move.values.values()), abs(most) / 10) or 1.0
-    return [
-        DirectionRow(
-            each,
-            each is move.best,
-            each is move.played,
-            value_text(move.values[each], unit, is_exact=is_exact),
-            "" if each is move.best else number(unit, move.values[each] - most, signed=True),
-            1 - 0.6 * (most - move.values[each]) / worst,
-        )
-        for each in ranked
-    ]
+def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
+    """Return what a move is worth, with no more digits than can be relied on."""
+    if unit is Unit.CHANCE:
+        return f"{written(100 * value, 2)} %"
+    if unit is Unit.POINTS and not is_exact:
+        return points_text(value)
+    return written(value, 1)
 
 
-def verdict_of(move: MoveReview) -> str:
-    """Return the grade of a move in a few words: "?? blunder: left, best up"."""
-    text = _("{symbol} {grade}: {way}, best {best}")
-    if move.grade is Grade.BEST:
-        text = _("{symbol} {grade}: {way}")
-    grade = _(GRADE_TITLES[move.grade]).lower()
-    way, best = way_of(move.played), way_of(move.best)
-    return text.format(symbol=GRADE_SYMBOLS[move.grade], grade=grade, way=way, best=best)
-
+GRADE_SYMBOLS = {
+    Grade.BEST: "✓",
+    Grade.GOOD: "✓",
+    Grade.INACCURACY: "?!",
+    Grade.MISTAKE: "?",
+    Grade.BLUNDER: "??",
+}
+"""The grades as chess writes them, so that none depends on a colour."""
 
 GRADE_TITLES = {
     Grade.BEST: N_("Best"),
@@ -116,9 +90,6 @@ GRADE_TITLES = {
     Grade.BLUNDER: N_("Blunder"),
 }
 """The grades as they stand alone, to be translated."""
-
-_LUCK = ((0.03, N_("neither good nor bad")), (0.1, N_("a little good")), (0.3, N_("good")))
-_BAD_LUCK = {"a little good": N_("a little bad"), "good": N_("bad"), "very good": N_("very bad")}
 
 
 def badge_of(grade: Grade, share: float) -> str:
@@ -136,31 +107,17 @@ def headline_of(played: Direction, best: Direction) -> str:
     return text.format(way=way_of(played), direction=direction_name(best))
 
 
+def verdict_of(move: MoveReview) -> str:
+    """Return the grade of a move and what was best: "Blunder -15 %. You went left. …"."""
+    if move.grade is Grade.BEST:
+        return headline_of(move.played, move.played)
+    return f"{badge_of(move.grade, move.share)}. {headline_of(move.played, move.best)}"
+
+
 def why_better(theme: Theme) -> str:
     """Return what made the best move better, as a sentence."""
     said = _(theme.why)
     return f"{said[0].upper()}{said[1:]}."
-
-
-def grade_word(grade: Grade, count: int) -> str:
-    """Return what so many moves of a grade are called, without their number."""
-    words = {
-        Grade.BEST: ngettext("best", "best", count),
-        Grade.GOOD: ngettext("good", "good", count),
-        Grade.INACCURACY: ngettext("inaccuracy", "inaccuracies", count),
-        Grade.MISTAKE: ngettext("mistake", "mistakes", count),
-        Grade.BLUNDER: ngettext("blunder", "blunders", count),
-    }
-    return words[grade]
-
-
-def luck_word(luck: float, unit: Unit, expected: float | None) -> str:
-    """Return luck in words: "a little bad"; empty where the values are a bare rating."""
-    if unit is Unit.RATING or (unit is Unit.POINTS and not expected):
-        return ""
-    share = luck / expected if unit is Unit.POINTS and expected else luck
-    good = next((word for limit, word in _LUCK if abs(share) < limit), N_("very good"))
-    return _(_BAD_LUCK.get(good, good) if share < 0 else good)
 
 
 def grade_colour(grade: Grade, look: Look) -> str:
@@ -338,14 +295,10 @@ class GameReview:
         return accuracy_of_moves(self.moves) if self.moves else None
 
     @property
-    def accuracy_here(self) -> float | None:
-        """The accuracy up to the move that is shown, this one included."""
-        return accuracy_of_moves(self.moves[: self.index + 1]) if self.moves else None
-
-    @property
     def rows(self) -> list[DirectionRow]:
         """The legal directions, the best first; empty until the move is judged."""
-        return direction_rows(self.move, self.unit, is_exact=self.is_exact) if self.move else []
+        move = self.move
+        return direction_rows(move.values, move.best, self.unit, move.played) if move else []
 
     @property
     def badge(self) -> str:
@@ -357,7 +310,8 @@ class GameReview:
         """What was played and what was best; until it is judged, what was played."""
         if self.move is None:
             return _("You went {way}.").format(way=way_of(self.played))
-        return headline_of(self.move.played, self.move.best)
+        is_best = self.move.grade is Grade.BEST
+        return headline_of(self.move.played, self.move.played if is_best else self.move.best)
 
     @property
     def why(self) -> str:
@@ -385,8 +339,7 @@ class GameReview:
     @property
     def luck(self) -> str:
         """The luck of the whole game in words: "a little bad"; empty until that is known."""
-        whole = self.review
-        return luck_word(whole.luck, whole.unit, whole.expected) if whole else ""
+        return luck_word(self.review.luck, self.review.swing) if self.review else ""
 
     @property
     def place_title(self) -> str:
@@ -402,38 +355,14 @@ class GameReview:
         return text.format(place=self.place_title, score=written(self.score))
 
     @property
-    def verdict(self) -> str:
-        """The grade of the move in a few words: "?? blunder: left, best up"."""
-        move = self.move
-        if move is None:
-            way = way_of(self.played)
-            return _("{way}: not judged yet").format(way=way) if self.is_running else way
-        return verdict_of(move)
-
-    @property
-    def figures(self) -> list[str]:
-        """Luck and accuracy in short: "luck +34", "accuracy 87.1 % here, 91.3 % in all"."""
-        luck = []
-        if self.move is not None:
-            gave = number(self.unit, self.move.luck, signed=True)
-            luck.append(_("luck {luck}").format(luck=gave))
-        if self.accuracy_here is None or self.accuracy is None:
-            return luck
-        text = _("accuracy {here} % here, {all} % in all")
-        if self.is_running:
-            text = _("accuracy {here} % here, {all} % so far")
-        here, whole = written(self.accuracy_here, 1), written(self.accuracy, 1)
-        return [*luck, text.format(here=here, all=whole)]
-
-    @property
     def sentences(self) -> str:
         """All that stands here, as sentences."""
         said = [f"{self.place}."]
         if self.move is None:
             said.append(_("{direction} was played.").format(direction=direction_name(self.played)))
         else:
+            said.append(verdict_of(self.move))
             said.append(describe_move_review(self.move, self.unit, is_exact=self.is_exact))
-            said += [f"{spoken(figure).capitalize()}." for figure in self.figures]
         return " ".join(said)
 
     @property

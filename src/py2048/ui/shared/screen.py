@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,17 @@ def points(count: int) -> str:
 def moves(count: int) -> str:
     """Return a number of moves: "1 move", "1,203 moves"."""
     return ngettext("{n} move", "{n} moves", abs(count)).format(n=number(count))
+
+
+def title_of(name: str, shape: tuple[int, int] | None = None) -> str:
+    """Return what people call rules, with the size of the board if that is given and new.
+
+    >>> title_of("classic"), title_of("2x4", (2, 4)) == title_of("2x4")
+    ('Classic', True)
+    """
+    title = re.sub(r"(?<=\d)x(?=\d)", "\N{MULTIPLICATION SIGN}", name[:1].upper() + name[1:])
+    size = "\N{MULTIPLICATION SIGN}".join(map(str, shape or ()))
+    return title if size in title else f"{title} {size}"
 
 
 def preparing(compiling: Compiling) -> str:
@@ -80,14 +92,10 @@ class CoachStatus:
     Attributes:
         share: how full its bar is, 0 to 1: the chance, or what is expected as a share of the most
             that was expected in this game.
-        text: the last move, the accuracy, and what is expected, in one line.
-        short: the same in fewer words.
-        parts: what `text` is made of, for a line each.
+        parts: the last move, the accuracy and what is expected, for a line each or for one.
     """
 
     share: float
-    text: str
-    short: str
     parts: tuple[str, ...] = ()
 
 

@@ -22,7 +22,7 @@ from py2048.direction import Direction
 from py2048.language import N_, _, number
 from py2048.ui.shared.actions import UserAction
 from py2048.ui.shared.hints import options_of, way_of
-from py2048.ui.shared.screen import CoachStatus, Status
+from py2048.ui.shared.screen import CoachStatus, Status, title_of
 from py2048.ui.shared.themes import DEFAULT_THEME, MOTION_MS, Theme
 from py2048.ui.terminal.board import (
     DIGIT_HEIGHT,
@@ -348,9 +348,7 @@ class GameView(Container):
         return Section(6, COACH_ROWS, [*lines, *off])
 
     def _rules_and_moves(self) -> str:
-        name, (rows, columns) = self.status.rules, self._shape
-        size = f"{rows}\N{MULTIPLICATION SIGN}{columns}"
-        title = size if name == f"{rows}x{columns}" else f"{name[:1].upper()}{name[1:]} {size}"
+        title = title_of(self.status.rules, self._shape)
         text = _("{title} · move {n}")
         return text.format(title=title, n=number(self.status.moves))
 

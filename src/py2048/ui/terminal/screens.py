@@ -31,9 +31,9 @@ from py2048.ui.shared.actions import (
     REVIEW_ACTIONS,
     UserAction,
 )
-from py2048.ui.shared.describe import GRADE_SYMBOLS
+from py2048.ui.shared.hints import DirectionRow
 from py2048.ui.shared.motion import BoardTransition
-from py2048.ui.shared.review import DirectionRow, GameReview
+from py2048.ui.shared.review import GRADE_SYMBOLS, GameReview
 from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal.board import Canvas, TerminalBoard, fit, to_strip
@@ -301,12 +301,12 @@ class BoardScreen(ModalDialog[Answer]):
 def row_text(row: DirectionRow, columns: int) -> str:
     """Return a direction with a bar of so many columns, and what it loses."""
     colour = "$good" if row.is_best else "$danger" if row.is_played else ""
-    said = row.loss.replace("-", "\N{MINUS SIGN}") or _("best")
     words = f"[bold {colour}]{ARROWS[row.direction]}[/]"
     if columns:
         filled = round(columns * row.share)
         words += f" [{colour or '$muted'}]{'━' * filled}[/][$line]{'━' * (columns - filled)}[/]"
-    return f"{words} [bold {colour}]{said}[/]" if row.marks else f"{words} {said}"
+    is_marked = row.is_best or row.is_played
+    return f"{words} [bold {colour}]{row.text}[/]" if is_marked else f"{words} {row.text}"
 
 
 # Reviews
@@ -432,11 +432,11 @@ class ReviewScreen(BoardScreen[bool]):
         grade = review.move.grade if review.move else Grade.BEST
         badge = f"[bold {COLOURS[grade]}]{escape(review.badge)}[/]"
         accuracy = _("Accuracy {share} %").format(share=number(review.accuracy or 0.0, 1))
-        figures = escape(", ".join(review.figures).capitalize().replace("-", "\N{MINUS SIGN}"))
-        whole = review.summary if review.review else ""
-        about = f"[$text-muted]{figures}\n{escape(whole)}[/]"
+        about = f"[$text-muted]{escape(review.summary)}[/]"
         moves = self.move_lines(review.rows)
         if self.is_narrow:
+            rows = sorted(review.rows, key=lambda row: not (row.is_best or row.is_played))
+            moves = self.move_lines(rows)
             moves = ["  ".join(moves[at : at + 2]) for at in range(0, len(moves), 2)]
             return [badge, *moves, escape(review.headline), review.place, accuracy, about]
         counts, columns = review.counts, FACTS_COLUMNS - 4
