@@ -17,7 +17,7 @@ import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
     "arena": (8, 790),
-    "cli": (17, 2820),
+    "cli": (17, 2670),
     "compiled": (12, 2510),
     "courses": (53, 8540),
     "envs": (8, 1330),
@@ -27,10 +27,10 @@ BUDGETS = {
     "review": (11, 1380),
     "rules": (3, 440),
     "search": (8, 1780),
-    "server": (34, 6160),
+    "server": (33, 6130),
     "session": (7, 1210),
     "solving": (13, 2210),
-    "storage": (16, 2100),
+    "storage": (16, 2090),
     "testing": (3, 190),
     "training": (7, 1880),
     "ui": (31, 7160),

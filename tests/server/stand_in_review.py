@@ -33,5 +33,19 @@ def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str
         sys.exit("this is said to those who run the server")
     return {
         "summary": SUMMARY,
-        "moves": ["L", "R", "4", [9.0], [{"L": 2.0, "R": 0.0}], [0.2], ["other"]],
+        "moves": [
+            [
+                1,
+                "left",
+                "right",
+                2.0,
+                "blunder",
+                9.0,
+                {"left": 2.0, "right": 0.0},
+                0.2,
+                "",
+                "",
+                "other",
+            ]
+        ],
     }

@@ -26,7 +26,7 @@ from py2048.server.http.monitoring import shown_path
 from py2048.server.play.messages import trouble_of
 from py2048.server.services import Services
 from py2048.server.settings import Settings
-from py2048.server.site import accounts, challenges, games, pages, scores, today
+from py2048.server.site import accounts, challenges, games, pages, scores
 from py2048.server.site.auth import remember, services_of, user_of
 from py2048.server.websocket import talk
 
@@ -55,7 +55,6 @@ def make_app(settings: Settings) -> ASGIApp:
             *games.ROUTES,
             *scores.ROUTES,
             *challenges.ROUTES,
-            *today.ROUTES,
             *accounts.ROUTES,
             *api.ROUTES,
             Route("/healthz", alive),

@@ -31,7 +31,7 @@ from py2048.server.settings import Settings
 from py2048.server.site.auth import Cookies, KnownTokens, disconnect_signed_out
 from py2048.server.site.games import Replays
 from py2048.server.site.reviews import MAX_KEPT, ReviewQueue
-from py2048.server.site.scores import HELD_S, PLOTS_HELD_S, RecentAnswers
+from py2048.server.site.scores import HELD_S, PLOTS_HELD_S, RecentAnswers, RecentParts
 from py2048.storage import open_store
 from py2048.storage.values import utc_text
 
@@ -70,7 +70,7 @@ class Services:
         self.bots = BotService(settings)
         self.cookies = Cookies(settings.key, secure=settings.is_secure)
         self.tokens = KnownTokens()
-        self.leaderboards: RecentAnswers[Markup] = RecentAnswers(HELD_S)
+        self.leaderboards = RecentParts(HELD_S)
         self.plots: RecentAnswers[Markup] = RecentAnswers(PLOTS_HELD_S)
         self.replays = Replays()
         self.hints = HintService(settings.players)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from py2048.errors import StorageError
 
@@ -111,6 +111,8 @@ class RecordSummary:
     plies: int
     outcome: str
     think_ms: int | None = None
+    is_over: ClassVar = True
+    revision: ClassVar = 0
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from py2048.server.play.games import GameService, OnlineGame, checked_rules, dea
 from py2048.server.play.messages import rejection, rules_info
 from py2048.server.play.rooms import Client, Rooms
 from py2048.server.schema import BATTLE, ActionRejected, checked_game_id
-from py2048.storage import AccountError, NewOnlineGame, OnlineGameInfo, SavedGame
+from py2048.storage import AccountError, NewOnlineGame, OnlineGameInfo, RecordSummary, SavedGame
 from py2048.storage.values import Battle, BattlePlayer, utc_now, utc_text
 
 if TYPE_CHECKING:
@@ -265,11 +265,9 @@ def _stand(
     if player.score is None and game is not None:
         info.score, info.plies = game.session.game.score, game.session.game.ply
         info.max_tile, info.is_over = game.session.game.board.max_tile, game.is_over
-    elif player.score is None and player.game_id:
-        found = games.store.records.summary(player.game_id)
-        row = found or games.store.online.open_game(player.game_id)
-        info.score, info.max_tile = (row.score, row.max_tile) if row else (0, 0)
-        info.is_over = found is not None
+    elif player.score is None and player.game_id and (row := games.find(player.game_id)):
+        info.score, info.max_tile = row.score, row.max_tile
+        info.is_over = isinstance(row, RecordSummary)
     return info
 
 

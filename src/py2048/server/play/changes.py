@@ -41,7 +41,6 @@ More of them gather meanwhile: with half the transactions the server has time fo
 _MAX_REST_S = 0.02
 _CLOSE_TIMEOUT_S = 30.0
 
-_CHANNEL = "py2048_games"
 _GATHER_S = 0.05
 """While this lasts, revisions gather for one notice."""
 
@@ -187,7 +186,7 @@ class Notices:
             revisions, self._revisions = self._revisions, {}
             games = [f"{game}:{revision}" for game, revision in revisions.items()]
             notices = [
-                (_CHANNEL, " ".join((self._origin, *games[first : first + _MAX_GAMES])))
+                " ".join((self._origin, *games[first : first + _MAX_GAMES]))
                 for first in range(0, len(games), _MAX_GAMES)
             ]
             try:
@@ -203,12 +202,12 @@ class Notices:
         Raises:
             StorageError: when it is.
         """
-        notices = self._store.notices.listen(lambda: (_CHANNEL,), _LISTEN_S)
+        notices = self._store.notices.listen(_LISTEN_S)
         with suppress(RuntimeError):  # the loop is closed
             next(notices)
             loop.call_soon_threadsafe(self._note, None)
             for notice in filter(None, notices):
-                origin, *games = notice[1].split()
+                origin, *games = notice.split()
                 if origin != self._origin:
                     pairs = (game.partition(":") for game in games)
                     found = {game: int(revision) for game, _, revision in pairs}

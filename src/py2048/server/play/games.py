@@ -44,7 +44,14 @@ from py2048.session.advice import Hint
 from py2048.session.events import Event
 from py2048.session.session import Session
 from py2048.session.tracked_game import TrackedGame
-from py2048.storage import Account, GameChange, NewOnlineGame, OnlineGameInfo, SavedGame
+from py2048.storage import (
+    Account,
+    GameChange,
+    NewOnlineGame,
+    OnlineGameInfo,
+    RecordSummary,
+    SavedGame,
+)
 from py2048.storage.values import OpenGame, utc_now, utc_text
 
 if TYPE_CHECKING:
@@ -493,6 +500,12 @@ class GameService:
             self.store.online.discard(game.id, game.revision)
 
     # Looking games up
+
+    def find(self, game_id: str) -> RecordSummary | OpenGame | None:
+        """Return a finished game, or one in progress, without its turns; None if there is none."""
+        # In this order: a game that is finished meanwhile is found in one of the two.
+        in_progress = self.store.online.open_game(game_id)
+        return self.store.records.summary(game_id) or in_progress
 
     def load(self, game_id: str) -> OnlineGame:
         """Return a game in progress, or one that is over.

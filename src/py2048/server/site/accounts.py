@@ -18,7 +18,7 @@ import re
 import secrets
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
     from py2048.server.services import Services
+    from py2048.storage import Store
 
 MAX_NAME = 24
 MAX_BOTS = 5
@@ -65,6 +66,7 @@ _NOTICES = {
     "deleted": N_("The account is gone, with all that was kept of it."),
 }
 Form = dict[str, str]
+_T = TypeVar("_T")
 
 
 async def show(request: Request, user: User) -> Response:
@@ -130,6 +132,11 @@ def _lists_of(games: GameService, user: User) -> dict[str, object]:
     }
 
 
+async def _do(request: Request, call: Callable[[Store], _T]) -> _T:
+    """Do something with the store, in a thread."""
+    return await services_of(request).do(lambda games: call(games.store))
+
+
 def _back(what: str) -> RedirectResponse:
     return RedirectResponse(f"/account?done={what}", 303)
 
@@ -145,8 +152,8 @@ async def _claim(request: Request, user: User, form: Form) -> Response:
     hashed = await _new_hash(request, form.get("password", ""), name)
     codes = new_codes()
     hashes = [*map(code_hash, codes)]
-    account = await services_of(request).do(
-        lambda games: games.store.accounts.claim_name(user.account, name, hashed, hashes)
+    account = await _do(
+        request, lambda store: store.accounts.claim_name(user.account, name, hashed, hashes)
     )
     signed_in = await sign_in(request, account)
     return await _page(request, signed_in, notice=_("The name is yours."), secret=("codes", codes))
@@ -167,36 +174,30 @@ async def _login(request: Request, user: User, form: Form) -> Response:
 async def _recover(request: Request, _user: User, form: Form) -> Response:
     """Set a new password by a recovery code, which is used up."""
     account, _device, attempt = await _attempt(request, form)
-    services, code = services_of(request), code_hash(form.get("code", "")[:200])
+    code = code_hash(form.get("code", "")[:200])
     wrong = FormError(_("The name or the recovery code is wrong."), 403)
-    if account is None or code not in await services.do(
-        lambda games: games.store.accounts.recovery_codes(account.id)
-    ):
+    if account is None:
         raise wrong
-    services.limits.logins.forgive(attempt)
+    if code not in await _do(request, lambda store: store.accounts.recovery_codes(account.id)):
+        raise wrong
+    services_of(request).limits.logins.forgive(attempt)
     hashed = await _new_hash(request, form.get("new_password", ""), account.name or "")
-    if not await services.do(
-        lambda games: games.store.accounts.recover(account.id, code, hashed)
-    ):  # it was used meanwhile
-        raise wrong
+    if not await _do(request, lambda store: store.accounts.recover(account.id, code, hashed)):
+        raise wrong  # it was used meanwhile
     return await _back_as(request, account, "recovered")
 
 
 async def _password(request: Request, user: User, form: Form) -> Response:
     account = await _checked(request, user, form)
     hashed = await _new_hash(request, form.get("new_password", ""), user.display)
-    await services_of(request).do(
-        lambda games: games.store.accounts.set_password(account.id, hashed)
-    )
+    await _do(request, lambda store: store.accounts.set_password(account.id, hashed))
     return await _back_as(request, account, "password")
 
 
 async def _codes(request: Request, user: User, form: Form) -> Response:
     account, codes = await _checked(request, user, form), new_codes()
     hashes = [*map(code_hash, codes)]
-    await services_of(request).do(
-        lambda games: games.store.accounts.set_recovery(account.id, hashes)
-    )
+    await _do(request, lambda store: store.accounts.set_recovery(account.id, hashes))
     return await _page(request, user, secret=("codes", codes))
 
 
@@ -212,12 +213,12 @@ async def _logout(request: Request, user: User, _form: Form) -> Response:
     if user.session:
         await _end_session(request, user.session, user.account)
     else:
-        await services_of(request).do(lambda games: games.store.accounts.end_guest(user.account))
+        await _do(request, lambda store: store.accounts.end_guest(user.account))
     return _gone(request, "logout")
 
 
 async def _everywhere(request: Request, user: User, _form: Form) -> Response:
-    await services_of(request).do(lambda games: games.store.sessions.end_all(user.account))
+    await _do(request, lambda store: store.sessions.end_all(user.account))
     return _gone(request, "everywhere")
 
 
@@ -229,22 +230,23 @@ async def _end(request: Request, user: User, form: Form) -> Response:
 async def _delete(request: Request, user: User, form: Form) -> Response:
     if not user.is_guest:
         await _checked(request, user, form)
-    await _forget(services_of(request), user.account)
+    await _forget(request, user.account)
     return _gone(request, "deleted")
 
 
 async def _end_session(request: Request, session: str | None, account: str) -> None:
     if session:
-        await services_of(request).do(lambda games: games.store.sessions.end(session, account))
+        await _do(request, lambda store: store.sessions.end(session, account))
 
 
-async def _forget(services: Services, account: str) -> None:
+async def _forget(request: Request, account: str) -> None:
     """Delete an account with its programs, and stop showing their games."""
-    bots = await services.do(lambda games: games.store.accounts.bots(account))
+    services = services_of(request)
+    bots = await _do(request, lambda store: store.accounts.bots(account))
     gone, rooms = {account, *(bot.id for bot in bots)}, services.rooms
     for each in gone:
         rooms.disconnect(each)
-    await services.do(lambda games: games.store.accounts.delete(account))
+    await _do(request, lambda store: store.accounts.delete(account))
     rooms.forget(gone)
     services.leaderboards.clear()
 
@@ -260,37 +262,35 @@ def _gone(request: Request, what: str) -> Response:
 async def _bot(request: Request, user: User, form: Form) -> Response:
     name, token, bot = checked_name(form.get("name", "")), new_token(), new_account_id()
     _check_pace(request)
-    await services_of(request).do(
-        lambda games: games.store.accounts.add_bot(
-            bot, name, user.account, session_of(token), most=MAX_BOTS
-        )
+    session = session_of(token)
+    await _do(
+        request,
+        lambda store: store.accounts.add_bot(bot, name, user.account, session, most=MAX_BOTS),
     )
     return await _page(request, user, secret=("token", token), shown=name)
 
 
 async def _token(request: Request, user: User, form: Form) -> Response:
     token, bot = new_token(), await _bot_of(request, user, form)
-    await services_of(request).do(
-        lambda games: games.store.accounts.renew_token(user.account, bot.id, session_of(token))
-    )
+    session = session_of(token)
+    await _do(request, lambda store: store.accounts.renew_token(user.account, bot.id, session))
     return await _page(request, user, secret=("token", token), shown=bot.name)
 
 
 async def _token_end(request: Request, user: User, form: Form) -> Response:
     bot = await _bot_of(request, user, form)
-    await services_of(request).do(lambda games: games.store.sessions.end_all(bot.id))
+    await _do(request, lambda store: store.sessions.end_all(bot.id))
     return _back("token-ended")
 
 
 async def _bot_delete(request: Request, user: User, form: Form) -> Response:
     bot = await _bot_of(request, user, form)
-    await _forget(services_of(request), bot.id)
+    await _forget(request, bot.id)
     return _back("bot-deleted")
 
 
 async def _bot_of(request: Request, user: User, form: Form) -> Account:
-    bots = await services_of(request).do(lambda games: games.store.accounts.bots(user.account))
-    for bot in bots:
+    for bot in await _do(request, lambda store: store.accounts.bots(user.account)):
         if bot.id == form.get("bot"):
             return bot
     raise FormError(_("You have no such program."), 404)
@@ -346,7 +346,7 @@ async def _attempt(request: Request, form: Form) -> tuple[Account | None, str | 
         FormError: if there were too many.
     """
     services, name = services_of(request), form.get("name", "")[:200]
-    account = await services.do(lambda games: games.store.accounts.find_name(name))
+    account = await _do(request, lambda store: store.accounts.find_name(name))
     header = request.headers.get("cookie")
     device = services.cookies.device(header, account.id) if account else None
     if device and not services.limits.logins.attempt(f"device {device}"):

@@ -1,5 +1,7 @@
 """The challenge of the day, streaks of days, the puzzle of the day, and the pages of battles.
 
+What stands beside the board for a visitor, today's challenge, puzzle and scores, is here, too.
+
 A daily game belongs to the day that it was dealt for, whenever it ends; one that continued after
 the secret of its day was known counts for no streak. Days are those of UTC.
 
@@ -16,23 +18,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError, StaleGameError
-from py2048.language import _, language
-from py2048.rules import get_rules
+from py2048.language import _
+from py2048.rules import Rules, get_rules
 from py2048.server.http.middleware import address_of
-from py2048.server.play import battles, messages
+from py2048.server.play import battles
 from py2048.server.play.fairness import revelation_of
-from py2048.server.play.games import GameService, is_known
-from py2048.server.play.messages import rules_info
+from py2048.server.play.games import GameService, checked_rules, is_known
+from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import DAILY
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.pages import (
@@ -46,17 +48,17 @@ from py2048.server.site.pages import (
     render,
     row_of,
     sentence,
-    text_of,
 )
 from py2048.storage import AccountError
 from py2048.storage.values import DailyResult
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle
-    from py2048.server.services import Services
 
 _DAY = timedelta(days=1)
 _FIRST_DAY = date(2024, 1, 1)
+_CURVE, _WIDE, _HIGH, _MARGIN = 15, 288, 44, 4
+"""How many games the curve of scores shows, and the box that it is drawn in."""
 
 
 # The challenge
@@ -68,8 +70,8 @@ async def challenge(request: Request, user: User) -> Response:
     today = now.date()
     day = checked_day(request.query_params.get("day"), today)
     values = await services.do(daily_page, day.isoformat(), user.account, today)
-    lists = await services.leaderboards.get(
-        ("daily", day, language()), lambda: _daily_lists(services, day.isoformat())
+    lists = await services.leaderboards.part(
+        "_leaderboard.html", services.do, _daily_lists, day.isoformat()
     )
     if values["mine"]:
         lists = marked(lists, values["mine"].game)
@@ -81,23 +83,20 @@ async def challenge(request: Request, user: User) -> Response:
 
 def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
     """Return what the page of a day's challenge shows to an account alone, and of its secret."""
-    rules = rules_info(str(get_rules("classic")))
+    rules = str(get_rules("classic"))
     commitment, secret = games.challenge(day)
     results = games.store.online.daily_results(account)
     by_day = {each.day: each for each in results}
-    week = [today - n * _DAY for n in range(6, -1, -1)]
-    mine = row_of(games, by_day[day].game_id) if day in by_day else None
-    going_on = games.store.online.open_game(mine.game) if mine and not mine.finished else None
-    revision = going_on.revision if going_on else 0
-    standing = games.store.leaderboards.standing(account, "daily", rules.text, day)
+    week = [str(today - n * _DAY) for n in range(6, -1, -1)]
+    game = games.find(by_day[day].game_id) if day in by_day else None
+    standing = games.store.leaderboards.standing(account, "daily", rules, day)
     revealed = revelation_of(day).date()
     opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
-        "chosen": rules,
-        "mine": mine,
-        "board": last_board(games, mine.game, revision) if mine else None,
+        "mine": game and game_row(game),
+        "board": game and last_board(games, game),
         "place": standing and standing[0],
-        "week": [(str(each), by_day.get(str(each))) for each in week],
+        "week": [(each, by_day.get(each)) for each in week],
         "counts": is_known(games.account(account)),
         "streak": streak_of(results, today),
         "opened": opened[-1] if opened else None,
@@ -108,25 +107,72 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     }
 
 
-async def _daily_lists(services: Services, day: str) -> Markup:
+def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
     """Return the best games of a day and how all did, which are the same for all who look."""
+    best = games.store.leaderboards.top("daily", str(get_rules("classic")), day)
+    is_open = revelation_of(day) <= datetime.now(UTC)
+    return {
+        "board": "daily",
+        "rows": game_rows(best),
+        "boards": boards_of(games, best[:3]) if is_open else {},
+        "is_open": is_open,
+        **_went(games, day),
+    }
 
-    def found(games: GameService) -> dict[str, Any]:
-        rules = str(get_rules("classic"))
-        rows = messages.game_rows(games.store.leaderboards.top("daily", rules, day))
-        commitment, secret = games.challenge(day)
-        is_open = secret is not None or commitment is None
-        scores = games.store.online.day_scores(day)
-        return {
-            "rows": rows,
-            "boards": boards_of(games, rows[:3]) if is_open else {},
-            "is_open": is_open,
-            "finished": len(scores),
-            "median": statistics.median_low(score for score, _tile in scores) if scores else None,
-            "tiles": sorted(Counter(tile for _score, tile in scores).items()),
-        }
 
-    return Markup(text_of("_leaderboard.html", board="daily", **await services.do(found)))
+def _went(games: GameService, day: str) -> dict[str, Any]:
+    """Return how the challenge of a day went for all who have finished it."""
+    found = games.store.online.day_scores(day)
+    return {
+        "finished": len(found),
+        "median": statistics.median_low(score for score, _tile in found) if found else None,
+        "tiles": sorted(Counter(tile for _score, tile in found).items()),
+    }
+
+
+async def today(request: Request, user: User) -> Response:
+    """What stands beside the board, which comes without it, as its page needs no store."""
+    day = datetime.now(UTC).date()
+    rules = checked_rules(request.query_params.get("rules", "classic"))
+    values = await services_of(request).do(_today, user.account, rules, day)
+    puzzle = await asyncio.to_thread(_puzzle_of, day)
+    values |= {"day": day.isoformat(), "is_known": True, "puzzle": puzzle.board.rows}
+    return render(request, user, "_today.html", today={**values, "rating": puzzle.rating})
+
+
+def _today(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
+    """Return how the day's challenge goes, and how an account's games under some rules went."""
+    results = games.store.online.daily_results(account)
+    mine = next((each.game_id for each in results if each.day == str(day)), "")
+    shown = {"mine": row_of(games, mine), "streak": streak_of(results, day).current}
+    shown |= _went(games, str(day))
+    ends = games.store.records.ends(account, str(rules))
+    if not ends:
+        return {**shown, "played": 0}
+    accuracies = games.store.reviews.figures(account, str(rules), "accuracy")
+    scores = [end.score for end in ends]
+    return {
+        **shown,
+        "played": len(ends),
+        "curve": curve(scores[-_CURVE:]) if len(ends) > 1 else "",
+        "median_score": statistics.median_low(scores),
+        "target": rules.target,
+        "reached": sum(end.max_tile >= (rules.target or inf) for end in ends),
+        "best_tile": max(end.max_tile for end in ends),
+        "accuracy": round(statistics.fmean(value for _, value in accuracies)) if accuracies else 0,
+    }
+
+
+def curve(scores: Sequence[int]) -> str:
+    """Return scores as the path of a line, from the lowest at the foot to the highest on top."""
+    low, high = min(scores), max(scores)
+    step = _WIDE / (len(scores) - 1)
+    rise = (_HIGH - 2 * _MARGIN) / (high - low or 1)
+    points = (
+        f"{i * step:.0f} {_HIGH - _MARGIN - (score - low) * rise:.0f}"
+        for i, score in enumerate(scores)
+    )
+    return f"M{' '.join(points)}"
 
 
 def checked_day(text: str | None, today: date) -> date:
@@ -215,10 +261,7 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
     Raises:
         HTTPException: if the answer is not a legal move.
     """
-    # Reading the pack takes as long as other pages take altogether.
-    from py2048.review.puzzles import daily_puzzle
-
-    puzzle = daily_puzzle(day)
+    puzzle = _puzzle_of(day)
     shown = {
         "puzzle": puzzle,
         "rules": rules_info(str(puzzle.rules)),
@@ -234,6 +277,13 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
     if played is None or played not in puzzle.values:
         raise HTTPException(404, _("That is not a move in this puzzle."))
     return {**shown, "answer": _answered(puzzle, played)}
+
+
+def _puzzle_of(day: date) -> Puzzle:
+    # Reading the pack takes as long as other pages take altogether.
+    from py2048.review.puzzles import daily_puzzle
+
+    return daily_puzzle(day)
 
 
 def _answered(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
@@ -303,6 +353,7 @@ async def act_in_battle(request: Request, user: User) -> Response:
 
 ROUTES = (
     page("/daily", challenge),
+    page("/today", today),
     page("/puzzle", puzzle, needs_store=False),
     page("/puzzle", answer, "POST", needs_store=False),
     page("/battle", choose_battle),

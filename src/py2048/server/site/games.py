@@ -31,7 +31,7 @@ from py2048.server import schema
 from py2048.server.http.middleware import address_of
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, OnlineGame
-from py2048.server.schema import CASUAL, DAILY, POSITION, ActionRejected, checked_game_id
+from py2048.server.schema import CASUAL, DAILY, ActionRejected, checked_game_id
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.challenges import streak_of
 from py2048.server.site.pages import day_name, origin_of, page, read_form, render, row_of, title_of
@@ -112,11 +112,6 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] 
         "is_over": is_over,
         "commitment": fairness.commitment_of(info.secret),
         "secret": fairness.known_secret(info, is_over=is_over),
-        "from_position": row.board == POSITION,
-        "can_play_on": is_over and not fairness.is_sealed(info),
-        "assisted": is_over and row.board in ("assisted", "computer"),
-        "offline": row.board == "offline",
-        "verified": is_over,
         "sealed_until": fairness.sealed_until(info),
     }
 

@@ -33,6 +33,8 @@ from py2048.server.http.assets import Assets
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
 from py2048.server.site.auth import User, remember, services_of, user_of
+from py2048.storage import RecordSummary
+from py2048.storage.values import OpenGame
 from py2048.ui.shared import screen, themes
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.hints import PLAYERS
@@ -111,22 +113,14 @@ def presets() -> list[schema.RulesInfo]:
 
 def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     """Return a game as a row of a list, None if there is none."""
-    # In this order: a game that is finished meanwhile is found in one of the two.
-    in_progress = games.store.online.open_game(game_id)
-    found = games.store.records.summary(game_id) or in_progress
-    return None if found is None else game_row(found)
+    found = games.find(game_id)
+    return game_row(found) if found else None
 
 
-def last_board(games: GameService, game_id: str, revision: int = 0) -> Rows | None:
-    """Return the rows of the board of a game, None if it cannot be replayed.
-
-    Args:
-        games: the games.
-        game_id: the game.
-        revision: its revision while it is in progress.
-    """
+def last_board(games: GameService, game: RecordSummary | OpenGame) -> Rows | None:
+    """Return the rows of the board of a game, None if it cannot be replayed."""
     try:
-        return _board_of(games, game_id, revision)
+        return _board_of(games, game.id, game.revision)
     except Py2048Error:
         return None
 
@@ -136,9 +130,11 @@ def _board_of(games: GameService, game_id: str, _revision: int) -> Rows:
     return games.load(game_id).session.game.board.rows
 
 
-def boards_of(games: GameService, rows: Iterable[schema.GameRow]) -> dict[str, Rows | None]:
-    """Return the last boards of some finished games by their ids."""
-    return {row.game: last_board(games, row.game) for row in rows}
+def boards_of(
+    games: GameService, found: Iterable[RecordSummary | OpenGame]
+) -> dict[str, Rows | None]:
+    """Return the last boards of some games by their ids."""
+    return {each.id: last_board(games, each) for each in found}
 
 
 def marked(lists: Markup, game: str) -> Markup:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("py2048.web")
 
-VERSION = "2"
+VERSION = "3"
 """Reviews of another version count as none: raise it when judges, grades or a summary change."""
 
 MAX_KEPT = 5_000
@@ -80,8 +80,6 @@ _MAX_ATTEMPTS = 3
 _MAX_ADDRESSES = 10_000
 _DIGITS = 6
 _UNFINISHED = "the server could not finish it"
-_NAMES = {direction.letter: str(direction) for direction in Direction}
-_LETTERS = {name: letter for letter, name in _NAMES.items()}
 
 
 # What is asked for
@@ -137,7 +135,7 @@ def review_answer(
         record, review = _record(games, game_id), games.store.reviews.find(game_id)
         state = _state(review)
         done = review if state == "done" else None
-        moves = games.store.reviews.moves(game_id) if limit and done else None
+        moves: Any = games.store.reviews.moves(game_id) if limit and done else None
         return schema.ReviewAnswer(
             game=game_id,
             state=state,
@@ -147,17 +145,14 @@ def review_answer(
             fault=review.fault if review else None,
             summary=_told(msgspec.convert(done.summary, schema.ReviewSummary)) if done else None,
             first=first,
-            moves=_unpacked(moves, first, limit) if isinstance(moves, list) else [],
+            moves=[*map(_in_words, moves[first : first + limit])] if moves else [],
         )
 
 
 def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
     """Return a game that is over, also one without a record, which an undo could take up again."""
-    # In this order: a game that is finished meanwhile is found in one of the two.
-    open_game = games.store.online.open_game(game_id)
-    info, record = games.store.online.info(game_id), games.store.records.summary(game_id)
-    found = record or (open_game if open_game and open_game.is_over else None)
-    return (game_row(found), info) if found and info else None
+    found, info = games.find(game_id), games.store.online.info(game_id)
+    return (game_row(found), info) if found and found.is_over and info else None
 
 
 def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSummary | None]:
@@ -358,7 +353,7 @@ def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
 
 def kept(review: Review) -> dict[str, object]:
     """Return a review as it is kept: its summary and its moves."""
-    return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _packed(review)}
+    return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _kept_moves(review)}
 
 
 def summary_of(review: Review) -> schema.ReviewSummary:
@@ -432,20 +427,16 @@ def _rounded(value: float) -> float:
 
 def _told(summary: schema.ReviewSummary) -> schema.ReviewSummary:
     """Return a summary that is kept with its mistakes in words."""
-    mistakes = [
-        msgspec.structs.replace(
-            each, say=" ".join(_words(each.played, each.best, each.grade, each.share, each.say))
-        )
-        for each in summary.mistakes
-    ]
-    return msgspec.structs.replace(summary, mistakes=mistakes)
+    for each in summary.mistakes:
+        each.say = " ".join(_words(each, each.say))
+    return summary
 
 
-def _words(played: str, best: str, grade: str, share: float, theme: str) -> tuple[str, str, str]:
+def _words(move: schema.ReviewedMove | schema.Mistake, theme: str) -> tuple[str, str, str]:
     """Return the badge of a move, what was best, and why; that is empty without a theme."""
-    headline = headline_of(Direction.parse(played), Direction.parse(best))
+    headline = headline_of(Direction.parse(move.played), Direction.parse(move.best))
     why = why_better(Theme.parse(theme)) if theme else ""
-    return badge_of(Grade(grade), share), headline, why
+    return badge_of(Grade(move.grade), move.share), headline, why
 
 
 def _theme(review: Review, move: MoveReview) -> str:
@@ -453,50 +444,21 @@ def _theme(review: Review, move: MoveReview) -> str:
     return str(theme_of(rules, move.board, move.played, move.best)) if is_mistake else ""
 
 
-# What is kept of each move is as short as can be: directions and grades are a character each.
+def _kept_moves(review: Review) -> list[object]:
+    """Return moves as they are kept: the fields of `schema.ReviewedMove`, of `why` the theme."""
+    moves: list[object] = []
+    for move in review.moves:
+        way, best, top = str(move.played), str(move.best), move.values[move.best]
+        losses = _by_name({each: top - value for each, value in move.values.items()})
+        # A move that loses next to nothing is as good as the best one.
+        loss = losses[way] if way != best else 0.0
+        facts = move.ply, way, best, loss, move.grade.value, _rounded(top), losses
+        moves.append([*facts, _rounded(move.share), "", "", _theme(review, move)])
+    return moves
 
 
-def _packed(review: Review) -> list[object]:
-    """Return moves as they are kept: what was played and best, grades, values, losses, themes."""
-    moves = review.moves
-    return [
-        "".join(_LETTERS[str(move.played)] for move in moves),
-        "".join(_LETTERS[str(move.best)] for move in moves),
-        "".join(str(schema.GRADES.index(move.grade.value)) for move in moves),
-        [_rounded(move.values[move.best]) for move in moves],
-        [
-            {
-                _LETTERS[str(each)]: _rounded(move.values[move.best] - value)
-                for each, value in move.values.items()
-            }
-            for move in moves
-        ],
-        [_rounded(move.share) for move in moves],
-        [_theme(review, move) for move in moves],
-    ]
-
-
-def _unpacked(packed: list[Any], first: int, limit: int) -> list[schema.ReviewedMove]:
-    """Return some of the moves that were packed."""
-    wanted = slice(first, first + limit)
-    columns = zip(*(column[wanted] for column in packed), strict=True)
-    return [_move(ply, *each) for ply, each in enumerate(columns, first + 1)]
-
-
-def _move(
-    ply: int,
-    played: str,
-    best: str,
-    grade: str,
-    value: float,
-    losses: dict[str, float],
-    share: float,
-    theme: str,
-) -> schema.ReviewedMove:
-    name = schema.GRADES[int(grade)]
-    way, right = _NAMES[played], _NAMES[best]
-    # A move that loses next to nothing is as good as the best one.
-    loss = losses[played] if played != best else 0.0
-    by_name = {_NAMES[letter]: lost for letter, lost in losses.items()}
-    words = _words(way, right, name, share, theme)
-    return schema.ReviewedMove(ply, way, right, loss, name, value, by_name, share, *words)
+def _in_words(kept: list[Any]) -> schema.ReviewedMove:
+    """Return a move that was kept, in the reader's language."""
+    move = schema.ReviewedMove(*kept)
+    move.badge, move.headline, move.why = _words(move, move.why)
+    return move

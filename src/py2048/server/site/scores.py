@@ -27,7 +27,7 @@ from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.site.auth import User, services_of
 from py2048.server.site.challenges import streak_of
-from py2048.server.site.pages import boards_of, last_board, marked, page, presets, render, text_of
+from py2048.server.site.pages import boards_of, marked, page, presets, render, text_of
 from py2048.storage.values import GameEnd
 
 if TYPE_CHECKING:
@@ -50,14 +50,13 @@ async def leaderboards(request: Request, user: User) -> Response:
     seasons = await services.do(lambda games: games.store.leaderboards.seasons())
     if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
         raise HTTPException(404, _("There is no such board."))
-    lists = await services.leaderboards.get(
-        (board, chosen.text, period, language()),
-        lambda: _lists(services, board, chosen.text, period),
-    )
-    now = await services.leaderboards.get(("now", language()), lambda: _now(services))
+    wanted = board, chosen.text, period
+    part = services.leaderboards.part
+    lists = await part("_leaderboard.html", services.do, _lists, *wanted)
+    now = await part("_now.html", _live, services, _MAX_LIVE)
     mine = None
     if not user.is_guest:
-        mine = await services.do(standing_of, user.account, board, chosen.text, period)
+        mine = await services.do(standing_of, user.account, *wanted)
     if mine and (own := marked(lists, mine.game)) != lists:
         lists, mine = own, None
     return render(
@@ -75,20 +74,14 @@ async def leaderboards(request: Request, user: User) -> Response:
     )
 
 
-async def _lists(services: Services, board: str, rules: str, period: str) -> Markup:
+def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str, Any]:
     """Return the lists of a leaderboard, which are the same for all who look at it."""
-
-    def found(games: GameService) -> dict[str, Any]:
-        rows = messages.game_rows(games.store.leaderboards.top(board, rules, period))
-        return {"rows": rows, "boards": boards_of(games, rows[:3])}
-
-    values = await services.do(found)
-    return Markup(text_of("_leaderboard.html", board=board, **values))
-
-
-async def _now(services: Services) -> Markup:
-    """Return a few games that are played now, the same for all who look."""
-    return Markup(text_of("_now.html", **await _live(services, _MAX_LIVE)))
+    best = games.store.leaderboards.top(board, rules, period)
+    return {
+        "board": board,
+        "rows": messages.game_rows(best),
+        "boards": boards_of(games, best[:3]),
+    }
 
 
 def standing_of(
@@ -114,9 +107,7 @@ async def _live(services: Services, most: int | None = None) -> dict[str, Any]:
         if room and room.is_settled  # what is not written may be taken back
     }
     left = [each for each in found if each.id not in boards]
-    boards |= await services.do(
-        lambda games: {each.id: last_board(games, each.id, each.revision) for each in left}
-    )
+    boards |= await services.do(boards_of, left)
     return {
         "live": messages.game_rows(found),
         "live_boards": boards,
@@ -136,7 +127,7 @@ async def player(request: Request, user: User) -> Response:
     if values["chosen"]:
         text, who = values["chosen"].text, address_of(request.scope)
         plots = await services.plots.get(
-            (account, text, language()),
+            (account, text),
             lambda: services.limits.plotting.do(
                 who, plots_section, services.rooms.games, account, text
             ),
@@ -197,22 +188,18 @@ def plots_section(games: GameService, account: str, rules: str) -> Markup:
         return Markup("")
     accuracies = games.store.reviews.figures(account, rules, "accuracy")
     periods = periods_of(ends, accuracies)
-    best = games.store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
-    rows = [each for each in messages.game_rows(best) if not _is_sealed(games, each)]
+    found = games.store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
+    infos = {each.id: games.store.online.info(each.id) for each in found}
+    best = [each for each in found if not (info := infos[each.id]) or not fairness.is_sealed(info)]
     return Markup(
         text_of(
             "_plots.html",
             periods=periods,
             plots=plots_of(periods, ends),
-            best=rows,
-            boards=boards_of(games, rows),
+            best=messages.game_rows(best),
+            boards=boards_of(games, best),
         )
     )
-
-
-def _is_sealed(games: GameService, row: schema.GameRow) -> bool:
-    info = games.store.online.info(row.game)
-    return info is not None and fairness.is_sealed(info)
 
 
 # Periods
@@ -350,3 +337,17 @@ class RecentAnswers(Generic[_T]):
     def clear(self) -> None:
         """Forget all answers."""
         self._answers.clear()
+
+
+class RecentParts(RecentAnswers[Markup]):
+    """Parts of pages that are the same for all who look."""
+
+    async def part(
+        self, template: str, values: Callable[..., Awaitable[dict[str, Any]]], *about: object
+    ) -> Markup:
+        """Return a template filled in with what `values` returns of these facts."""
+
+        async def made() -> Markup:
+            return Markup(text_of(template, **await values(*about)))
+
+        return await self.get((template, *about), made)
