@@ -8,13 +8,13 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Error, WebSocketRoute, expect
+from playwright.async_api import Browser, WebSocketRoute, expect
 from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving, claim, log_in
 
 from py2048.rules import get_rules
@@ -49,17 +49,9 @@ async def play_alone(player: Player, count: int) -> None:
 
 
 async def reload_alone(player: Player) -> None:
-    """Load the page again while the server is away.
-
-    A browser that is too busy to start the page's worker in time asks the server all the same:
-    a browser that then loads again gets the page.
-    """
-    for _ in range(8):
-        with suppress(Error):
-            await player.page.reload(timeout=20_000)
-            await player.page.wait_for_selector(".tile", timeout=20_000)
-            return
-    raise AssertionError("the page does not open")
+    """Load the page again while the server is away."""
+    await player.page.reload()
+    await player.page.wait_for_selector(".tile")
 
 
 async def test_a_casual_game_goes_on_without_the_server(
@@ -334,7 +326,7 @@ def answering_never(port: int) -> Iterator[None]:
 async def installed(player: Player) -> list[str]:
     """Wait until the worker has kept the page for playing; return the paths that it has kept."""
     await player.page.wait_for_function("() => navigator.serviceWorker.controller")
-    await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
+    await player.until(f"async () => (await ({KEPT})()).includes('/')")
     kept: list[str] = await player.page.evaluate(KEPT)
     return kept
 
@@ -383,9 +375,7 @@ async def test_an_update_leaves_nothing_old(browser: Browser, own_server: Server
                }"""
         )
         await player.visit()
-        await player.page.wait_for_function(
-            "async () => !(await caches.keys()).includes('py2048-000000000000')"
-        )
+        await player.until("async () => !(await caches.keys()).includes('py2048-000000000000')")
         assert "somebody-else" in await player.page.evaluate("() => caches.keys()")
 
 
@@ -404,9 +394,7 @@ async def test_no_file_of_another_version_is_kept(browser: Browser, own_server: 
                  file => navigator.serviceWorker.controller.postMessage([file]))""",
             [other, good],
         )
-        await player.page.wait_for_function(
-            f"async good => (await ({KEPT})()).includes(good)", arg=good
-        )
+        await player.until(f"async good => (await ({KEPT})()).includes(good)", good)
         kept = await player.page.evaluate(KEPT)
         assert other not in kept
 

@@ -172,6 +172,12 @@ class Player:
             arg=[name, text],
         )
 
+    async def until(self, condition: str, arg: Any = None) -> None:
+        """Wait until a function in the page resolves to true; `wait_for_function` awaits none."""
+        async with asyncio.timeout(TIMEOUT_MS / 1000):
+            while not await self.page.evaluate(condition, arg):
+                await asyncio.sleep(0.05)
+
     async def look(self, name: str) -> None:
         """Keep a picture of the page for people, where PY2048_SCREENSHOTS names a folder."""
         folder = os.environ.get("PY2048_SCREENSHOTS")
