@@ -87,12 +87,14 @@ def qsan_qarut() -> Iterator[str]:
 
 def desktop() -> Iterator[str]:
     """The head of the window, as narrow and as wide as it gets."""
+    from py2048.ui.desktop.style import Look
     from py2048.ui.desktop.window import ScoreHeader
     from py2048.ui.shared.screen import Status
     from py2048.ui.shared.themes import THEMES
 
     root = tk.Tk()
-    header = ScoreHeader(root, THEMES[0])
+    Look(root, THEMES[0], 1.0)
+    header = ScoreHeader(root)
     header.place(relwidth=1.0, relheight=1.0)
     for width in (240, 320, 480, 1200):
         root.geometry(f"{width}x56")
@@ -104,19 +106,11 @@ def desktop() -> Iterator[str]:
                 Status("own"),
             ):
                 root.update()
+                header.fit(width)
                 header.show(status)
                 root.update()
                 yield from texts_cut(root)
-                yield from _lines_over_a_box(header)
     root.destroy()
-
-
-def _lines_over_a_box(header: tk.Canvas) -> Iterator[str]:
-    """The small line ends where the boxes with the scores begin."""
-    boxes = [header.bbox(item) for item in header.find_all() if header.type(item) == "image"]
-    line = header.bbox("line")
-    if line and line[2] > min(left for left, *_ in boxes):
-        yield f"desktop: {header.itemcget('line', 'text')!r} lies over the scores"
 
 
 if __name__ == "__main__":

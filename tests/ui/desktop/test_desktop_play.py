@@ -110,9 +110,9 @@ def test_points_are_shown_and_vanish(desk: Any) -> None:
     desk.put("4 4 . ./. . . ./. . . ./. . . .")
     desk.key("Left")
     header = desk.window.header
-    (item,) = header.find_withtag("gain")
-    assert header.itemcget(item, "text") == "+8"
-    desk.until(lambda: not header.find_withtag("gain"))
+    desk.until(header.gain.winfo_ismapped)
+    assert header.gain["text"] == "+8"
+    desk.until(lambda: not header.gain.winfo_ismapped())
 
 
 def test_reduced_motion_jumps(open_desk: Any) -> None:
@@ -134,13 +134,14 @@ def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
     desk.show(desk.session.start(get_rules("classic"), seed=1, board=board))
     while not desk.session.game.is_over:
         desk.play(1)
-    overlay = desk.board.overlay
-    assert overlay.current.title == "Game over"
-    desk.until(lambda: overlay.buttons)
+    window = desk.window
+    assert window.result.title == "Game over"
+    desk.until(lambda: window.panel and window.panel.buttons)
     desk.key("Left")
     assert "The game is over" in desk.said
     desk.key("u")
-    assert overlay.current is None
+    assert window.result is None
+    assert window.panel is None
     assert not desk.board.find_withtag("banner")
 
 

@@ -29,10 +29,10 @@ def opened(desk: Any) -> Any:
     return dialog
 
 
-def shown(dialog: Any) -> list[str]:
-    """Return the texts on the page of a review."""
-    page = dialog.page
-    return [page.itemcget(item, "text") for item in page.find_all() if page.type(item) == "text"]
+def shown(widget: Any) -> list[str]:
+    """Return the words of a window that can be seen."""
+    own = [str(widget["text"])] if "text" in widget.keys() else []  # noqa: SIM118 - of Tk
+    return sum(map(shown, widget.winfo_children()), own)
 
 
 def review(desk: Any) -> Any:
@@ -110,8 +110,8 @@ def test_a_finished_game_offers_its_review(open_desk: Any) -> None:
     while not session.game.is_over:
         desk.show(session.move(session.game.legal_directions()[0]))
     desk.pump()
-    (button,) = [each for each in desk.board.overlay.buttons if each.text.startswith("Review")]
-    button.invoke()
+    desk.until(lambda: desk.window.panel)
+    desk.window.panel.buttons["review"].invoke()
     dialog = opened(desk)
     assert dialog.review.record.turns == session.record().turns
     assert len(dialog.review) == session.game.ply
@@ -170,10 +170,10 @@ def test_mistakes_of_a_review_are_practised(open_desk: Any, tmp_path: Path) -> N
     assert "Mistake 1 of 3" in window.line.cget("text")
     desk.focus(window.view)
     desk.key("Return", widget=window.view)
-    assert "Make a move first." in window.words.cget("text")
+    assert "Make a move first." in window.words.text
     first, *_ = window.practice.board.legal_directions()
     desk.key(str(first).capitalize(), widget=window.view)
-    assert "In your game you went" in window.words.cget("text")
+    assert "In your game you went" in window.words.text
     desk.look()
     window.next.invoke()
     assert "Mistake 2 of 3" in window.line.cget("text")
@@ -182,7 +182,7 @@ def test_mistakes_of_a_review_are_practised(open_desk: Any, tmp_path: Path) -> N
     first, *_ = window.practice.board.legal_directions()
     far = {"up": (0, -90), "down": (0, 90), "left": (-90, 0), "right": (90, 0)}[str(first)]
     desk.drag(middle, (middle[0] + far[0], middle[1] + far[1]), window.view)
-    assert "In your game you went" in window.words.cget("text")
+    assert "In your game you went" in window.words.text
     desk.key("q", widget=window.view)
     assert desk.dialog is None
     assert len(session.notebook().due()) == 1

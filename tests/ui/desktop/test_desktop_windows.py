@@ -18,7 +18,7 @@ from py2048.players import make_player
 from py2048.rules import Merging, get_rules
 from py2048.session import open_session
 from py2048.ui.desktop import launch
-from py2048.ui.desktop.style import font, measured
+from py2048.ui.desktop.style import measured
 from py2048.ui.shared.actions import ACTIONS
 
 pytestmark = pytest.mark.gui
@@ -85,7 +85,7 @@ def test_rules_of_ones_own(desk: Any) -> None:
     dialog = seen(desk)
     desk.type(dialog.fields["spawn"], "3:1")
     assert "3 is not a tile" in dialog.said
-    assert not dialog.button.is_possible
+    assert dialog.button.instate(["disabled"])
     dialog.accept()
     assert dialog.winfo_exists()
     desk.type(dialog.fields["spawn"], "2:1+8:1")
@@ -328,14 +328,14 @@ def test_statistics_count_and_plot_finished_games(open_desk: Any) -> None:
     desk.key("i")
     window = seen(desk)
     assert len(window.summary.scores) == 6
-    page = desk.until(lambda: window.page.find_withtag("bar") and window.page)
-    assert sum(page.type(item) == "oval" for item in page.find_all()) == 6
-    assert len(page.find_withtag("bar")) == len(window.summary.tiles)
+    desk.until(lambda: window.tiles.find_withtag("bar"))
+    assert len(window.scores.find_withtag("dot")) == 6
+    assert len(window.tiles.find_withtag("bar")) == len(window.summary.tiles)
     window.category.set("played by the computer")
     window.category.event_generate("<<ComboboxSelected>>")
     desk.pump()
     assert window.summary.scores == ()
-    assert not page.find_withtag("bar")
+    assert not window.tiles.find_withtag("bar")
 
 
 def test_titles_of_a_list_stand_clear_of_their_details(open_desk: Any) -> None:
@@ -345,8 +345,7 @@ def test_titles_of_a_list_stand_clear_of_their_details(open_desk: Any) -> None:
     desk.key("f")
     table = seen(desk).table
     titles = [table.item(line, "text") for line in table.get_children()]
-    letters = font(desk.root, 13)
-    assert table.column("#0", "width") > 30 + max(measured(desk.root, t, letters) for t in titles)
+    assert table.column("#0", "width") > 30 + max(measured(desk.root, t, "small") for t in titles)
     for key, place in (("J", 1), ("j", 2), ("K", 1), ("k", 0)):
         desk.key(key, widget=table)
         assert table.index(table.focus()) == place

@@ -92,7 +92,7 @@ class DesktopApp:
         self.window, self.root, self.session = window, window.root, session
         # Parts of the window do much of what the controller asks for.
         board = window.board
-        self.show_board, self.show_hint, self.cover = board.show, board.point, board.cover
+        self.show_board, self.show_hint, self.cover = board.show, board.point, window.cover
         self.show_gain = window.header.show_gain
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.show_coach = window.show_coach
@@ -126,7 +126,7 @@ class DesktopApp:
             "share": self.share,
         }
         self.menus = Menus(self.root, controller)
-        self.menus.set_theme(window.theme, window.scale)
+        self.menus.set_theme(window.theme)
         self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
 
     def close(self) -> None:
@@ -156,15 +156,13 @@ class DesktopApp:
 
     def show_status(self, status: Status) -> None:
         """Show the scores, which buttons can do something, and the settings in use."""
-        self.window.header.show(status)
-        self.window.show_possible(undo=status.can_undo)
-        self.window.show_autoplay(is_on=bool(self.controller.players.playing))
+        self.window.show_status(status, is_playing=bool(self.controller.players.playing))
         self.menus.refresh()
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         self.window.set_theme(theme)
-        self.menus.set_theme(theme, self.window.scale)
+        self.menus.set_theme(theme)
         self._remember(theme=theme.name)
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
@@ -425,11 +423,11 @@ class Menus:
         self.theme.set(self._controller.theme.name)
         self.animated.set(self._controller.presenter.is_animated)
 
-    def set_theme(self, theme: Theme, scale: float) -> None:
+    def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         if sys.platform != "darwin":  # where menus are the system's
             for menu in (self.bar, *self.menus.values(), self.themes, self.more):
-                colour_menu(menu, theme, scale)
+                colour_menu(menu, theme)
 
 
 def _accelerator(shown: str) -> str:

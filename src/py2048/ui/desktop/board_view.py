@@ -1,4 +1,4 @@
-"""The board on a Tk canvas: tiles in motion, hints, the overlay of a finished game, the mouse."""
+"""The board on a Tk canvas: tiles in motion, hints, the mouse; and the result of a game."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import tkinter as tk
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from tkinter import ttk
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.language import N_, _, number
-from py2048.ui.desktop.style import Button, Photos, font, measured, photo_of, wrapped, write
+from py2048.ui.desktop.style import Button, Figure, Flow, Graph, Photos, Text, look_of, png
 from py2048.ui.shared import board_image, motion
 from py2048.ui.shared.board_image import BoardGrid
-from py2048.ui.shared.themes import TYPE, Theme
 
 if TYPE_CHECKING:
     from py2048.session import Hint
@@ -31,16 +31,11 @@ MIN_SWIPE = 0.25
 """A drag over this share of a cell is a swipe, a shorter one a click."""
 
 
-class Marks(NamedTuple):
-    """Which sides of a board are marked.
+MARGIN = 8
+"""The room around the board, for marks and the ring of the focus, in pixels of usual size."""
 
-    Attributes:
-        best: the best direction.
-        played: the one that was played, if there is one.
-    """
-
-    best: Direction
-    played: Direction | None = None
+VEIL = 184
+"""How far the board gives way to the page below a result, of 255."""
 
 
 class CanvasBoard(tk.Canvas):
@@ -50,62 +45,54 @@ class CanvasBoard(tk.Canvas):
 
     Args:
         parent: the widget to stand in.
-        theme: the colours.
         pushed: called with the direction of each swipe and of each click near a side.
         ground: the colour of `theme` that it stands on, by its name.
 
     Attributes:
         cells: where the cells lie; `None` before the window has a size.
-        margin: the page around the board, for marks and the ring of the focus.
+        margin: the room around the board, in pixels.
         reshaped: called when a board of another shape is shown.
     """
 
     def __init__(
         self,
         parent: tk.Misc,
-        theme: Theme,
-        pushed: Callable[[Direction], object],
+        pushed: Callable[[Direction], object] = lambda _: None,
         ground: str = "page",
     ) -> None:
         super().__init__(
             parent, highlightthickness=3, borderwidth=0, takefocus=True, width=10, height=10
         )
-        self.theme, self._ground_name = theme, ground
-        self._pushed = pushed
+        self._look, self._ground_name, self._pushed = look_of(parent), ground, pushed
+        self.margin = self._look.px(MARGIN)
         self._photos = Photos(self)
         self._shape = (4, 4)
         self.cells: BoardGrid | None = None
-        self.margin = 8
         self.reshaped: Callable[[], object] = lambda: None
         self._transition = motion.BoardTransition((), Board.empty(4, 4))
-        self._pace = 0.0
-        self._began = 0.0
+        self._pace = self._began = 0.0
         self._timer = ""
-        self._marks: Marks | None = None
+        self._marks: tuple[Direction, Direction | None] | None = None
+        self._is_veiled = False
         self._items: list[int] = []
         self._shown: list[tuple[float, float, tk.PhotoImage] | None] = []
         self._press: tuple[int, int] | None = None
         self._ground = self.create_image(0, 0, anchor="nw")
-        self._base: tk.PhotoImage | None = None
-        self.overlay = Overlay(self)
+        self._base: list[tk.PhotoImage] = []
         self.frames = 0
-        self.set_theme(theme)
-        self._bind_events()
-
-    def _bind_events(self) -> None:
+        self.set_theme()
         self.bind("<Configure>", lambda _: self._lay_out())
         self.bind("<ButtonPress-1>", self._on_press)
         self.bind("<ButtonRelease-1>", self._on_release)
-        self.bind("<<TraverseIn>>", lambda _: self._ring(self.theme.focus))
-        self.bind("<FocusOut>", lambda _: self._ring(self.theme.page))
+        self.bind("<<TraverseIn>>", lambda _: self.configure(highlightcolor=self.theme.focus))
+        self.bind("<FocusOut>", lambda _: self.hide_ring())
 
     def destroy(self) -> None:
         """Close, and free the pictures at once: a thread that collects garbage waits for Tk's."""
-        self.overlay.clear()
         super().destroy()
         self._photos.clear()
         self._shown.clear()
-        self._base = None
+        self._base.clear()
 
     # What is shown
 
@@ -113,10 +100,6 @@ class CanvasBoard(tk.Canvas):
     def board(self) -> Board:
         """The board that is shown, or will be when the motion has ended."""
         return self._transition.board
-
-    def cover(self, banner: Result | None) -> None:
-        """Cover the board with the end of the game, or uncover it."""
-        self.overlay.show(banner, is_animated=self.is_animated)
 
     @property
     def is_animated(self) -> bool:
@@ -128,14 +111,20 @@ class CanvasBoard(tk.Canvas):
         """Whether an animation is running."""
         return bool(self._timer)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
+    def set_theme(self) -> None:
+        """Follow the colours of the look."""
+        theme = self._look.theme
         self.theme = replace(theme, page=getattr(theme, self._ground_name))
-        self._photos.clear()
-        page = self.theme.page
-        self.configure(background=page, highlightbackground=page)
-        self._ring(page)
+        self.configure(background=self.theme.page, highlightbackground=self.theme.page)
+        self.hide_ring()
         self._lay_out()
+
+    def veil(self, *, is_on: bool) -> None:
+        """Let the board give way to what stands over it, or not."""
+        self._is_veiled = is_on
+        self.delete("banner")
+        if is_on and self.cells:
+            self._draw_veil(self.cells)
 
     def show(self, transition: motion.BoardTransition, pace: float) -> None:
         """Show how a board becomes another.
@@ -163,11 +152,11 @@ class CanvasBoard(tk.Canvas):
 
     def point(self, hint: Hint) -> None:
         """Show where a hint points."""
-        self.mark(Marks(hint.direction))
+        self.mark(hint.direction)
 
-    def mark(self, marks: Marks) -> None:
-        """Show marks at the sides of the board until another is shown."""
-        self._marks = marks
+    def mark(self, best: Direction, played: Direction | None = None) -> None:
+        """Mark the sides of the best direction, and of the one played, until another is shown."""
+        self._marks = best, played
         self.finish()
         self._draw_marks()
 
@@ -225,45 +214,50 @@ class CanvasBoard(tk.Canvas):
 
     def _lay_out(self) -> None:
         """Fit the board to the window, and draw everything again."""
-        width, height = (
-            side - 2 * self.margin for side in (self.winfo_width(), self.winfo_height())
-        )
-        if width < 10 or height < 10:
+        sides = self.winfo_width() - 2 * self.margin, self.winfo_height() - 2 * self.margin
+        if min(sides) < 10:
             return
-        grid = BoardGrid.fit(self._shape, width, height)
+        grid = BoardGrid.fit(self._shape, *sides)
         grid = replace(grid, left=grid.left + self.margin, top=grid.top + self.margin)
         self._photos.clear()
         self.cells, theme = grid, self.theme
         self._shown = [None] * len(self._items)
-        self._base = photo_of(board_image.ground(grid, theme), self)
-        self.itemconfigure(self._ground, image=self._base)
+        base = tk.PhotoImage(master=self, data=png(board_image.ground(grid, theme)))
+        self.itemconfigure(self._ground, image=base)
         self.coords(self._ground, grid.left, grid.top)
+        self._base[:] = [base]
         self.finish()
-        self.overlay.lay_out(grid)
-        if self._marks:
-            self._draw_marks()
+        self.veil(is_on=self._is_veiled)
+        self._draw_marks()
+
+    def _draw_veil(self, grid: BoardGrid) -> None:
+        size = grid.width, grid.height, round(1.4 * grid.radius)
+        veil = board_image.rounded(*size, f"{self.theme.page}{VEIL:02x}")
+        self._base[1:] = [tk.PhotoImage(master=self, data=png(veil))]
+        tags = "banner", "over"
+        self.create_image(grid.left, grid.top, image=self._base[1], anchor="nw", tags=tags)
 
     def _draw_marks(self) -> None:
-        if self.cells is None or self._marks is None:
-            return
-        self.delete("hint")
-        theme, marks = self.theme, self._marks
-        self._draw_mark(self.cells, marks.best, theme.good)
-        if marks.played is not None and marks.played is not marks.best:
-            self._draw_mark(self.cells, marks.played, theme.danger)
+        if self.cells and self._marks:
+            self.delete("hint")
+            best, played = self._marks
+            self._draw_mark(self.cells, best, self.theme.good)
+            if played not in (None, best):
+                self._draw_mark(self.cells, played, self.theme.danger)
 
     def _draw_mark(self, grid: BoardGrid, direction: Direction, colour: str) -> None:
         """Draw a bar on the edge of the frame, as long as two of four cells."""
-        theme = self.theme
         thick = min(2 * self.margin, max(10, round(grid.gap * 1.2)))
         size = round(0.42 * min(grid.width, grid.height)), thick
         width, height = size if direction.is_vertical else size[::-1]
+        inner = max(2, thick // 5), colour
         photo = self._photos.get(
             (colour, width, height),
-            lambda: board_image.edge_mark(width, height, colour, theme.page),
+            lambda: board_image.rounded(width, height, thick // 2, self.theme.page, inner),
         )
-        x, y = _side(grid, direction)
-        self.create_image(x, y, image=photo, tags=("hint", "over"))
+        (x, y), (down, across) = grid.centre, motion.STEPS[direction]
+        place = x + across * grid.width / 2, y + down * grid.height / 2
+        self.create_image(*place, image=photo, tags=("hint", "over"))
 
     # The mouse and the focus
 
@@ -281,19 +275,12 @@ class CanvasBoard(tk.Canvas):
         if direction is not None:
             self._pushed(direction)
 
-    def _ring(self, colour: str) -> None:
-        self.configure(highlightcolor=colour)
-
     def hide_ring(self) -> None:
         """Take the focus ring away: keys are for the board anyway."""
-        self._ring(self.theme.page)
+        self.configure(highlightcolor=self.theme.page)
 
 
-def _side(grid: BoardGrid, direction: Direction) -> tuple[float, float]:
-    """Return the middle of a side of the frame."""
-    (x, y), (down, across) = grid.centre, motion.STEPS[direction]
-    return x + across * grid.width / 2, y + down * grid.height / 2
-
+# The end of a game
 
 WON_BUTTONS = ((N_("Keep playing"), "keep_going", ""), (N_("New game"), "new", ""))
 FINAL_BUTTONS = (
@@ -305,266 +292,80 @@ FINAL_BUTTONS = (
 )
 """The words, actions and icons of the buttons on a result."""
 
-VEIL = 184
-"""How far the board gives way to the page below a result, of 255."""
 
-
-class Overlay:
-    """The result of a game that is won or over, on a panel over the board.
-
-    Where the board is small, the panel takes the whole window.
-
-    Attributes:
-        current: the result that is shown or on its way.
-        buttons: those on the panel.
-        act: called with the action of the button that is pressed.
-        unit: how many pixels are one of the usual size.
-    """
-
-    def __init__(self, canvas: CanvasBoard) -> None:
-        self._canvas = canvas
-        self.current: Result | None = None
-        self.unit = 1.0
-        self._grid: BoardGrid | None = None
-        self._is_shown = False
-        self._timer = ""
-        self._sheet: tk.Canvas | None = None
-        self._photos: list[tk.PhotoImage] = []
-        self.buttons: list[Button] = []
-        self.act: Callable[[str], object] = lambda _: None
-
-    def lay_out(self, grid: BoardGrid) -> None:
-        """Follow the board to its new place."""
-        self._grid = grid
-        self._draw()
-
-    def show(self, result: Result | None, *, is_animated: bool) -> None:
-        """Show a result, or none; if animated, when the last move has been seen."""
-        if result is not None and result.is_update_of(self.current):
-            self.current = result
-            self._draw()
-            return
-        if self._timer:
-            self._canvas.after_cancel(self._timer)
-            self._timer = ""
-        self.current = result
-        self._is_shown = not is_animated
-        self._draw()
-        if result is not None and is_animated:
-            delay = motion.OVERLAY_DELAY if result.is_final else motion.SLIDE + motion.SETTLE
-            self._timer = self._canvas.after(round(1000 * delay), self._uncover)
-
-    def _uncover(self) -> None:
-        self._timer = ""
-        self._is_shown = True
-        self._draw()
-
-    def clear(self) -> None:
-        """Take the panel away, and give its focus to the board."""
-        canvas = self._canvas
-        # By name: tkinter has no object for an open menu or a list that has dropped down.
-        focus = str(canvas.tk.call("focus"))
-        if any(focus == str(button) for button in self.buttons):
-            canvas.focus_set()
-        for button in self.buttons:
-            button.destroy()
-        if self._sheet is not None:
-            self._sheet.destroy()
-        self._sheet, self.buttons = None, []
-        self._photos.clear()
-        canvas.delete("banner")
-
-    def _draw(self) -> None:
-        had_focus = [str(self._canvas.tk.call("focus")) == str(each) for each in self.buttons]
-        self.clear()
-        canvas, result, grid = self._canvas, self.current, self._grid
-        if result is None or grid is None or not self._is_shown:
-            return
-        size = round(min(460 * self.unit, grid.width * 0.94)), 0
-        panel = ResultPanel(canvas, result, canvas.theme, self.unit, size[0], self.act)
-        if panel.height > grid.height or size[0] < 300 * self.unit:
-            top = canvas.winfo_toplevel()
-            self._sheet = sheet = tk.Canvas(top, highlightthickness=0, borderwidth=0)
-            sheet.configure(background=canvas.theme.page)
-            sheet.place(relwidth=1, relheight=1)
-            room = top.winfo_width() - round(16 * self.unit), top.winfo_height()
-            width = min(round(460 * self.unit), room[0])
-            panel = ResultPanel(sheet, result, canvas.theme, self.unit, width, self.act, room[1])
-            left, y = (top.winfo_width() - width) // 2, max(0, (room[1] - panel.height) // 2)
-        else:
-            left = round(grid.centre[0]) - size[0] // 2
-            y = round(grid.centre[1]) - panel.height // 2
-            veil = board_image.rounded(
-                grid.width, grid.height, round(1.4 * grid.radius), canvas.theme.page
-            )
-            veil.putalpha(veil.getchannel("A").point(lambda alpha: alpha * VEIL // 255))
-            self._photos.append(photo_of(veil, canvas))
-            canvas.create_image(
-                grid.left, grid.top, image=self._photos[0], anchor="nw", tags=("banner", "over")
-            )
-        self._photos += panel.draw(left, y)
-        self.buttons = panel.buttons
-        for button, had in zip(self.buttons, had_focus, strict=False):
-            if had:
-                button.focus_set()
-
-
-class ResultPanel:
-    """Draws a result on a canvas.
+class ResultPanel(ttk.Frame):
+    """The result of a game that is won or over.
 
     Args:
-        canvas: where to.
-        result: what is drawn.
-        theme: the colours.
-        unit: how many pixels are one of the usual size.
-        width: how wide it is.
-        act: called with the action of a button.
-        room: how high it may be; what has no room is left out, the bars first.
+        parent: the widget to stand in.
+        result: what is shown.
+        act: called with the action of the button that is pressed.
 
     Attributes:
-        height: how high it is.
-        buttons: its buttons, once it is drawn.
+        result: what is shown.
+        buttons: those on it, by their actions.
     """
 
-    def __init__(
-        self,
-        canvas: tk.Canvas,
-        result: Result,
-        theme: Theme,
-        unit: float,
-        width: int,
-        act: Callable[[str], object],
-        room: int = 1 << 30,
-    ) -> None:
-        self._canvas, self._result, self._theme, self._unit = canvas, result, theme, unit
-        self._width, self._act = width, act
-        self.buttons: list[Button] = []
-        self._pad = round((24 if width > 400 * unit else 14) * unit)
-        for pixels in (24, 20):
-            self._letters = font(canvas, pixels * unit, bold=True)
-            inside = width - 2 * self._pad
-            self._headline = wrapped(canvas, result.headline, self._letters, inside, 3)
-            if len(self._headline) == 1:
+    def __init__(self, parent: tk.Misc, result: Result, act: Callable[[str], object]) -> None:
+        look = self._look = look_of(parent)
+        self._pad, self.result = look.px(16), result
+        super().__init__(parent, style=look.card("page", "raised"), padding=self._pad)
+        self._headline = Text(self, result.headline, "title")
+        self._figures = ttk.Frame(self, style=look.frame("raised"))
+        self._values = [Figure(self._figures, each.label) for each in result.figures]
+        for column, figure in enumerate(self._values):
+            figure.grid(row=0, column=column, sticky="ew", padx=(look.px(6) * bool(column), 0))
+            self._figures.columnconfigure(column, weight=1, uniform="figures")
+        self._place = Text(self, result.place, colour="muted")
+        self._bars = Graph(self, self._draw_bars, 104, "raised")
+        self._flow, self.buttons = Flow(self), dict[str, Button]()
+        for text, action, icon in FINAL_BUTTONS if result.is_final else WON_BUTTONS:
+            kind = "plain" if self.buttons else "primary"
+            button = self._flow.add(_(text), partial(act, action), kind=kind, icon=icon)
+            self.buttons[action] = button
+        self._parts: list[tk.Widget] = [Text(self, result.kind, colour="muted"), self._headline]
+        if result.is_final:
+            self._parts += [self._figures, *[self._place] * bool(result.place)]
+            self._parts += [self._bars] * bool(result.bars)
+        self.show(result)
+
+    def show(self, result: Result) -> None:
+        """Show the same result with more in it."""
+        self.result = result
+        for figure, (_label, value) in zip(self._values, result.figures, strict=True):
+            figure.value.show(value)
+        if result.is_final:
+            self.buttons["review"].show(result.review)
+
+    def fit(self, width: int, room: int) -> int:
+        """Lie in a width and a height, without the last parts if need be; return the height."""
+        inside = width - 2 * self._pad
+        self._headline.fit(inside)
+        self._flow.lay_out(inside)
+        for figure in self._values:
+            figure.value.kinds = ["title" if width > 400 * self._look.unit else "button", "caption"]
+        for count in range(len(self._parts), 1, -1):
+            for each in self.pack_slaves():
+                each.pack_forget()
+            for each in self._parts[:count]:
+                each.pack(fill="x", pady=(0, self._pad // 2))
+            self._flow.pack(fill="x")
+            self.update_idletasks()
+            if self.winfo_reqheight() <= room:
                 break
-        self._rows = self._button_rows()
-        for self._with in (3, 2, 1, 0):  # bars, sentence, figures
-            self.height = round(sum(self._heights()))
-            if self.height <= room:
-                break
+        return self.winfo_reqheight()
 
-    def _heights(self) -> list[float]:
-        unit, result = self._unit, self._result
-        is_final = result.is_final
-        return [
-            2 * self._pad + (18 + 30 * len(self._headline) + 10) * unit,
-            74 * unit if is_final and self._with > 0 else 0,
-            24 * unit if is_final and self._with > 1 and result.place else 0,
-            112 * unit if is_final and self._with > 2 and result.bars else 0,
-            52 * unit * len(self._rows) - 8 * unit,
-        ]
-
-    def _button_rows(self) -> list[list[Button]]:
-        """Return the buttons in rows that have room for them."""
-        canvas, theme, unit = self._canvas, self._theme, self._unit
-        rows: list[list[Button]] = [[]]
-        used = 0
-        for place, (text, action, icon) in enumerate(
-            FINAL_BUTTONS if self._result.is_final else WON_BUTTONS
-        ):
-            words = self._result.review if action == "review" else _(text)
-            kind = "plain" if place else "primary"
-            act = partial(self._act, action)
-            button = Button(canvas, words, act, theme, unit, kind=kind, icon=icon, ground="raised")
-            self.buttons.append(button)
-            needed = button.fit() - 2 * button.ring + round(8 * unit)
-            if rows[-1] and used + needed > self._width - 2 * self._pad + 8 * unit:
-                rows.append([])
-                used = 0
-            rows[-1].append(button)
-            used += needed
-        return rows
-
-    def draw(self, left: int, top: int) -> list[tk.PhotoImage]:
-        """Draw it all, and return the pictures, which must be held."""
-        canvas, theme, unit, result = self._canvas, self._theme, self._unit, self._result
-        panel = board_image.rounded(self._width, self.height, round(16 * unit), theme.raised)
-        x, y, room = left + self._pad, top + self._pad, self._width - 2 * self._pad
-        self._write((x, y + 9 * unit), result.kind, theme.muted, 13 * unit)
-        y += round(18 * unit)
-        for line in self._headline:
-            self._write((x, y + 15 * unit), line, theme.ink, -self._letters[1], bold=True)
-            y += round(30 * unit)
-        y += round(10 * unit)
-        _head, figures, place, bars, _buttons = self._heights()
-        if figures:
-            self._draw_figures(x, y, room, panel, (left, top))
-            y += round(figures)
-        if place:
-            self._write((x, y + 9 * unit), result.place, theme.muted, 13 * unit)
-            y += round(place)
-        if bars:
-            self._draw_bars(x, y, room)
-            y += round(bars)
-        self._put_buttons(x, y, room)
-        photo = photo_of(panel, canvas)
-        item = canvas.create_image(left, top, image=photo, anchor="nw", tags=("banner", "over"))
-        canvas.tag_lower(item, "words")
-        return [photo]
-
-    def _write(
-        self, place: tuple[float, float], text: str, colour: str, pixels: float, **look: Any
-    ) -> None:
-        look = {"anchor": "w"} | look
-        write(self._canvas, place, text, colour, pixels, tags=("banner", "words", "over"), **look)
-
-    def _draw_figures(
-        self, left: int, top: int, room: int, panel: Image.Image, corner: tuple[int, int]
-    ) -> None:
-        """Draw the cards, their faces into the panel."""
-        canvas, theme, unit = self._canvas, self._theme, self._unit
-        step = (room + round(8 * unit)) // 4
-        card = step - round(8 * unit), round(62 * unit)
-        pad = (12 if self._width > 400 * unit else 7) * unit
-        face = board_image.rounded(*card, round(12 * unit), theme.panel)
-        for place, figure in enumerate(self._result.figures):
-            x = left + place * step
-            panel.alpha_composite(face, (x - corner[0], top - corner[1]))
-            for text, y, pixels, colour in (
-                (figure.label, 20, TYPE["small"][0] * unit, theme.muted),
-                (figure.value, 43, TYPE["title"][0] * unit, theme.ink),
-            ):
-                is_bold = colour == theme.ink
-                wide = measured(canvas, text, font(canvas, pixels, bold=is_bold))
-                size = pixels * min(1.0, (card[0] - 2 * pad) / max(1, wide))
-                self._write((x + pad, top + y * unit), text, colour, size, bold=is_bold)
-
-    def _put_buttons(self, left: int, top: int, room: int) -> None:
-        gap = round(8 * self._unit)
-        for row in self._rows:
-            widths = [each.fit() - 2 * each.ring for each in row]
-            spare, x = (room - sum(widths) - gap * (len(row) - 1)) // len(row), left
-            for button, width in zip(row, widths, strict=True):
-                ring = button.ring
-                item = self._canvas.create_window(x - ring, top - ring, window=button, anchor="nw")
-                size = width + spare + 2 * ring
-                self._canvas.itemconfigure(item, width=size, tags=("banner", "over"))
-                x += width + spare + gap
-            top += round(52 * self._unit)
-
-    def _draw_bars(self, left: int, top: int, room: int) -> None:
-        """Draw how many games ended where, this one in the accent's colour."""
-        result, theme, unit = self._result, self._theme, self._unit
-        step, most, base = room / len(result.bars), max(result.bars), top + 78 * unit
+    def _draw_bars(self, graph: Graph) -> None:
+        """Draw how many games ended where, this one in the colour of the accent."""
+        result, theme = self.result, graph.look.theme
+        graph.begin(max(result.bars), {}, graph.look.px(14))
         for place, count in enumerate(result.bars):
-            colour = theme.accent if place == result.mine else theme.line
-            x, high = left + place * step, max(2 * unit, 76 * unit * count / most)
-            box = x, base - high, x + step - 3 * unit, base
-            self._canvas.create_rectangle(*box, fill=colour, width=0, tags=("banner", "over"))
-        low, high_text = result.low_and_high
-        mine = left + (result.mine + 0.5) * step
-        for text, x, anchor in (
-            (low, left, "w"),
-            (number(result.score), min(max(mine, left + 0.2 * room), left + 0.8 * room), "center"),
-            (high_text, left + room, "e"),
-        ):
-            self._write((x, base + 12 * unit), text, theme.muted, 13 * unit, anchor=anchor)
+            graph.bar(
+                place, len(result.bars), count, theme.accent if place == result.mine else theme.line
+            )
+        wide, foot = graph.winfo_width(), graph.winfo_height() - graph.look.px(9)
+        low, high = result.low_and_high
+        mine = min(max((result.mine + 0.5) / len(result.bars), 0.2), 0.75) * wide
+        graph.write(0, foot, low, anchor="w")
+        graph.write(mine, foot, number(result.score), "ink")
+        graph.write(wide, foot, high, anchor="e")

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tkinter import ttk
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.language import N_, _
 from py2048.rules import Rules
-from py2048.ui.desktop.board_view import CanvasBoard, Marks
-from py2048.ui.desktop.style import ROW, Button, font, measured
+from py2048.ui.desktop.board_view import CanvasBoard
+from py2048.ui.desktop.style import ROW, Button, Text, measured
 from py2048.ui.desktop.window import MainWindow, tk_keys
 from py2048.ui.shared import motion
 from py2048.ui.shared.actions import UserAction
@@ -30,49 +30,52 @@ if TYPE_CHECKING:
     from py2048.ui.shared.hints import DirectionRow
 
 
-SMALL = 600
-"""Dialogs are tight on a screen that is lower, in pixels of an ordinary screen."""
+WRAP = 400
+"""Texts wrap at this width at first, in pixels of usual size."""
 
 
 class Dialog(tk.Toplevel):
     """A window over the game. Escape closes it; the keyboard stays in it until then.
 
-    Attributes:
-        body: the frame for its content.
-        on_close: called after the dialog has closed, however it was closed.
-        first_size: its width and height at first; by default as its content needs.
-
     Args:
         window: the main window.
         title: its title.
+        size: its width and height at first, in pixels of usual size; by default as its content
+            needs, under its title in large letters.
+
+    Attributes:
+        body: the frame for its content.
+        on_close: called after the dialog has closed, however it was closed.
     """
 
-    def __init__(self, window: MainWindow, title: str) -> None:
+    def __init__(self, window: MainWindow, title: str, size: tuple[int, int] | None = None) -> None:
         super().__init__(window.root)
         self.withdraw()
-        self.scale, self.theme, self._owner = window.unit, window.theme, window.root
+        self.look, self._owner, self._size = window.look, window.root, size
         self.title(title)
         self.transient(self._owner)
-        self.configure(background=self.theme.raised)
-        is_small = self.winfo_screenheight() < SMALL * self.scale
-        self.body = ttk.Frame(self, padding=round((8 if is_small else 20) * self.scale))
-        self.button_height = 36 if is_small else 44
+        self.configure(background=self.look.theme.raised)
+        self.body = ttk.Frame(self, padding=self.look.px(16))
         self.body.pack(fill="both", expand=True)
         self.bind("<Escape>", lambda _: self.close())
         self.protocol("WM_DELETE_WINDOW", self.close)
-        self.first_size: list[int] = []
         self.on_close: Callable[[], object] = lambda: None
+        if size is None:
+            Text(self.body, title, "title").pack(fill="x", pady=(0, self.look.px(8)))
 
     def open(self, focus: tk.Misc | None = None) -> None:
-        """Show the dialog over the middle of the game."""
+        """Show the dialog over the middle of the game, no larger than the screen."""
         self.update_idletasks()
-        width, height = self.first_size or [self.winfo_reqwidth(), self.winfo_reqheight()]
+        wanted = [round(side * self.look.unit) for side in self._size or ()]
+        most = self.winfo_screenwidth() * 96 // 100, self.winfo_screenheight() * 90 // 100
+        needed = wanted or [self.winfo_reqwidth(), self.winfo_reqheight()]
+        width, height = map(min, needed, most)
         x = self._owner.winfo_rootx() + (self._owner.winfo_width() - width) // 2
         y = self._owner.winfo_rooty() + (self._owner.winfo_height() - height) // 2
         x = max(0, min(x, self.winfo_screenwidth() - width))
-        y = max(0, min(y, self.winfo_screenheight() - height - round(30 * self.scale)))
-        size = f"{width}x{height}" if self.first_size else ""
-        self.geometry(f"{size}+{x}+{y}")
+        y = max(0, min(y, self.winfo_screenheight() - height - self.look.px(30)))
+        is_set = wanted or [width, height] != needed
+        self.geometry(f"{width}x{height}+{x}+{y}" if is_set else f"+{x}+{y}")
         self.deiconify()
         self.lift()
         (focus or self).focus_set()
@@ -95,30 +98,11 @@ class Dialog(tk.Toplevel):
         self.close()
         action()
 
-    def add_title(self, text: str) -> None:
-        """Put a large line at the top."""
-        label = ttk.Label(self.body, text=text, style="Title.TLabel")
-        label.pack(anchor="w", pady=(0, round(8 * self.scale)))
-
-    def add_text(self, text: str = "", style: str = "TLabel", *, below: bool = False) -> ttk.Label:
+    def add_text(self, text: str = "", colour: str = "ink", *, below: bool = False) -> Text:
         """Put a text under what is there, or above what is at the bottom."""
-        label = ttk.Label(self.body, text=text, style=style, wraplength=round(400 * self.scale))
-        label.pack(side="bottom" if below else "top", anchor="w")
+        label = Text(self.body, text, "small", colour, wraplength=round(WRAP * self.look.unit))
+        label.pack(side="bottom" if below else "top", fill="x")
         return label
-
-    def add_lines(self, count: int) -> tk.Label:
-        """Put words at the bottom, always as many lines, so that what is above them stays."""
-        letters = font(self, 13 * self.scale)
-        line = tk.Label(self.body, anchor="nw", justify="left", height=count, font=letters)
-        line.configure(background=self.theme.raised, foreground=self.theme.ink)
-        line.pack(side="bottom", fill="x", pady=round(4 * self.scale))
-        return line
-
-    def wrap(self, *labels: tk.Label | ttk.Label) -> None:
-        """Wrap labels at the width of the dialog."""
-        width = max(100, self.body.winfo_width() - round(28 * self.scale))
-        for label in labels:
-            label.configure(wraplength=width)
 
     def add_field(
         self, label: str, value: str, changed: Callable[[], object], values: Sequence[str] = ()
@@ -150,9 +134,9 @@ class Dialog(tk.Toplevel):
             side: its size at first, in pixels of an ordinary screen.
             push: called with the direction in which the mouse drags or clicks.
         """
-        view = CanvasBoard(self.body, self.theme, push, ground="raised")
-        view.configure(width=round(side * self.scale), height=round(side * self.scale))
-        view.pack(fill="both", expand=True, pady=round(6 * self.scale))
+        view = CanvasBoard(self.body, push, "raised")
+        view.configure(width=self.look.px(side), height=self.look.px(side))
+        view.pack(fill="both", expand=True, pady=self.look.px(6))
         return view
 
     def add_table(self, lines: Sequence[Choice], most: int) -> ttk.Treeview:
@@ -162,42 +146,28 @@ class Dialog(tk.Toplevel):
             lines: its lines.
             most: how many are seen at once.
         """
-        scale = self.scale
-        height = min(max(len(lines), 3), most)
         table = ttk.Treeview(
-            self.body, columns=("detail",), show="tree", selectmode="browse", height=height
+            self.body,
+            columns=("detail",),
+            show="tree",
+            selectmode="browse",
+            height=min(max(len(lines), 3), most),
         )
-        letters = font(self, 13 * scale)
-        widest = max(measured(self, line.title, letters) for line in lines)
-        width = max(round(130 * scale), widest + round(40 * scale))  # beside the indentation
+        widest = max(measured(self, line.title, "small") for line in lines)
+        width = max(self.look.px(130), widest + self.look.px(40))  # beside the indentation
         table.column("#0", width=width, stretch=False)
-        table.column("detail", width=round(530 * scale))
+        table.column("detail", width=round(530 * self.look.unit))
         for line in lines:
             table.insert(
                 "", "end", iid=line.value or UNNAMED, text=line.title, values=(line.detail,)
             )
-        table.pack(fill="both", expand=True, pady=(0, round(6 * scale)))
+        table.pack(fill="both", expand=True, pady=(0, self.look.px(6)))
         far = len(lines)
         for keys, step in (("jJ", 1), ("kK", -1), (("<Home>",), -far), (("<End>",), far)):
             for key in keys:
                 table.bind(key, lambda _, step=step: _step(table, step))  # type: ignore[misc]
         _select(table, lines[0].value or UNNAMED)
         return table
-
-    def add_tools(self, *tools: tuple[str, Callable[[], object]]) -> dict[str, Button]:
-        """Put a row of equal buttons at the bottom, and return them by their texts."""
-        row = ttk.Frame(self.body)
-        row.pack(side="bottom", fill="x", pady=round(4 * self.scale))
-        made = {text: self._button(row, text, command, height=36) for text, command in tools}
-        for button in made.values():
-            button.pack(side="left", expand=True, fill="x")
-        return made
-
-    def _button(
-        self, row: tk.Misc, text: str, command: Callable[[], object], **look: Any
-    ) -> Button:
-        look.setdefault("height", self.button_height)
-        return Button(row, text, command, self.theme, self.scale, ground="raised", **look)
 
     def bind_actions(
         self, actions: Sequence[UserAction], do: Callable[[str], object], view: CanvasBoard
@@ -216,9 +186,9 @@ class Dialog(tk.Toplevel):
     def add_buttons(self, *buttons: tuple[str, Callable[[], object]]) -> list[Button]:
         """Put a row of buttons at the bottom, the first one for the Enter key."""
         row = ttk.Frame(self.body)
-        row.pack(side="bottom", fill="x", pady=(round(12 * self.scale), 0))
+        row.pack(side="bottom", fill="x", pady=(self.look.px(8), 0))
         made = [
-            self._button(row, text, command, kind="plain" if place else "primary")
+            Button(row, text, command, kind="plain" if place else "primary")
             for place, (text, command) in enumerate(buttons)
         ]
         for button in reversed(made):  # the order of Tab is that in which they were made
@@ -243,16 +213,15 @@ def _select(table: ttk.Treeview, line: str) -> None:
     table.see(line)
 
 
-def marks_of(rows: Sequence[DirectionRow]) -> Marks:
-    """Return the marks for what the directions were worth."""
+def marks_of(rows: Sequence[DirectionRow]) -> tuple[Direction, Direction]:
+    """Return the best direction and the one that was played."""
     best = next(row.direction for row in rows if row.is_best)
-    return Marks(best, next(row.direction for row in rows if row.is_played))
+    return best, next(row.direction for row in rows if row.is_played)
 
 
 def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], object]) -> Dialog:
     """Ask a question; Enter and Y say yes, Escape and N say no."""
     dialog = Dialog(window, text)
-    dialog.add_title(text)
     agree = partial(dialog.close_and, action)
     buttons = dialog.add_buttons((yes, agree), (no, dialog.close))
     for key, answer in (("y", agree), ("Y", agree), ("n", dialog.close), ("N", dialog.close)):
@@ -266,11 +235,10 @@ class ListDialog(Dialog):
 
     def __init__(self, window: MainWindow, request: ListRequest) -> None:
         super().__init__(window, request.title)
-        self.add_title(request.title)
         self.request = request
         more = [(text, partial(self.close_and, action)) for text, action in request.more]
         self.add_buttons((_("Choose"), self.accept), *more, (_("Cancel"), self.close))
-        self.fault = self.add_text(style="Fault.TLabel", below=True)
+        self.fault = self.add_text(colour="danger", below=True)
         self.entry = self._add_entry(request) if request.own else None
         self.table = self.add_table(request.choices, 13) if request.choices else None
         current = request.current or UNNAMED
@@ -285,9 +253,8 @@ class ListDialog(Dialog):
         if not request.choices:
             entry.insert(0, request.current)
             entry.select_range(0, "end")
-        entry.pack(side="bottom", fill="x", pady=(2, round(6 * self.scale)))
-        label = ttk.Label(self.body, text=request.own, style="Muted.TLabel")
-        label.pack(side="bottom", anchor="w")
+        entry.pack(side="bottom", fill="x", pady=(2, self.look.px(6)))
+        self.add_text(request.own, "muted", below=True)
         return entry
 
     def accept(self) -> None:
@@ -297,7 +264,7 @@ class ListDialog(Dialog):
         is_none, chosen = not chosen, "" if chosen == UNNAMED else chosen
         fault = _("Choose a line, or type a text.") if is_none else self.request.check(chosen)
         if fault:
-            self.fault.configure(text=fault)
+            self.fault.show(fault)
         else:
             self.close_and(lambda: self.request.take(chosen))
 
@@ -305,9 +272,8 @@ class ListDialog(Dialog):
 def read(window: MainWindow, title: str, lines: Sequence[tuple[str, str]]) -> Dialog:
     """Show lines of two columns to read; they scroll where they must."""
     dialog = Dialog(window, title)
-    dialog.add_title(title)
     dialog.add_buttons((_("Close"), dialog.close))
-    room = int((dialog.winfo_screenheight() / dialog.scale - 220) / ROW)
+    room = int((dialog.winfo_screenheight() / dialog.look.unit - 220) / ROW)
     choices = [Choice(f"{place}", *line) for place, line in enumerate(lines)]
     dialog.open(dialog.add_table(choices, max(5, room)))
     return dialog
@@ -407,7 +373,6 @@ class RulesDialog(Dialog):
     def __init__(self, window: MainWindow, rules: Rules, take: Callable[[Rules], object]) -> None:
         super().__init__(window, _("Rules of your own"))
         self._take = take
-        self.add_title(_("Rules of your own"))
         (self.button, _cancel) = self.add_buttons(
             (_("Play"), self.accept), (_("Cancel"), self.close)
         )
@@ -450,8 +415,9 @@ class RulesDialog(Dialog):
         """Say what the rules are, or what is wrong with them; return whether they are right."""
         fault = fault_of(self.rules)
         text = fault or describe_rules(self.rules())
-        self._line.configure(text=text, style="Fault.TLabel" if fault else "Muted.TLabel")
-        self.button.show(is_possible=not fault)
+        style = self.look.text("raised", "danger" if fault else "muted")
+        self._line.configure(text=text, style=style)
+        self.button.enable(is_on=not fault)
         return not fault
 
     def accept(self) -> None:
@@ -536,13 +502,12 @@ class EditorDialog(Dialog):
         super().__init__(window, _("Set up a board"))
         self._take = take
         self.editing = BoardEditor(board)
-        self.add_title(_("Set up a board"))
         help_ = _("Click: larger. Right click: smaller. Keys: arrows, + and -, 1 to 9, Delete.")
-        self.add_text(help_, "Muted.TLabel")
+        self.add_text(help_, "muted")
         self.add_buttons(
             (_("Play"), self.accept), (_("Clear"), self.clear), (_("Cancel"), self.close)
         )
-        self.line = self.add_text(style="Fault.TLabel", below=True)
+        self.line = self.add_text(colour="danger", below=True)
         self.sides = [
             self.add_field(_(name), str(side), self.resize, _SIDES)
             for name, side in zip((N_("Rows"), N_("Columns")), board.shape, strict=True)
@@ -597,14 +562,14 @@ class EditorDialog(Dialog):
             rows, columns = (int(box.get()) for box in self.sides)
             self.editing.resize(min(rows, 64), min(columns, 64))
         except BoardError as error:
-            self.line.configure(text=str(error))
+            self.line.show(str(error))
         except ValueError:
-            self.line.configure(text=_("Rows and columns are whole numbers, such as 4."))
+            self.line.show(_("Rows and columns are whole numbers, such as 4."))
         else:
             self._draw()
 
     def _draw(self) -> None:
-        self.line.configure(text="")
+        self.line.show("")
         view = self.view
         view.show(motion.BoardTransition((), self.editing.board), 0)
         view.finish()
@@ -613,12 +578,12 @@ class EditorDialog(Dialog):
             x, y = view.cells.middle(*self.editing.cursor)
             half = view.cells.cell / 2
             corners = x - half, y - half, x + half, y + half
-            view.create_rectangle(*corners, outline=self.theme.accent, width=3, tags="cursor")
+            view.create_rectangle(*corners, outline=self.look.theme.accent, width=3, tags="cursor")
 
     def accept(self) -> None:
         """Play from the board, if a game can start there."""
         fault = self.editing.fault
         if fault:
-            self.line.configure(text=fault)
+            self.line.show(fault)
         else:
             self.close_and(lambda: self._take(self.editing.board))

@@ -1,100 +1,570 @@
-"""The look of Tk's widgets: fonts, pictures, colours by the theme, and buttons that are drawn."""
+"""The look of the window: letters, colours and faces by name, and the few widgets it needs.
+
+Everything is a widget of ttk in a style that `Look` makes, so Tk itself lays it out, wraps it,
+gives it the focus and paints it anew in another theme; only boards and graphs are drawn.
+"""
 
 from __future__ import annotations
 
-import io
+import struct
 import tkinter as tk
+import zlib
 from collections.abc import Callable, Hashable
+from functools import partial
 from tkinter import ttk
 from typing import Any
 
 from PIL import Image
 
-from py2048.ui.shared.board_image import face, glyph
+from py2048.ui.shared.board_image import glyph, rounded
 from py2048.ui.shared.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
 """The families that texts are set in, the best first; else the system's own."""
 
-_families: dict[str, str] = {}
-"""The family by interpreter: asking for it takes most of a millisecond."""
+KINDS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
+    "label": (13, True),
+    "lead": (16, True),
+}
+"""The fonts by their names: pixels at the usual size, and whether they are bold."""
+
+ROW = 28
+"""The height of a line of a table."""
+
+RING, ICON = 5, 20
+"""The room around a button for the ring of the focus, 3 pixels, 2 off; the side of an icon."""
+
+INKS = {"primary": "on_accent", "danger": "danger", "ghost": "muted"}
+"""The colours of the words on buttons that are not plain."""
 
 
-def font(root: tk.Misc, pixels: float, *, bold: bool = False) -> tuple[str, int, str]:
-    """Return a font of this height in pixels."""
-    name = str(root.tk)
-    if name not in _families:
-        named = (str(root.tk.call("font", "actual", (each, -13), "-family")) for each in FAMILIES)
-        usual = str(root.tk.call("font", "actual", "TkDefaultFont", "-family"))
-        _families[name] = next((each for each in named if each in FAMILIES), usual)
-    return _families[name], -max(7, round(pixels)), "bold" if bold else "normal"
+def measured(root: tk.Misc, text: str, kind: str) -> int:
+    """Return how many pixels wide `text` is in a font of `KINDS`."""
+    return int(root.tk.call("font", "measure", kind, text))
 
 
-def write(
-    canvas: tk.Canvas,
-    place: tuple[float, float],
-    text: str,
-    colour: str,
-    pixels: float,
-    *,
-    bold: bool = False,
-    **options: Any,
-) -> None:
-    """Write on a canvas; `options` are further ones of its text items."""
-    letters = font(canvas, pixels, bold=bold)
-    canvas.create_text(*place, text=text, fill=colour, font=letters, **options)
+def line_height(root: tk.Misc, kind: str) -> int:
+    """Return how many pixels high a line is in a font of `KINDS`."""
+    return int(root.tk.call("font", "metrics", kind, "-linespace"))
 
 
-def measured(root: tk.Misc, text: str, font: tuple[str, int, str]) -> int:
-    """Return how many pixels wide `text` is."""
-    return int(root.tk.call("font", "measure", font, text))
+def png(image: Image.Image) -> bytes:
+    """Return a picture for Tk; written here, the first one waits for no plug-ins of Pillow."""
+    width, height = image.size
+    raw, step = image.convert("RGBA").tobytes(), 4 * width
+    rows = b"".join(b"\0" + raw[at : at + step] for at in range(0, len(raw), step))
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0))
+    return (
+        b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
+    )
 
 
-def wrapped(
-    root: tk.Misc, text: str, font: tuple[str, int, str], room: float, most: int
-) -> list[str]:
-    """Return `text` in lines of `room` pixels, `most` at most: whole words, else an ellipsis."""
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        lines.append("")
-        for word in paragraph.split(" "):
-            longer = f"{lines[-1]} {word}".strip()
-            if lines[-1] and measured(root, longer, font) > room:
-                lines.append(word)
-            else:
-                lines[-1] = longer
-    if len(lines) > most:
-        lines[most - 1 :] = [f"{lines[most - 1]} …"]
-    return [cut(root, line, font, room) for line in lines]
+class Look:
+    """The styles of all widgets, made when they are first asked for and painted by the theme.
 
+    Args:
+        root: the window.
+        theme: the colours.
+        scale: how many pixels of this screen are one of an ordinary screen.
 
-def cut(root: tk.Misc, text: str, font: tuple[str, int, str], room: float) -> str:
-    """Return `text`, or as many of its words as have room in `room` pixels, with an ellipsis.
-
-    A single word that has no room is cut between letters.
+    Attributes:
+        unit: how many pixels are one of the usual size; large windows have larger letters.
     """
-    short = text
-    while text and measured(root, short, font) > room:
-        text = text.removesuffix(" …").rpartition(" ")[0] or text[:-1]
-        short = f"{text.rstrip()} …" if " " in text else f"{text}…" if text else ""
-    return short
+
+    def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
+        self.root, self.theme, self.scale, self.unit = root, theme, scale, 0.0
+        vars(root)["look"] = self
+        self.style, self._made = ttk.Style(root), dict[str, Callable[[], object]]()
+        self.style.theme_use("clam")
+        call = root.tk.call
+        named = (str(call("font", "actual", (each, -13), "-family")) for each in FAMILIES)
+        usual = str(call("font", "actual", "TkDefaultFont", "-family"))
+        family = next((each for each in named if each in FAMILIES), usual)
+        for name, (_pixels, is_bold) in KINDS.items():
+            weight = "bold" if is_bold else "normal"
+            call("font", "create", name, "-family", family, "-weight", weight)
+        for key in ("<space>", "<Return>", "<KP_Enter>"):
+            call("bind", "TButton", key, "%W invoke; break")
+        self.change(unit=scale)
+
+    def px(self, pixels: float) -> int:
+        """Return a distance in pixels of this screen."""
+        return round(pixels * self.scale)
+
+    def colour(self, name: str) -> str:
+        """Return a colour of the theme by its name."""
+        return str(getattr(self.theme, name))
+
+    def change(self, theme: Theme | None = None, unit: float = 0) -> None:
+        """Paint everything in another theme, or with larger or smaller letters."""
+        if unit and unit != self.unit:
+            self.unit = unit
+            for name, (pixels, _is_bold) in KINDS.items():
+                self.root.tk.call("font", "configure", name, "-size", -max(7, round(pixels * unit)))
+        elif theme in (None, self.theme):
+            return
+        self.theme = theme or self.theme
+        paint_widgets(self)
+        for paint in self._made.values():
+            paint()
+
+    def _make(self, name: str, paint: Callable[[], object]) -> str:
+        """Paint something that is new, and again whenever the theme changes; return its name."""
+        if name not in self._made:
+            self._made[name] = paint
+            paint()
+        return name
+
+    def picture(self, name: str, draw: Callable[[], Image.Image]) -> str:
+        """Return a picture of Tk, which knows it by its name, so nothing of Python's keeps it."""
+        create = partial(self.root.tk.call, "image", "create", "photo", name, "-format", "png")
+        return self._make(name, lambda: create("-data", png(draw())))
+
+    def icon(self, name: str, colour: str = "ink", ground: str = "") -> str:
+        """Return an icon; on a `ground`, as faint as a button that cannot be pressed."""
+
+        def draw() -> Image.Image:
+            side, ink = round(ICON * self.unit), self.colour(colour)
+            ink = mixed(ink, self.colour(ground), 0.55) if ground else ink
+            image = Image.new("RGBA", (side, side), ink)
+            image.putalpha(glyph(name, side))
+            return image
+
+        return self.picture(f"icon.{name}.{colour}.{ground}", draw)
+
+    def text(self, ground: str, colour: str = "ink") -> str:
+        """Return the style of words."""
+        style = f"{ground}.{colour}.TLabel"
+
+        def paint() -> None:
+            self.style.configure(
+                style, background=self.colour(ground), foreground=self.colour(colour)
+            )
+
+        return self._make(style, paint)
+
+    def frame(self, ground: str) -> str:
+        """Return the style of a frame without a face."""
+        style = f"{ground}.TFrame"
+        return self._make(
+            style, lambda: self.style.configure(style, background=self.colour(ground))
+        )
+
+    def _element(self, name: str, size: tuple[int, int], border: int, *pictures: Any) -> str:
+        """Make an element of a style from pictures, whose middle is repeated as often as needed."""
+        if name not in self.style.element_names():
+            wide, high = size
+            self.style.element_create(
+                name, "image", *pictures, border=border, padding=0, width=wide, height=high,
+                sticky="nswe",
+            )  # fmt: skip
+        return name
+
+    def card(self, ground: str, face: str = "panel") -> str:
+        """Return the style of a frame with a rounded face that stands on a ground."""
+        radius = self.px(RADIUS["button"])
+        side, style = 4 * radius, f"{ground}.{face}.Card.TFrame"
+        draw = lambda: rounded(side, side, radius, self.colour(face))  # noqa: E731
+        element = self._element(
+            f"{face}.card", (8, 8), radius + 1, self.picture(f"card.{face}", draw)
+        )
+        self.style.layout(style, [(element, {"sticky": "nswe"})])
+        return self._make(
+            style, lambda: self.style.configure(style, background=self.colour(ground))
+        )
+
+    def bar(self, colour: str, track: str, ground: str, *, is_upright: bool = False) -> str:
+        """Return the style of a bar that is filled in part."""
+        thick = self.px(18 if is_upright else 8)
+        size = (thick, 4 * thick) if is_upright else (4 * thick, thick)
+        kind = "Vertical" if is_upright else "Horizontal"
+        style = f"{ground}.{track}.{colour}.{kind}.TProgressbar"
+        parts = []
+        for name, part in ((track, "trough"), (colour, "pbar")):
+            draw = partial(lambda name: rounded(*size, thick // 2, self.colour(name)), name)
+            picture = self.picture(f"bar.{name}.{kind}", draw)
+            parts.append(
+                self._element(f"{name}.{kind}.{part}", (thick, thick), thick // 2, picture)
+            )
+        way = {"side": "bottom", "sticky": "we"} if is_upright else {"side": "left", "sticky": "ns"}
+        layout: list[Any] = [(parts[0], {"sticky": "nswe", "children": [(parts[1], way)]})]
+        self.style.layout(style, layout)
+        return self._make(
+            style, lambda: self.style.configure(style, background=self.colour(ground))
+        )
+
+    def button(self, ground: str, kind: str) -> str:
+        """Return the style of a button.
+
+        Args:
+            ground: the colour of the theme that it stands on.
+            kind: "primary", "plain", "danger", or "ghost" for one without a face.
+        """
+        style, room, radius = f"{ground}.{kind}.TButton", self.px(RING), self.px(RADIUS["button"])
+        raised = "raised" if ground == "panel" else "panel"
+        face = {"primary": "accent", "ghost": ground}.get(kind, raised)
+        side = 4 * radius + 2 * room
+
+        def draw(shade: float, ring: str) -> Image.Image:
+            colour = mixed(self.colour(face), self.theme.ink, shade)
+            inner = (room * 3 // 5, "#0000"), (room, colour)
+            return rounded(
+                side, side, radius + room, self.colour(ring) if ring else "#0000", *inner
+            )
+
+        states = {"": (0, ""), "pressed": (0.16, ""), "focus": (0, "focus"), "active": (0.08, "")}
+        plain, *others = (
+            (state, self.picture(f"{style}.{state}", partial(draw, *how)))
+            for state, how in states.items()
+        )
+        disabled = ("disabled", plain[1])
+        element = self._element(f"{style}.face", (8, 8), room + radius, plain[1], disabled, *others)
+        layout: list[Any] = [(element, {"sticky": "nswe", "children": [("Button.padding", {
+            "sticky": "nswe", "children": [("Button.label", {"sticky": ""})]})]})]  # fmt: skip
+        self.style.layout(style, layout)
+
+        def paint() -> None:
+            ink, unit = self.colour(INKS.get(kind, "ink")), self.unit
+            label = max(round(ICON * unit), line_height(self.root, "button"))
+            pad = round(10 * unit) + room, (round(44 * unit) - label) // 2 + room
+            self.style.configure(
+                style, background=self.colour(ground), foreground=ink, padding=pad,
+                space=round(8 * unit), font="button", width=0, anchor="center",
+            )  # fmt: skip
+            faint = mixed(ink, self.colour(face), 0.55)
+            self.style.map(style, foreground=[("disabled", faint)], background=[])
+
+        return self._make(style, paint)
 
 
-# Pictures
+def look_of(widget: tk.Misc) -> Look:
+    """Return the look of the window that a widget is in."""
+    look: Look = vars(widget.nametowidget("."))["look"]
+    return look
+
+
+# Widgets
+
+
+class Text(ttk.Label):
+    """Words.
+
+    Args:
+        parent: the widget to stand in.
+        text: what they are.
+        kind: their font, of `KINDS`; for a line several, of which the first that fits is taken.
+        colour: theirs, by its name in the theme.
+        ground: what they stand on, the same.
+        fit: "wrap" in the room that there is, or a "line" that is cut to it; else the room follows.
+    """
+
+    def __init__(
+        self,
+        parent: tk.Misc,
+        text: str = "",
+        kind: str = "small",
+        colour: str = "ink",
+        ground: str = "raised",
+        fit: str = "wrap",
+        **options: Any,
+    ) -> None:
+        self.kinds, self._fit = kind.split(), fit
+        self._offers: tuple[str, ...] = (text,)
+        style = look_of(parent).text(ground, colour)
+        super().__init__(parent, text=text, font=self.kinds[0], style=style, **options)
+        if fit == "line":
+            self.configure(width=1)
+        if fit:
+            self.bind("<Configure>", lambda event: self.fit(event.width))
+
+    @property
+    def text(self) -> str:
+        """What is shown."""
+        return str(self["text"])
+
+    def show(self, *offers: str) -> None:
+        """Show a text; of several, the first that has room."""
+        if offers != self._offers:
+            self._offers = offers
+            self.configure(text=offers[0])
+            self.fit(self.winfo_width())
+
+    def fit(self, width: int) -> None:
+        """Lie in a width."""
+        if self._fit == "wrap":
+            self.configure(wraplength=max(width, 60))
+        elif self._fit == "line" and width > 1:
+            self._fit_line(width - 4)
+
+    def _fit_line(self, width: int) -> None:
+        ways = [(kind, text) for text in self._offers for kind in self.kinds]
+        least = self.kinds[-1], self._offers[-1]
+        kind, text = next((way for way in ways if measured(self, way[1], way[0]) <= width), least)
+        while len(text) > 1 and measured(self, text, kind) > width:
+            text = f"{text[:-2].rstrip()}…"
+        self.configure(font=kind, text=text)
+
+
+class Lines(ttk.Frame):
+    """Words with room for some lines, however many there are, so that what is around them stays.
+
+    Attributes:
+        text: what is said, all of it; the first of several lines is the larger.
+    """
+
+    def __init__(
+        self, parent: tk.Misc, count: int, kind: str, colour: str = "ink", ground: str = "raised"
+    ) -> None:
+        super().__init__(parent, style=look_of(parent).frame(ground))
+        self.pack_propagate(False)
+        self.text, self._kind = "", kind
+        self._lead = Text(self, "", "button", "good", ground)
+        self._rest = Text(self, "", kind, colour, ground)
+        self._rest.pack(side="bottom", fill="both", expand=True)
+        self.reserve(count)
+
+    def reserve(self, count: int) -> None:
+        """Keep room for so many lines."""
+        self.configure(height=count * line_height(self, self._kind) + 4)
+
+    def show(self, text: str) -> None:
+        """Say something."""
+        self.text = text
+        lead, _newline, rest = text.rpartition("\n")
+        self._rest.configure(anchor="nw", text=rest)
+        self._lead.configure(text=lead)
+        self._lead.pack(fill="x") if lead else self._lead.pack_forget()
+
+
+class Figure(ttk.Frame):
+    """A number on a card, under what it is.
+
+    Attributes:
+        value: the number.
+        note: words in the corner, over what it is.
+    """
+
+    def __init__(
+        self,
+        parent: tk.Misc,
+        label: str,
+        value: str = "",
+        ground: str = "raised",
+        fit: str = "line",
+    ) -> None:
+        look = look_of(parent)
+        pad = look.px(9), look.px(8)
+        super().__init__(parent, style=look.card(ground), padding=pad)
+        Text(self, label, "caption", "muted", "panel", fit).pack(fill="x")
+        self.value = Text(self, value, "title button small caption", "ink", "panel", fit)
+        self.value.pack(fill="x")
+        self.note = Text(self, "", "caption", "good", "panel", "")
+
+
+class Button(ttk.Button):
+    """A button. The mouse, Space and Enter press it, Tab reaches it.
+
+    Args:
+        parent: the widget to stand in.
+        text: its words; where only its icon is shown, they come when the mouse or Tab reaches it.
+        command: what it does.
+        kind: "primary", "plain", "danger", or "ghost" for one without a face.
+        icon: a name of `py2048.ui.shared.board_image.glyph`.
+        ground: the colour of the theme that it stands on, by its name.
+        has_words: whether its words are shown, if it has an icon.
+    """
+
+    def __init__(
+        self,
+        parent: tk.Misc,
+        text: str,
+        command: Callable[[], object],
+        *,
+        kind: str = "plain",
+        icon: str = "",
+        ground: str = "raised",
+        has_words: bool = True,
+    ) -> None:
+        self._look, self._ink, self._ground = look_of(parent), INKS.get(kind, "ink"), ground
+        self._tip: ttk.Label | None = None
+        style = self._look.button(ground, kind)
+        super().__init__(parent, command=command, style=style)
+        self.show(text, icon)
+        self.show_words(is_on=has_words or not icon)
+        for event in ("<Enter>", "<FocusIn>"):
+            self.bind(event, lambda _: self._say_name())
+        for event in ("<Leave>", "<FocusOut>", "<ButtonPress>", "<Unmap>"):
+            self.bind(event, lambda _: self._forget_name())
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return str(self["text"])
+
+    def show(self, text: str, icon: str = "") -> None:
+        """Change its words and its icon."""
+        self.configure(text=text)
+        if icon:
+            faint = self._look.icon(icon, self._ink, self._ground)
+            images: Any = self._look.icon(icon, self._ink), "disabled", faint
+            self.configure(image=images)
+
+    def show_words(self, *, is_on: bool) -> None:
+        """Show its words, or only its icon."""
+        self.configure(compound="left" if is_on else "image")
+
+    def enable(self, *, is_on: bool) -> None:
+        """Let it be pressed, or not."""
+        self.state(["!disabled" if is_on else "disabled"])
+
+    def _say_name(self) -> None:
+        """Say what an icon is for, above it."""
+        if str(self["compound"]) != "image" or self._tip:
+            return
+        top = self.winfo_toplevel()
+        tip = self._tip = Text(top, self.text, "small", "page", "ink", "", padding=self._look.px(4))
+        x = self.winfo_rootx() - top.winfo_rootx() + (self.winfo_width() - tip.winfo_reqwidth()) / 2
+        x = max(0, min(x, top.winfo_width() - tip.winfo_reqwidth()))
+        tip.place(x=x, y=self.winfo_rooty() - top.winfo_rooty(), anchor="sw")
+
+    def _forget_name(self) -> None:
+        if self._tip:
+            self._tip.destroy()
+            self._tip = None
+
+
+class Flow(ttk.Frame):
+    """Buttons side by side, in as many rows as they need; each row is filled."""
+
+    def __init__(self, parent: tk.Misc, ground: str = "raised") -> None:
+        super().__init__(parent, style=look_of(parent).frame(ground))
+        self._ground, self._buttons = ground, list[Button]()
+        self.bind("<Configure>", lambda event: self.lay_out(event.width))
+
+    def add(self, text: str, command: Callable[[], object], **options: Any) -> Button:
+        """Add a button, as `Button` says."""
+        self._buttons.append(Button(self, text, command, ground=self._ground, **options))
+        return self._buttons[-1]
+
+    def lay_out(self, width: int) -> None:
+        """Put the buttons into rows of a width."""
+        rows: list[list[Button]] = [[]]
+        for each in self._buttons:
+            if rows[-1] and sum(map(_wide, (*rows[-1], each))) > width:
+                rows.append([])
+            rows[-1].append(each)
+        high = max(each.winfo_reqheight() for each in self._buttons)
+        for place, row in enumerate(rows):
+            x, spare = 0, (width - sum(map(_wide, row))) // len(row)
+            for each in row:
+                each.place(x=x, y=place * high, width=_wide(each) + spare)
+                x += _wide(each) + spare
+        self.configure(width=1, height=high * len(rows))
+
+
+def _wide(button: Button) -> int:
+    return button.winfo_reqwidth()
+
+
+class Graph(tk.Canvas):
+    """A graph: lines at 0, at its top and halfway, and bars, dots or a line before them.
+
+    Args:
+        parent: the card that it stands on.
+        draw: draws what is in it, whenever there is another size or theme.
+        height: its height at first.
+        ground: the colour of that card, by its name.
+    """
+
+    def __init__(
+        self,
+        parent: tk.Misc,
+        draw: Callable[[Graph], object],
+        height: int = 80,
+        ground: str = "panel",
+    ) -> None:
+        self.look, self._ground = look_of(parent), ground
+        super().__init__(parent, highlightthickness=0, width=10, height=self.look.px(height))
+        self._draw, self._box, self._most = draw, (0, 0, 0, 0), 1.0
+        self.bind("<Configure>", lambda _: self.draw())
+        self.bind("<<ThemeChanged>>", lambda _: self.draw())
+
+    def draw(self) -> None:
+        """Draw all of it."""
+        self.delete("all")
+        self.configure(background=self.look.colour(self._ground))
+        if min(self.winfo_width(), self.winfo_height()) > 2 * self.look.px(12):
+            self._draw(self)
+
+    def begin(self, most: float, lines: dict[float, str], foot: int = 0) -> None:
+        """Draw the lines behind it.
+
+        Args:
+            most: the value at its top.
+            lines: the values that have a line, and what stands at their left.
+            foot: the room for what stands below it.
+        """
+        edge, wide = self.look.px(6), max((measured(self, t, "caption") for t in lines.values()),
+            default=0)  # fmt: skip
+        left = wide + edge if wide else 0
+        self._most = most or 1.0
+        self._box = left, edge + foot // 2, self.winfo_width(), self.winfo_height() - edge - foot
+        for value, text in lines.items():
+            y = self.y(value)
+            self.create_line(left, y, self.winfo_width(), y, fill=self.look.theme.line)
+            self.write(wide, y, text, anchor="e")
+
+    def x(self, share: float) -> float:
+        """Return a share of the way from left to right."""
+        return self._box[0] + share * (self._box[2] - self._box[0])
+
+    def y(self, value: float) -> float:
+        """Return the place of a value."""
+        return self._box[3] - value / self._most * (self._box[3] - self._box[1])
+
+    def write(self, x: float, y: float, text: str, colour: str = "muted", **look: Any) -> None:
+        """Write something small."""
+        self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **look)
+
+    def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
+        """Draw one of `count` bars; return its middle, its top, and the room for its words."""
+        room = self.x(1 / count) - self.x(0)
+        x, top, half = (
+            self.x((index + 0.5) / count),
+            self.y(value),
+            min(0.42 * room, 30 * self.look.unit),
+        )
+        box = x - half, min(top, self._box[3] - 2), x + half, self._box[3]
+        self.create_rectangle(*box, fill=colour, width=0, tags="bar")
+        return x, top, room
+
+    def dot(self, x: float, y: float, colour: str, tag: str = "dot") -> None:
+        """Draw a dot, inside the graph where it is at an end."""
+        radius = self.look.px(4 if tag == "tick" else 3)
+        x = max(self._box[0] + radius, min(x, self._box[2] - radius))
+        box = x - radius, y - radius, x + radius, y + radius
+        self.create_oval(*box, fill=colour, outline=self.look.colour(self._ground), tags=tag)
+
+    def line(self, points: list[tuple[float, float]], *, is_filled: bool = False) -> None:
+        """Draw a line, and a tint below it."""
+        theme = self.look.theme
+        if len(points) > 1:
+            if is_filled:
+                foot = self.winfo_height()
+                outline = [(points[0][0], foot), *points, (points[-1][0], foot)]
+                self.create_polygon(outline, fill=mixed(theme.panel, theme.accent, 0.2), width=0)
+            self.create_line(points, fill=theme.accent, width=2.5 * self.look.scale)
+
+
+# Pictures of boards
 
 MAX_PIXELS = 12_000_000
 """How many pixels are kept, 4 bytes each, before pictures are drawn anew."""
-
-
-def photo_of(image: Image.Image, master: tk.Misc) -> tk.PhotoImage:
-    """Return a picture for Tk, in a format that it reads; without the bridge of Pillow."""
-    if image.mode == "RGB":  # written here, the first picture waits for no plug-ins of Pillow
-        kind, data = "ppm", b"P6 %d %d 255\n" % image.size + image.tobytes()
-    else:
-        file = io.BytesIO()
-        image.save(file, "PNG", compress_level=1)
-        kind, data = "png", file.getvalue()
-    return tk.PhotoImage(master=master, data=data, format=kind)
 
 
 class Photos:
@@ -110,7 +580,7 @@ class Photos:
         if key not in self._photos:
             if self._pixels > MAX_PIXELS:
                 self.clear()
-            photo = self._photos[key] = photo_of(draw(), self._master)
+            photo = self._photos[key] = tk.PhotoImage(master=self._master, data=png(draw()))
             self._pixels += photo.width() * photo.height()
         return self._photos[key]
 
@@ -120,226 +590,9 @@ class Photos:
         self._pixels = 0
 
 
-class Drawn(tk.Canvas):
-    """A canvas that draws itself, anew in another size or theme.
-
-    Args:
-        parent: the widget to stand in.
-        theme: its colours.
-    """
-
-    def __init__(self, parent: tk.Misc, theme: Theme) -> None:
-        super().__init__(parent, highlightthickness=0, borderwidth=0, background=theme.page)
-        self._theme, self._photos = theme, Photos(self)
-        self.bind("<Configure>", lambda _: self.draw())
-
-    def destroy(self) -> None:
-        """Close, and free the pictures at once: a thread that collects garbage waits for Tk's."""
-        super().destroy()
-        self._photos.clear()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self._theme = theme
-        self._photos.clear()
-        self.configure(background=theme.page)
-        self.draw()
-
-    def draw(self) -> None:
-        """Draw all there is to see."""
-        raise NotImplementedError
-
-
-# Buttons
-
-ROW = 28
-"""The height of a line of a table."""
-
-RING = 5
-"""The room for the ring of the focus around a button: 3 pixels, 2 off."""
-
-
-class Button(tk.Canvas):
-    """A button that is drawn. The mouse, Space and Enter press it, Tab reaches it.
-
-    Args:
-        parent: the widget to stand in.
-        text: its words; also its name, where only its icon has room.
-        command: what it does.
-        theme: its colours.
-        scale: how many pixels of this screen are one of an ordinary screen.
-        kind: "primary", "plain", "ghost" for one without a face, or "danger".
-        icon: a name of `py2048.ui.shared.board_image.glyph`.
-        ground: the colour of `theme` that it stands on, by its name.
-        height: its height, without the room for its ring.
-
-    Attributes:
-        text: its words.
-        is_possible: whether it can be pressed.
-    """
-
-    def __init__(
-        self,
-        parent: tk.Misc,
-        text: str,
-        command: Callable[[], object],
-        theme: Theme,
-        scale: float,
-        *,
-        kind: str = "plain",
-        icon: str = "",
-        ground: str = "page",
-        height: int = 44,
-    ) -> None:
-        super().__init__(parent, highlightthickness=0, borderwidth=0, takefocus=True)
-        self.text, self._command, self._icon = text, command, icon
-        self._kind, self._ground, self._height = kind, ground, height
-        self._theme, self._scale, self._has_words, self._letters = (
-            theme,
-            scale,
-            True,
-            TYPE["button"][0],
-        )
-        self.is_possible, self._is_over, self._is_down = True, False, False
-        self._photos: list[tk.PhotoImage] = []
-        for event, change in (
-            ("<Enter>", {"_is_over": True}),
-            ("<Leave>", {"_is_over": False, "_is_down": False}),
-            ("<ButtonPress-1>", {"_is_down": True}),
-            ("<FocusIn>", {}),
-            ("<FocusOut>", {}),
-            ("<Configure>", {}),
-        ):
-            self.bind(event, lambda _, change=change: self._change(**change))  # type: ignore[misc]
-        self.bind("<ButtonRelease-1>", lambda _: self._release())
-        for key in ("<space>", "<Return>", "<KP_Enter>"):
-            self.bind(key, lambda _: self._press())
-        self.fit()
-
-    def destroy(self) -> None:
-        """Close, and free the pictures at once: a thread that collects garbage waits for Tk's."""
-        super().destroy()
-        self._photos.clear()
-
-    def invoke(self) -> None:
-        """Do what the button is for, if that is possible."""
-        if self.is_possible:
-            self._command()
-
-    def show(
-        self,
-        text: str | None = None,
-        *,
-        icon: str | None = None,
-        is_possible: bool | None = None,
-        theme: Theme | None = None,
-    ) -> None:
-        """Change what is given."""
-        now = self.text, self._icon, self.is_possible, self._theme
-        self.text, self._icon = text or self.text, icon or self._icon
-        self.is_possible = self.is_possible if is_possible is None else is_possible
-        self._theme = theme or self._theme
-        if now != (self.text, self._icon, self.is_possible, self._theme):
-            self.configure(takefocus=self.is_possible)
-            self.fit()
-            self._draw()
-
-    def stand_on(self, ground: str) -> None:
-        """Stand on another colour of the theme."""
-        if ground != self._ground:
-            self._ground = ground
-            self._draw()
-
-    # Its size
-
-    def fit(self, scale: float = 0, *, has_words: bool | None = None, letters: int = 0) -> int:
-        """Ask for the room that it needs, and return its width.
-
-        Args:
-            scale: how many pixels of this screen are one of an ordinary screen.
-            has_words: whether its words are shown, if it has an icon.
-            letters: the height of its words.
-        """
-        self._scale, self._letters = scale or self._scale, letters or self._letters
-        has_words = self._has_words if has_words is None else has_words
-        self._has_words, unit = has_words or not self._icon, self._scale
-        height = round(self._height * unit)
-        width = self._width() + round((28 if self._icon else 32) * unit)
-        width = max(width, height) if self._has_words else height
-        size = width + 2 * self.ring, height + 2 * self.ring
-        if (int(self["width"]), int(self["height"])) != size:
-            self.configure(width=size[0], height=size[1])
-        return size[0]
-
-    def _width(self) -> int:
-        """Return the width of the icon and the words."""
-        letters = font(self, self._letters * self._scale, bold=True)
-        words = measured(self, self.text, letters) if self._has_words else 0
-        return words + round((20 * bool(self._icon) + 8 * bool(self._icon and words)) * self._scale)
-
-    @property
-    def ring(self) -> int:
-        """The room for the ring of the focus, in pixels."""
-        return round(RING * self._scale)
-
-    # What happens to it
-
-    def _change(self, **changes: bool) -> None:
-        vars(self).update(changes)
-        self._draw()
-
-    def _release(self) -> None:
-        is_pressed, self._is_down = self._is_down, False
-        self._draw()
-        if is_pressed:
-            self.invoke()
-
-    def _press(self) -> str:
-        self.invoke()
-        return "break"
-
-    def _draw(self) -> None:
-        theme, unit = self._theme, self._scale
-        width, height = self.winfo_width(), self.winfo_height()
-        if min(width, height) <= 2 * self.ring:
-            return
-        ground = str(getattr(theme, self._ground))
-        colour, ink = {
-            "primary": (theme.accent, theme.on_accent),
-            "plain": (theme.raised if self._ground == "panel" else theme.panel, theme.ink),
-            "danger": (theme.raised if self._ground == "panel" else theme.panel, theme.danger),
-            "ghost": (ground, theme.muted),
-        }[self._kind]
-        if not self.is_possible:
-            ink = mixed(ink, colour, 0.55)
-        elif self._is_over:
-            colour = mixed(colour, theme.ink, 0.16 if self._is_down else 0.08)
-        # By name: an open menu has the focus in a copy that Tk made, of which tkinter knows none.
-        has_focus = str(self.tk.call("focus", "-displayof", self)) == str(self)
-        ring = theme.focus if has_focus else ""
-        radius = round(RADIUS["button"] * unit)
-        image = face(width, height, radius, colour, ground, self.ring, ring)
-        self.delete("all")
-        self.configure(background=ground)
-        letters, side = font(self, self._letters * unit, bold=True), round(20 * unit)
-        left = max(self.ring + round(6 * unit), (width - self._width()) // 2)
-        if self._icon:
-            image.paste(ink, (left, (height - side) // 2), glyph(self._icon, side))
-        self._photos[:] = [photo_of(image, self)]
-        self.create_image(0, 0, image=self._photos[0], anchor="nw")
-        if self._has_words:
-            start = left + (round(28 * unit) if self._icon else 0)
-            text = cut(self, self.text, letters, width - self.ring - start)
-            place = start, height / 2
-            write(self, place, text, ink, self._letters * unit, bold=True, anchor="w")
-
-
-def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
-    """Give Tk's own widgets, which stand in dialogs, the colours of `theme` and its fonts."""
-    style = ttk.Style(root)
-    if style.theme_use() != "clam":
-        style.theme_use("clam")
-    text = font(root, TYPE["small"][0] * scale)
+def paint_widgets(look: Look) -> None:
+    """Give the widgets that are Tk's own, and stand in dialogs, the colours of the theme."""
+    root, style, theme = look.root, look.style, look.theme
     root.configure(background=theme.page)
     style.configure(
         ".",
@@ -355,13 +608,13 @@ def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
         insertcolor=theme.ink,
         arrowcolor=theme.ink,
         focuscolor=theme.focus,
-        font=text,
+        font="small",
     )
     style.map(".", foreground=[("disabled", theme.muted)])
     # What can be filled in; the focus shows as a frame in its colour.
     frame = [("focus", theme.focus)]
     for widget in ("TCombobox", "TEntry"):
-        style.configure(widget, background=theme.panel, padding=round(6 * scale))
+        style.configure(widget, background=theme.panel, padding=look.px(6))
         style.map(
             widget,
             background=[("active", theme.line)],
@@ -380,32 +633,22 @@ def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
         indicatorbackground=[("selected", theme.accent), ("!selected", theme.panel)],
         indicatorforeground=[("selected", theme.on_accent)],
     )
-    # What is read.
-    style.configure("Muted.TLabel", foreground=theme.muted)
-    style.configure("Fault.TLabel", foreground=theme.danger)
-    style.configure("Title.TLabel", font=font(root, TYPE["title"][0] * scale, bold=True))
-    style.configure(
-        "Treeview",
-        background=theme.raised,
-        rowheight=round(ROW * scale),
-        borderwidth=0,
-        relief="flat",
-    )
+    style.configure("Treeview", background=theme.raised, rowheight=round(ROW * look.unit))
     style.layout("Treeview", [("Treeview.treearea", {"sticky": "nswe"})])
     chosen, on_it = [("selected", theme.accent)], [("selected", theme.on_accent)]
     style.map("Treeview", background=chosen, foreground=on_it)
-    # The lists that drop down are widgets of the old kind.
+    # The lists that drop down, and menus, are widgets of the old kind.
     for option, value in (
-        ("background", theme.panel),
-        ("foreground", theme.ink),
-        ("selectBackground", theme.accent),
-        ("selectForeground", theme.on_accent),
-        ("font", text),
+        ("*TCombobox*Listbox.background", theme.panel),
+        ("*TCombobox*Listbox.foreground", theme.ink),
+        ("*TCombobox*Listbox.selectBackground", theme.accent),
+        ("*TCombobox*Listbox.selectForeground", theme.on_accent),
+        ("*TCombobox*Listbox.font", "small"),
     ):
-        root.option_add(f"*TCombobox*Listbox.{option}", value)
+        root.option_add(option, value)
 
 
-def colour_menu(menu: tk.Menu, theme: Theme, scale: float) -> None:
+def colour_menu(menu: tk.Menu, theme: Theme) -> None:
     """Give a menu the theme's colours."""
     menu.configure(
         background=theme.panel,
@@ -414,7 +657,7 @@ def colour_menu(menu: tk.Menu, theme: Theme, scale: float) -> None:
         activeforeground=theme.on_accent,
         selectcolor=theme.accent,
         disabledforeground=theme.muted,
-        font=font(menu, TYPE["small"][0] * scale),
+        font="small",
         borderwidth=1,
         relief="flat",
         activeborderwidth=0,

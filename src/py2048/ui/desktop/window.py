@@ -1,4 +1,4 @@
-"""The main window: header, board, drawn buttons, the line of words, the keys."""
+"""The main window: header, board, buttons, the line of words, the keys."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import sys
 import tkinter as tk
 from collections.abc import Callable
 from functools import partial
+from tkinter import ttk
+from typing import TYPE_CHECKING
 
 from py2048.language import N_, _, number
-from py2048.ui.desktop import style
-from py2048.ui.desktop.board_view import CanvasBoard
-from py2048.ui.desktop.style import RING, Button, Drawn, cut, font, measured, wrapped, write
+from py2048.ui.desktop.board_view import CanvasBoard, ResultPanel
+from py2048.ui.desktop.style import RING, Button, Figure, Lines, Look, Text, look_of, measured
+from py2048.ui.shared import motion
 from py2048.ui.shared.actions import ACTIONS, UserAction
-from py2048.ui.shared.board_image import BoardGrid, face
+from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.screen import CoachStatus, Status
-from py2048.ui.shared.themes import MOTION_MS, RADIUS, TYPE, Theme
+from py2048.ui.shared.themes import MOTION_MS, Theme
+
+if TYPE_CHECKING:
+    from py2048.ui.shared.result import Result
 
 WIDTH, HEIGHT = 560, 760
 MIN_WIDTH, MIN_HEIGHT = 320, 300
@@ -22,8 +27,8 @@ MIN_WIDTH, MIN_HEIGHT = 320, 300
 NARROW, LOW = 480, 460
 """Below this width and height there is less room around things, in pixels of usual size."""
 
-LINES, LINE = 2, TYPE["small"][1]
-"""The room for what is said, always the same so that the board stays: lines, and their height."""
+LEAST, RESULT = 304, 460
+"""The least width of words and buttons, and the most of a result, in pixels of usual size."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
@@ -33,9 +38,12 @@ TOOLS = (
 )
 """The buttons: their actions, words and icons."""
 
+SILENCE = ((), ("autoplay",), ("autoplay", "new"), tuple(name for name, *_ in TOOLS))
+"""The buttons that show no words where there is no room for all: none, if it can be."""
+
 
 class MainWindow:
-    """What is seen of the game: everything is drawn, and lies where the window has room for it.
+    """What is seen of the game, as it lies where the window has room for it.
 
     Args:
         root: the window to fill.
@@ -44,40 +52,49 @@ class MainWindow:
         act: called with the name of an action that the mouse or a button asks for.
 
     Attributes:
-        unit: how many pixels are one of the usual size; large windows have larger letters.
+        look: the colours and letters of everything.
+        result: the result that covers the board, or will; `None` if there is none.
     """
 
     def __init__(
         self, root: tk.Tk, theme: Theme, scale: float, act: Callable[[str], object]
     ) -> None:
-        self.root, self.theme, self.scale = root, theme, scale
-        self.unit = scale
-        style.apply(root, theme, scale)
-        self.header = ScoreHeader(root, theme)
-        self.board = CanvasBoard(root, theme, lambda direction: act(str(direction)))
-        self.board.overlay.act = act
+        self.root, self.scale, self._act = root, scale, act
+        self.look = look = Look(root, theme, scale)
+        self.page = page = ttk.Frame(root, style=look.frame("page"))
+        self.header = ScoreHeader(page)
+        self.coach = CoachRow(page)
+        self.board = CanvasBoard(page, lambda direction: act(str(direction)))
         self.board.reshaped = self.lay_out
-        self.coach = CoachRow(root, theme)
-
-        def add(name: str, text: str, icon: str, kind: str = "plain") -> Button:
-            return Button(root, text, lambda: act(name), theme, scale, kind=kind, icon=icon)
-
-        self.buttons = {name: add(name, _(text), icon) for name, text, icon in TOOLS}
-        self.buttons["more"] = add("more", _("More"), "more", "ghost")
-        self.line = TextLine(root, theme)
-        self.notice = NoticeBar(root, theme, scale)
-        self.notice.changed = self.lay_out
+        self.tools = ttk.Frame(page, style=look.frame("page"))
+        self.buttons = {
+            name: Button(self.tools, _(text), partial(act, name), icon=icon, ground="page")
+            for name, text, icon in TOOLS
+        }
+        for button in self.buttons.values():
+            button.pack(side="left")
+        more = partial(act, "more")
+        self.buttons["more"] = Button(
+            self.tools, _("More"), more, kind="ghost", icon="more", ground="page", has_words=False
+        )
+        self.buttons["more"].pack(side="right")
+        self.line = Lines(page, 2, "small", "muted", "page")
+        self.notice = NoticeBar(page, self.lay_out)
+        self.result: Result | None = None
+        self.panel: ResultPanel | None = None
+        self._timer = ""
         root.bind("<Configure>", self._follow)
         self.board.focus_set()
 
+    @property
+    def theme(self) -> Theme:
+        """The colours."""
+        return self.look.theme
+
     def set_theme(self, theme: Theme) -> None:
         """Change the colours of everything."""
-        self.theme = theme
-        style.apply(self.root, theme, self.scale)
-        for part in (self.header, self.board, self.coach, self.line, self.notice):
-            part.set_theme(theme)
-        for button in self.buttons.values():
-            button.show(theme=theme)
+        self.look.change(theme)
+        self.board.set_theme()
 
     # Where things lie
 
@@ -87,86 +104,68 @@ class MainWindow:
 
     def lay_out(self) -> None:
         """Put everything where the window has room: the board is as large as can be."""
-        width, height = self.root.winfo_width(), self.root.winfo_height()
+        width, height, scale = self.root.winfo_width(), self.root.winfo_height(), self.scale
         if min(width, height) < 100:
             return
         # From a phone's height to that of a 4K screen letters grow by half.
-        self.unit = self.scale * min(1.5, max(1.0, (1.1 * height / self.scale / 100 + 6) / 16))
-        unit, is_low = self.unit, height < LOW * self.scale
-        pad = round((16 if width < NARROW * unit else 20) * unit)
-        if is_low and width > 1.3 * height:  # all that is read stands beside the board
-            grid = BoardGrid.fit(self.board.board.shape, width // 2, height - 2 * pad)
-            self._place_board(pad, (height - grid.height) // 2, grid)
-            left = 2 * pad + grid.width
-            self._place_words(left, pad, width - left - pad, grid=None)
-            return
-        head, gap = round((50 if is_low else 56) * unit), round(14 * unit)
-        coach = round(28 * unit) if self.coach.status else 0
-        below = self._height_below(width - 2 * pad)
-        room = height - 2 * pad - head - gap - coach - below
-        grid = BoardGrid.fit(self.board.board.shape, width - 2 * pad, max(60, room))
-        column = min(width - 2 * pad, max(grid.width, round(288 * unit)))
-        top = pad + max(0, room - grid.height) * 2 // 5
-        left = (width - column) // 2
-        self._place_board((width - grid.width) // 2, top + head + gap + coach, grid)
-        self._place_words(left, top, column, grid)
-
-    def _height_below(self, width: int) -> int:
-        """Return how high what lies below the board is."""
-        return round((16 + 44 + 10 + self._lines(width) * LINE) * self.unit) + self.notice.height
-
-    def _lines(self, width: int) -> int:
-        return LINES + (width < NARROW * self.unit)
-
-    def _place_board(self, left: int, top: int, grid: BoardGrid) -> None:
-        margin = self.board.margin = round(8 * self.unit)
-        width, height = grid.width + 2 * margin, grid.height + 2 * margin
-        self.board.overlay.unit = self.unit
-        self.board.place(x=left - margin, y=top - margin, width=width, height=height)
-
-    def _place_words(self, left: int, top: int, width: int, grid: BoardGrid | None) -> None:
-        """Put header, coach, buttons and words into a column, around the board or beside it."""
-        unit = self.unit
-        head = round((50 if self.root.winfo_height() < LOW * self.scale else 56) * unit)
-        self.header.place(x=left, y=top, width=width, height=head)
-        top += head + round(14 * unit)
-        if self.coach.status:
-            self.coach.place(x=left, y=top - round(6 * unit), width=width, height=round(24 * unit))
-            top += round(28 * unit)
+        unit = scale * min(1.5, max(1.0, round(1.1 * height / scale / 100 + 6) / 16))
+        self.look.change(unit=unit)
+        margin, pad = self.board.margin, round((8 if width < NARROW * unit else 12) * unit)
+        is_beside = height < LOW * scale and width > 1.3 * height
+        shape, room, down = self.board.board.shape, width - 2 * pad, height - 2 * pad
+        column = room - width // 2 if is_beside else room
+        self._fit_words(column - 2 * margin, unit)
+        parts = [self.header, self.tools, self.line]
+        parts += [self.coach] * bool(self.coach.status) + [self.notice] * bool(self.notice.text)
+        if is_beside:  # all that is read stands beside the board
+            grid = BoardGrid.fit(shape, width // 2 - 2 * margin, down - 2 * margin)
         else:
-            self.coach.place_forget()
-        top += grid.height + round(16 * unit) if grid else 0
-        self._place_buttons(left, top, width)
-        top += round((44 + 10) * unit)
-        self.line.lines, self.line.unit = self._lines(width), unit
-        lines = round(self.line.lines * LINE * unit)
-        self.line.place(x=left, y=top, width=width, height=lines)
-        self.notice.place_in(left, top + lines, width, unit)
-
-    def _place_buttons(self, left: int, top: int, width: int) -> None:
-        """Put the buttons into a row, with as many words as have room; the last at its end."""
-        ring, gap, unit = round(RING * self.unit), round(8 * self.unit), self.unit
-        *row, more = self.buttons.values()
-        silent: tuple[str, ...] = ()
-        last = more.fit(unit, has_words=False)
-        for letters, silent in (
-            *((size, ()) for size in (TYPE["button"][0], TYPE["small"][0])),
-            (TYPE["button"][0], ("autoplay",)),
-            (TYPE["small"][0], ("autoplay",)),
-            (TYPE["small"][0], ("autoplay", "new")),
-            (TYPE["small"][0], tuple(self.buttons)),
+            self.page.update_idletasks()
+            taken = sum(each.winfo_reqheight() for each in parts) + round(32 * unit)
+            most = max(60, down - taken - 2 * margin)
+            grid = BoardGrid.fit(shape, room - 2 * margin, most)
+            column = min(room, max(grid.width + 2 * margin, round(LEAST * unit)))
+            self._fit_words(column - 2 * margin, unit)
+        self.board.configure(width=grid.width + 2 * margin - 6, height=grid.height + 2 * margin - 6)
+        for row, each in enumerate(
+            (self.header, self.coach, self.board, self.tools, self.line, self.notice)
         ):
-            widths = [
-                self.buttons[name].fit(unit, has_words=name not in silent, letters=letters)
-                for name, *_ in TOOLS
-            ]
-            if sum(widths) + last - 10 * ring + 4 * gap <= width:
+            each.grid_forget()
+            if each is self.board:
+                place = (0, 0, 7) if is_beside else (row, 0, 1)
+                each.grid(row=place[0], column=0, rowspan=place[2], pady=round(4 * unit))
+            elif each in parts:
+                edge = margin - round(RING * scale) if each is self.tools else margin
+                each.grid(
+                    row=row,
+                    column=int(is_beside),
+                    sticky="ew",
+                    padx=edge,
+                    pady=(round(4 * unit), 0),
+                )
+        self.page.rowconfigure(6, weight=1)
+        self.page.columnconfigure(0, weight=int(not is_beside))
+        self.page.columnconfigure(1, weight=int(is_beside))
+        self.page.update_idletasks()
+        spare = down - self.page.winfo_reqheight()
+        self.page.place(
+            relx=0.5,
+            y=pad + max(0, spare * 2 // 5),
+            anchor="n",
+            width=room if is_beside else column,
+        )
+        self._cover()
+
+    def _fit_words(self, width: int, unit: float) -> None:
+        """Let what is read lie in a width: header, buttons, line and notice."""
+        self.header.fit(width)
+        self.notice.label.fit(width - round(110 * unit))
+        self.line.reserve(2 + (width < NARROW * unit))
+        for silent in SILENCE:
+            for name, *_rest in TOOLS:
+                self.buttons[name].show_words(is_on=name not in silent)
+            if sum(each.winfo_reqwidth() for each in self.buttons.values()) <= width:
                 break
-        x = left - ring
-        for button, room in zip(row, widths, strict=True):
-            button.place(x=x, y=top - ring)
-            x += room - 2 * ring + gap
-        more.place(x=left + width - last + ring, y=top - ring)
 
     # Messages
 
@@ -188,16 +187,14 @@ class MainWindow:
         """What is shown: the notice, if there is one, else the line."""
         return self.notice.text or self.line.text
 
-    # Buttons, and the coach's row
+    # Buttons, the coach, and the end of a game
 
-    def show_possible(self, *, undo: bool) -> None:
-        """Show which buttons can do something."""
-        self.buttons["undo"].show(is_possible=undo)
-
-    def show_autoplay(self, *, is_on: bool) -> None:
-        """Show what the button for it does now."""
-        text = _("Pause") if is_on else _("Watch it play")
-        self.buttons["autoplay"].show(text, icon="pause" if is_on else "play")
+    def show_status(self, status: Status, *, is_playing: bool) -> None:
+        """Show the scores, and what the buttons do now."""
+        self.header.show(status)
+        self.buttons["undo"].enable(is_on=status.can_undo)
+        text, icon = (_("Pause"), "pause") if is_playing else (_("Watch it play"), "play")
+        self.buttons["autoplay"].show(text, icon)
 
     def show_coach(self, status: CoachStatus | None) -> None:
         """Show what the coach says, or take its row away."""
@@ -206,241 +203,183 @@ class MainWindow:
         if had != (status is not None):
             self.lay_out()
 
+    def cover(self, result: Result | None) -> None:
+        """Cover the board with a result, once the last move has been seen, or uncover it."""
+        is_update = result is not None and result.is_update_of(self.result)
+        self.result = result
+        if is_update:
+            if self.panel and result:
+                self.panel.show(result)
+            return
+        if self._timer:
+            self.root.after_cancel(self._timer)
+            self._timer = ""
+        if self.panel:
+            self._uncover(self.panel)
+        if result and self.board.is_animated:
+            delay = motion.OVERLAY_DELAY if result.is_final else motion.SLIDE + motion.SETTLE
+            self._timer = self.root.after(round(1000 * delay), self._show_result)
+        elif result:
+            self._show_result()
 
-class TextLine(Drawn):
-    """Words that wrap, below the board; where there is no room for all of them, they end early.
+    def _uncover(self, panel: ResultPanel) -> None:
+        """Take the panel away, and give its focus to the board."""
+        # By name: tkinter has no object for an open menu or a list that has dropped down.
+        if str(self.root.tk.call("focus")).startswith(str(panel)):
+            self.board.focus_set()
+        panel.destroy()
+        self.panel = None
+        self.board.veil(is_on=False)
+
+    def _show_result(self) -> None:
+        self._timer = ""
+        if self.result:
+            self.panel = ResultPanel(self.root, self.result, self._act)
+            self._cover()
+
+    def _cover(self) -> None:
+        """Put the result over the board, or over the whole window where the board is small."""
+        panel, board, look = self.panel, self.board, self.look
+        if not panel or not board.cells:
+            return
+        width, height = self.root.winfo_width(), self.root.winfo_height()
+        most = round(RESULT * look.unit)
+        size = min(most, board.cells.width * 94 // 100)
+        high = panel.fit(size, board.cells.height)
+        is_small = high > board.cells.height or size < 300 * look.unit
+        board.veil(is_on=not is_small)
+        if is_small:
+            panel.fit(width, height)
+            panel.place(in_=self.root, relx=0, rely=0, anchor="nw", width=width, height=height)
+        else:
+            panel.place(in_=board, relx=0.5, rely=0.5, anchor="center", width=size, height=high)
+
+
+class ScoreHeader(ttk.Frame):
+    """The rules and what comes next at the left, the scores at the right.
 
     Attributes:
-        text: what is said, all of it.
-        lines: how many there is room for.
-        unit: how many pixels are one of the usual size.
+        gain: what the last move gained, for a moment.
     """
 
-    def __init__(self, root: tk.Tk, theme: Theme) -> None:
-        super().__init__(root, theme)
-        self.text, self.lines, self.unit = "", LINES, 1.0
+    def __init__(self, parent: tk.Misc) -> None:
+        look = look_of(parent)
+        super().__init__(parent, style=look.frame("page"))
+        self._best = Figure(self, _("Best"), "0", "page", "")
+        self._score = Figure(self, _("Score"), "0", "page", "")
+        self._best.pack(side="right", fill="y", padx=(look.px(8), 0))
+        self._score.pack(side="right", fill="y")
+        words = ttk.Frame(self, style=look.frame("page"))
+        words.pack(side="left", fill="x", expand=True, padx=(0, look.px(8)))
+        self._title = Text(words, "2048", "score title button small", "ink", "page", "line")
+        self._line = Text(words, "", "small", "muted", "page", "line")
+        self._title.pack(fill="x")
+        self._line.pack(fill="x")
+        self.gain = self._score.note
+        self._timer, self._width = "", 0
 
-    def show(self, text: str) -> None:
-        """Show a text; the first of several lines is the larger."""
-        self.text = text
-        self.draw()
+    def fit(self, width: int) -> None:
+        """Lie in a width: the scores in the largest letters that leave room for the rules."""
+        look, figures = look_of(self), (self._best, self._score)
+        for kind in ("score", "title", "button", "caption"):
+            words = sum(measured(self, each.value.text, kind) for each in figures)
+            if words + look.px(44) <= width - 80 * look.unit:
+                break
+        for figure in figures:
+            figure.value.configure(font=kind)
+        self._width = width
 
-    def draw(self) -> None:
-        """Draw the words that have room."""
-        text = self.text
-        self.delete("all")
-        width, unit, y = self.winfo_width(), self.unit, 0
-        lead, _newline, rest = text.rpartition("\n")
-        for part, colour, name in (
-            (lead, self._theme.good, "button"),
-            (rest, self._theme.muted, "small"),
-        ):
-            letters = font(self, TYPE[name][0] * unit, bold=part is lead)
-            for words in wrapped(self, part, letters, width, self.lines - y) if part else ():
-                place = 1, y * LINE * unit
-                self.create_text(*place, text=words, fill=colour, font=letters, anchor="nw")
-                y += 1
+    def show(self, status: Status) -> None:
+        """Show the scores."""
+        self._best.value.show(number(status.best))
+        self._score.value.show(number(status.score))
+        self.fit(self._width)
+        self._title.show(status.rules.capitalize() or "2048")
+        said = [_("Next: {tile}").format(tile=status.next_tile), *status.facts]
+        texts = [" · ".join(said[:count]) for count in range(len(said), 0, -1)]
+        alone = status.note or status.teaching
+        self._line.configure(style=look_of(self).text("page", "accent" if status.note else "muted"))
+        self._line.show(*([alone] if alone else texts))
+
+    def show_gain(self, points: int) -> None:
+        """Show points in the corner of the score for a moment, in place of those before."""
+        self._forget_gain()
+        if points:
+            style = look_of(self).text("panel", "good" if points > 0 else "danger")
+            self.gain.configure(text=f"{points:+,}", style=style)
+            self.gain.place(relx=1.0, anchor="ne")
+            self._timer = self.after(MOTION_MS["rise"], self._forget_gain)
+
+    def _forget_gain(self) -> None:
+        self.gain.place_forget()
+        if self._timer:
+            self.after_cancel(self._timer)
+            self._timer = ""
 
 
-class CoachRow(Drawn):
+class CoachRow(ttk.Frame):
     """What the coach says: a bar, as full as the position is good, and words beside it.
 
     Attributes:
         status: what is shown, if anything.
-        line: the words that have room.
     """
 
-    def __init__(self, root: tk.Tk, theme: Theme) -> None:
-        super().__init__(root, theme)
+    def __init__(self, parent: tk.Misc) -> None:
+        look = look_of(parent)
+        super().__init__(parent, style=look.frame("page"))
         self.status: CoachStatus | None = None
-        self.line = ""
+        style = look.bar("good", "line", "page")
+        self._bar = ttk.Progressbar(self, style=style, maximum=1.0, length=look.px(110))
+        self._bar.pack(side="left", padx=(0, look.px(12)))
+        self._words = Text(self, "", "small", "ink", "page", "line")
+        self._words.pack(side="left", fill="x", expand=True)
+
+    @property
+    def line(self) -> str:
+        """The words that have room."""
+        return str(self._words["text"])
 
     def show(self, status: CoachStatus | None) -> None:
         """Show what the coach says now."""
         self.status = status
-        self.draw()
-
-    def draw(self) -> None:
-        """Draw bar and words, in fewer words where there is no room for all."""
-        self.delete("all")
-        status = self.status
-        width, height, theme = self.winfo_width(), self.winfo_height(), self._theme
-        if status is None or height < 10:
-            return
-        bar, thick = min(width // 4, 6 * height), height // 3
-        top = (height - thick) // 2
-        filled = max(thick, round(bar * min(status.share, 1.0)))
-        for long, colour, ground in (
-            (bar, theme.line, theme.page),
-            (filled, theme.good, theme.line),
-        ):
-            draw = partial(face, long, thick, thick // 2, colour, ground)
-            photo = self._photos.get((long, colour, thick), draw)
-            self.create_image(0, top, image=photo, anchor="nw")
-        pixels, room = height * 13 / 24, width - bar - height / 2
-        letters = font(self, pixels)
-        parts = range(len(status.parts), 0, -1)
-        offers = [" · ".join(status.parts[:count]) for count in parts]
-        fitting = (each for each in offers if measured(self, each, letters) <= room)
-        self.line = next(fitting, cut(self, offers[-1], letters, room))
-        place = bar + height / 2, height / 2
-        write(self, place, self.line, theme.ink, pixels, anchor="w")
+        if status:
+            self._bar.configure(value=min(status.share, 1.0))
+            counts = range(len(status.parts), 0, -1)
+            self._words.show(*(" · ".join(status.parts[:count]) for count in counts))
 
 
-class NoticeBar(tk.Frame):
+class NoticeBar(ttk.Frame):
     """What the player must not miss, below the board: all of it, for as long as it matters.
 
-    Attributes:
-        changed: called when it appears, goes or gets another size.
-        height: how high it is, 0 where there is none.
+    Args:
+        parent: the widget to stand in.
+        changed: called when there is more or less to read.
     """
 
-    def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
-        super().__init__(root, borderwidth=0)
+    def __init__(self, parent: tk.Misc, changed: Callable[[], object]) -> None:
+        look = look_of(parent)
+        super().__init__(parent, style=look.card("page"), padding=look.px(6))
         self._warning = self._unsaved = ""
-        self.changed: Callable[[], object] = lambda: None
-        self._scale, pad = scale, round(6 * scale)
-        self._label = tk.Label(self, anchor="w", justify="left", borderwidth=0)
-        self.button = Button(
-            self, _("OK"), lambda: self.show(warning=""), theme, scale, ground="panel", height=32
-        )
-        self._label.pack(side="left", fill="both", expand=True, padx=2 * pad, pady=pad)
-        self.set_theme(theme)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self.configure(background=theme.panel)
-        letters = font(self, TYPE["small"][0] * self._scale, bold=True)
-        self._label.configure(background=theme.panel, foreground=theme.danger, font=letters)
-        self.button.show(theme=theme)
+        self._changed = changed
+        self.label = Text(self, "", "label", "danger", "panel")
+        self.button = Button(self, _("OK"), lambda: self.show(warning=""), ground="panel")
+        self.button.pack(side="right")
+        self.label.pack(side="left", fill="both", expand=True, padx=look.px(6))
 
     @property
     def text(self) -> str:
         """What is shown, an empty text if nothing."""
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
-    @property
-    def height(self) -> int:
-        """How high it is with the space around it."""
-        return self.winfo_reqheight() + round(8 * self._scale) if self.text else 0
-
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
         """Replace the warning, which stays until it is dismissed, or what is not saved."""
         self._warning = self._warning if warning is None else warning
         self._unsaved = self._unsaved if unsaved is None else unsaved
-        self._label.configure(text=self.text)
+        self.label.show(self.text)
         self.button.pack_forget()
         if self._warning:
-            self.button.pack(before=self._label, side="right")
-        self.update_idletasks()
-        self.changed()
-
-    def place_in(self, left: int, top: int, width: int, unit: float) -> None:
-        """Lie at a place of this width, or nowhere."""
-        if not self.text:
-            self.place_forget()
-            return
-        self._label.configure(wraplength=max(100, width - round(110 * unit)))
-        self.place(x=left, y=top, width=width)
-
-
-class ScoreHeader(Drawn):
-    """The rules and what comes next at the left, the scores at the right."""
-
-    def __init__(self, parent: tk.Misc, theme: Theme) -> None:
-        super().__init__(parent, theme)
-        self._gain_at = 0.0, 0.0, 0.0
-        self._timer = ""
-        self.status = Status()
-
-    def show(self, status: Status) -> None:
-        """Show the scores."""
-        if status != self.status:
-            self.status = status
-            self.draw()
-
-    def show_gain(self, points: int) -> None:
-        """Show points in the corner of the score for a moment, in place of those before."""
-        self.delete("gain")
-        if self._timer:
-            self.after_cancel(self._timer)
-        x, room, unit = self._gain_at
-        if not points or not unit:
-            return
-        text, pixels = f"{points:+,}", TYPE["caption"][0] * unit
-        colour = self._theme.good if points > 0 else self._theme.danger
-        is_wide = measured(self, text, font(self, pixels, bold=True)) > room
-        self.itemconfigure("caption", state="hidden" if is_wide else "normal")
-        write(self, (x, 16 * unit), text, colour, pixels, bold=True, anchor="e", tags="gain")
-        self._timer = self.after(MOTION_MS["rise"], self._forget_gain)
-
-    def _forget_gain(self) -> None:
-        self.delete("gain")
-        self.itemconfigure("caption", state="normal")
-
-    def draw(self) -> None:
-        """Draw the title, the line below it and the scores."""
-        width, height = self.winfo_width(), self.winfo_height()
-        if width < 20:
-            return
-        self.delete("head")
-        unit, theme, status = height / 56, self._theme, self.status
-        is_narrow = width < 400 * unit
-        left = self._draw_card(_("Best"), status.best, width, is_narrow=is_narrow)
-        left = self._draw_card(
-            _("Score"), status.score, left - round(8 * unit), is_narrow=is_narrow, tags="caption"
-        )
-        room = left - 12 * unit
-        if room < 30 * unit:
-            return
-        title = status.rules.capitalize() or "2048"
-        letters = font(self, 22 * unit, bold=True)
-        pixels = min(22 * unit, 22 * unit * room / max(1, measured(self, title, letters)))
-        place, tags = (1, height * 0.32), ("head", "title")
-        write(self, place, title, theme.ink, pixels, bold=True, anchor="w", tags=tags)
-        pixels = TYPE["small"][0] * unit
-        letters = font(self, pixels)
-        offers = self._lines()
-        fitting = (each for each in offers if measured(self, each, letters) <= room)
-        text = next(fitting, cut(self, offers[-1], letters, room))
-        colour = theme.accent if status.note else theme.muted
-        place, tags = (1, height * 0.78), ("head", "line")
-        write(self, place, text, colour, pixels, anchor="w", tags=tags)
-        self.tag_raise("gain")
-
-    def _lines(self) -> list[str]:
-        """Return what may stand below the title, the longest first."""
-        status = self.status
-        if status.note:
-            return [status.note]
-        if status.teaching:
-            return [status.teaching]
-        said = [_("Next: {tile}").format(tile=status.next_tile), *status.facts]
-        return [" · ".join(said[:count]) for count in range(len(said), 0, -1)]
-
-    def _draw_card(
-        self, label: str, value: int, right: int, *, is_narrow: bool, tags: str = "best"
-    ) -> int:
-        """Draw a card with a figure that ends at `right`, and return where it begins."""
-        height = self.winfo_height()
-        unit, text, theme = height / 56, number(value), self._theme
-        pixels, pad = (18 if is_narrow else 22) * unit, (10 if is_narrow else 14) * unit
-        words = measured(self, text, font(self, pixels, bold=True)) + 2 * pad
-        most = self.winfo_width() / 2 - 4 * unit
-        width = round(min(max((84 if is_narrow else 114) * unit, words), most))
-        pixels *= min(1.0, most / words)
-        photo = self._photos.get(
-            (width, height),
-            lambda: face(width, height, round(RADIUS["button"] * unit), theme.panel, theme.page),
-        )
-        self.create_image(right, 0, image=photo, anchor="ne", tags="head")
-        x, small = right - width + pad, TYPE["caption"][0] * unit
-        write(self, (x, 17 * unit), label, theme.muted, small, anchor="w", tags=("head", tags))
-        write(self, (x, 39 * unit), text, theme.ink, pixels, bold=True, anchor="w", tags="head")
-        used = measured(self, label, font(self, small)) + 8 * unit
-        if tags == "caption":
-            self._gain_at = right - pad, width - 2 * pad - used, unit
-        return right - width
+            self.button.pack(before=self.label, side="right")
+        self._changed()
 
 
 # Keys: Tk's names for those of the table of actions, on any keyboard

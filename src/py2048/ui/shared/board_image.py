@@ -125,42 +125,14 @@ def rounded_mask(width: int, height: int, radius: int) -> Image.Image:
     return mask.reduce(2)
 
 
-def rounded(width: int, height: int, radius: int, colour: str) -> Image.Image:
-    """Return a rectangle with round corners on nothing."""
-    image = Image.new("RGBA", (width, height), colour)
-    image.putalpha(rounded_mask(width, height, radius))
-    return image
-
-
-def face(
-    width: int, height: int, radius: int, colour: str, ground: str, room: int = 0, ring: str = ""
+def rounded(
+    width: int, height: int, radius: int, colour: str, *inner: tuple[int, str]
 ) -> Image.Image:
-    """Return the face of a button or card on the colour of its ground.
-
-    Args:
-        width: the width, with the room for a ring.
-        height: the height, with the same.
-        radius: that of the corners.
-        colour: the colour of the face.
-        ground: the colour behind it.
-        room: how far the face stands from the edges.
-        ring: the colour of a ring in three fifths of that room; none if empty.
-    """
-    image = Image.new("RGB", (width, height), ground)
-    rings = [(0, ring), (room * 3 // 5, ground)] if ring else []
-    for inset, fill in (*rings, (room, colour)):
-        if min(width, height) > 2 * inset:
-            mask = rounded_mask(width - 2 * inset, height - 2 * inset, radius + room - inset)
-            image.paste(fill, (inset, inset), mask)
-    return image
-
-
-def edge_mark(width: int, height: int, colour: str, outline: str) -> Image.Image:
-    """Return a bar for the edge of a board, with round ends and an outline."""
-    image = rounded(width, height, min(width, height) // 2, outline)
-    edge = max(2, min(width, height) // 5)
-    size = width - 2 * edge, height - 2 * edge
-    image.alpha_composite(rounded(*size, min(size) // 2, colour), (edge, edge))
+    """Return a rectangle with round corners on nothing; others, further in, replace parts of it."""
+    image = Image.new("RGBA", (width, height))
+    for inset, fill in ((0, colour), *inner):
+        size = width - 2 * inset, height - 2 * inset
+        image.paste(fill, (inset, inset), rounded_mask(*size, max(1, radius - inset)))
     return image
 
 
@@ -196,6 +168,7 @@ LINES = {
     "undo": "7,3 3,7 7,11; 3,7 11.5,7; 11.5,16 8,16",
     "hint": "7.5,15.5 12.5,15.5; 8.5,18 11.5,18",
     "new": "10,4 10,16; 4,10 16,10",
+    "minus": "4,10 16,10",
     "pause": "7,4.5 7,15.5; 13,4.5 13,15.5",
     "back": "12.5,4 6.5,10 12.5,16",
     "forward": "7.5,4 13.5,10 7.5,16",
