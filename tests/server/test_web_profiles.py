@@ -16,7 +16,7 @@ from store_games import add_record
 from web_server import Browser, WebServer
 
 from py2048 import get_rules
-from py2048.review.plots import PLOT, bar_plot, line_plot
+from py2048.review.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.play.games import GameService
 from py2048.server.site.pages import ago
 from py2048.server.site.scores import periods_of, player_page, plots_section
@@ -94,7 +94,7 @@ def test_bars_are_on_the_picture(bars: list[tuple[str, float]]) -> None:
         assert x >= 0 <= y
         assert x + width <= 641
         assert y + height <= 221
-    names = [text for text in svg.findall("text") if text.get("y") == str(PLOT.height - 8)]
+    names = [text for text in svg.findall("text") if text.get("y") == str(HEIGHT - 8)]
     assert len(names) * max([len(name) for name, _ in clean], default=0) <= 60
 
 

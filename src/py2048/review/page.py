@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from py2048.board import Board
@@ -10,11 +10,10 @@ from py2048.players import Unit
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
 from py2048.review.plots import graph, line_plot
-from py2048.review.report import UNDATED, Report, Section, Totals
+from py2048.review.report import UNDATED, Report, Totals
 from py2048.review.words import (
     amount,
     columns,
-    counted,
     describe_move,
     describe_review,
     grade_word,
@@ -165,44 +164,58 @@ def describe_report(report: Report) -> list[str]:
     """Return a report as lines of text."""
     if not report.totals.games:
         return ["no games"]
-    lines = ["in all", *_rows_as_text(("", *HEADS), [("", *_cells(report.totals))])]
-    lines += ["by week", *_rows_as_text(("week", *HEADS), _by_week(report.weeks))]
-    for section in report.sections:
-        heads, rows = _details(section)
-        lines += [f"{section.name}, judged by {section.judge}", *_rows_as_text(heads, rows)]
-        lines.append(f"  largest tiles: {_tiles(section.totals)}")
-        lines += [f"  {line}" for line in _mistakes_by_tile(section.totals)]
+    lines = []
+    for title, tables in _parts(report):
+        lines.append(title)
+        for _name, heads, rows in tables:
+            lines += [f"  {line}" for line in columns([heads, *rows]).splitlines()]
     return lines
 
 
 def report_page(report: Report, colours: str = "") -> str:
     """Return a report as a page; `colours` as for `page`."""
-    body = f"<h1>Report on {len(report.totals.games):,} games of 2048</h1>\n"
-    body += table("All games", ("in all", *HEADS), [("all games", *_cells(report.totals))])
-    body += f"<h2>By week</h2>\n{_chart(report.weeks)}"
-    body += table("By week", ("week", *HEADS), _by_week(report.weeks))
-    body += "".join(map(_games, report.sections))
+    body = f"<h1>Report on {len(report.totals.games):,} games of 2048</h1>\n{_chart(report.weeks)}"
+    for title, tables in _parts(report):
+        shown = "".join(f"<h3>{escape(each[0])}</h3>\n{table(*each)}" for each in tables)
+        body += f"<section><h2>{escape(title)}</h2>\n{shown}</section>\n"
     if report.refused:
         skipped = "".join(f"<li>{escape(line)}</li>" for line in report.refused)
         body += f"<h2>Skipped files</h2>\n<ul>{skipped}</ul>\n"
     return document("Report on games of 2048", body, colours)
 
 
-def _games(section: Section) -> str:
-    heads, rows = _details(section)
-    grades = [grade_word(grade, 2) for grade in Grade]
-    tiles = [(f"{tile:,}", f"{count:,}") for tile, count in section.totals.tiles.items()]
-    phases = [
-        (f"{tile:,}", *(f"{count:,}" for count in grades.values()))
-        for tile, grades in section.totals.phases.items()
-    ]
-    return (
-        f"<section><h2>{escape(section.name)}</h2>\n<p>Judged by {escape(section.judge)}.</p>\n"
-        f"{table(section.name, heads, rows)}"
-        f"<h3>Largest tiles</h3>\n{table('Largest tiles', ('tile', 'games'), tiles)}"
-        "<h3>Moves by their grade and the largest tile on the board</h3>\n"
-        f"{table('Grades', ('tile', *grades), phases)}</section>\n"
-    )
+Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
+"""The name of a table, its heads and its rows."""
+
+
+def _parts(report: Report) -> Iterator[tuple[str, list[Table]]]:
+    """Yield the title of each part of a report, and its tables."""
+    weeks = [(week, *_cells(totals)) for week, totals in report.weeks.items()]
+    everything = [*weeks, ("all", *_cells(report.totals))]
+    yield "All games", [("By week", ("week", *HEADS), everything)]
+    for section in report.sections:
+        unit, totals = Unit(section.unit), section.totals
+        grades = [grade_word(grade, 2) for grade in Grade]
+        details = [
+            (
+                *(name, *_cells(each), f"{each.score:,.0f}", f"{each.best:,}"),
+                *(amount(unit, each.luck, signed=True), amount(unit, each.loss)),
+            )
+            for name, each in [*section.weeks.items(), ("all", totals)]
+        ]
+        tiles = [(f"{tile:,}", f"{count:,}") for tile, count in totals.tiles.items()]
+        phases = [
+            (f"{tile:,}", *(f"{count:,}" for count in counts.values()))
+            for tile, counts in totals.phases.items()
+        ]
+        yield (
+            f"{section.name}, judged by {section.judge}",
+            [
+                ("By week", ("week", *HEADS, *DETAILS), details),
+                ("Largest tiles", ("largest tile", "games"), tiles),
+                ("Moves by their grade", ("with the largest tile", *grades), phases),
+            ],
+        )
 
 
 def _cells(totals: Totals) -> tuple[str, ...]:
@@ -213,41 +226,6 @@ def _cells(totals: Totals) -> tuple[str, ...]:
         "-" if totals.mistakes is None else f"{totals.mistakes:.1f}",
         "-" if totals.speed is None else f"{totals.speed:.0f}",
     )
-
-
-def _by_week(weeks: Mapping[str, Totals]) -> list[tuple[str, ...]]:
-    return [(week, *_cells(totals)) for week, totals in weeks.items()]
-
-
-def _details(section: Section) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    unit = Unit(section.unit)
-    rows = [
-        (
-            *(name, *_cells(totals), f"{totals.score:,.0f}", f"{totals.best:,}"),
-            *(amount(unit, totals.luck, signed=True), amount(unit, totals.loss)),
-        )
-        for name, totals in [*section.weeks.items(), ("all", section.totals)]
-    ]
-    return ("week", *HEADS, *DETAILS), rows
-
-
-def _tiles(totals: Totals) -> str:
-    return ", ".join(f"{tile:,} in {count:,}" for tile, count in totals.tiles.items())
-
-
-def _mistakes_by_tile(totals: Totals) -> list[str]:
-    """Return the mistakes by the largest tile, a line each where there are any."""
-    lines = []
-    for tile, grades in totals.phases.items():
-        bad = counted({grade: count for grade, count in grades.items() if grade.is_mistake})
-        if bad:
-            moves = sum(grades.values())
-            lines.append(f"with {tile:,}: {', '.join(bad)} in {moves:,} move{'s' * (moves != 1)}")
-    return lines
-
-
-def _rows_as_text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [f"  {line}" for line in columns([heads, *rows]).splitlines()]
 
 
 def _chart(weeks: Mapping[str, Totals]) -> str:

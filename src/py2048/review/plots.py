@@ -11,26 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import NamedTuple
 
 from py2048.players import Unit
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
 from py2048.review.words import describe_move
 
+LEFT, RIGHT, TOP, BOTTOM, WIDTH, HEIGHT = 84, 592, 24, 190, 640, 220
+"""The sides of the field of a plot, with the labels of the axes around it, and its whole size."""
 
-class _Box(NamedTuple):
-    """The size of a picture, and its margins with the labels of the axes."""
-
-    width: int
-    height: int
-    left: int
-    right: int
-    top: int
-    bottom: int
-
-
-PLOT = _Box(640, 220, left=84, right=48, top=24, bottom=30)
 WIDE, HIGH, MARGIN = 968, 150, 12
 """The size of the graph of a review, and the least room above and below its line."""
 
@@ -52,46 +41,6 @@ DOTS = {Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
 
 _MARKS = ("M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", "M0 -4L4 0L0 4L-4 0Z")
 _DASHES = ("", ' stroke-dasharray="6 4"')
-
-
-class _Scale:
-    """Where points are on a picture, with round values at the ticks of its height.
-
-    Args:
-        box: the picture.
-        first: the value at its left.
-        last: the value at its right.
-        low: the value at its bottom, rounded down if negative.
-        high: what its height must hold.
-        ticks: how many ticks there are, about.
-    """
-
-    def __init__(
-        self, box: _Box, first: float, last: float, low: float, high: float, ticks: int
-    ) -> None:
-        step = round_step((high - low) / ticks)
-        low = low if low >= 0 else step * math.floor(low / step)
-        intervals = max(math.ceil((high - low) / step - 1e-9), 1)
-        self.ticks = [low + step * n for n in range(intervals + 1)]
-        self.first, self.last, self._box = first, max(last, first + 1), box
-        self._across = (box.width - box.left - box.right) / (self.last - first)
-        self._up = (box.height - box.top - box.bottom) / (step * intervals)
-
-    def x(self, place: float) -> float:
-        return round(self._box.left + self._across * (place - self.first), 1)
-
-    def y(self, value: float) -> float:
-        box = self._box
-        return round(box.height - box.bottom - self._up * (value - self.ticks[0]), 1)
-
-    def grid(self, names: Sequence[str]) -> str:
-        """Return a line for each tick, with its name."""
-        box = self._box
-        return "".join(
-            f'<path stroke-opacity="0.2" d="M{box.left} {self.y(tick):g}H{box.width - box.right}"/>'
-            + label(box.left - 7, self.y(tick) + 4, "end", name)
-            for tick, name in zip(self.ticks, names, strict=True)
-        )
 
 
 def round_step(step: float) -> float:
@@ -188,25 +137,24 @@ def bar_plot(said: str, bars: Sequence[tuple[str, float]]) -> str:
         said: what it shows, in words.
         bars: names and values, which are not negative.
     """
-    box, top = PLOT, max([value for _, value in bars], default=0) or 1
-    step = (box.width - box.left - box.right) / max(len(bars), 1)
-    base, room = box.height - box.bottom, box.height - box.bottom - box.top
+    top = max([value for _, value in bars], default=0) or 1
+    step = (RIGHT - LEFT) / max(len(bars), 1)
     width = min(max(step - 4, step / 2), 60)
     shown, parts = _shown([name for name, _ in bars]), []
     for place, (name, value) in enumerate(bars):
-        x, height = box.left + step * place, room * value / top
+        x, height = LEFT + step * place, (BOTTOM - TOP) * value / top
         written = f"{value:,.10g}"
         parts.append(
             f'<rect class="bar" fill="currentColor" stroke="none" x="{x:.1f}" '
-            f'y="{base - height:.1f}" width="{width:.1f}" height="{height:.1f}">'
+            f'y="{BOTTOM - height:.1f}" width="{width:.1f}" height="{height:.1f}">'
             f"<title>{escape(name)}: {written}</title></rect>"
         )
         if len(bars) <= MAX_VALUES and value:
-            parts.append(label(x + width / 2, base - height - 5, "middle", written))
+            parts.append(label(x + width / 2, BOTTOM - height - 5, "middle", written))
         if place in shown:
-            parts.append(label(x + width / 2, box.height - 8, "middle", name))
-    axis = f'<path stroke-opacity="0.4" d="M{box.left} {base}H{box.width - box.right}"/>'
-    return _svg("plot", PLOT, said, axis, *parts)
+            parts.append(label(x + width / 2, HEIGHT - 8, "middle", name))
+    axis = f'<path stroke-opacity="0.4" d="M{LEFT} {BOTTOM}H{RIGHT}"/>'
+    return _svg(said, axis, *parts)
 
 
 def line_plot(
@@ -217,7 +165,7 @@ def line_plot(
     low: float = 0,
     unit: str = "",
 ) -> str:
-    """Return lines over the same steps.
+    """Return lines over the same steps, with round values at the ticks of its height.
 
     Args:
         said: what it shows, in words.
@@ -229,42 +177,42 @@ def line_plot(
     """
     known = [value for line in lines.values() for value in line if value is not None]
     low, high = min([low, *known]), max([low, *known])
-    scale = _Scale(PLOT, 0, len(steps) - 1, low, high, TICKS)
-    drawn = [
-        _line(scale, number, [f"{step}: {name}" for step in steps], line, unit)
-        for number, (name, line) in enumerate(lines.items())
+    tick = round_step((high - low) / TICKS)
+    low = low if low >= 0 else tick * math.floor(low / tick)
+    ticks = [low + tick * n for n in range(max(math.ceil((high - low) / tick - 1e-9), 1) + 1)]
+    across, up = (RIGHT - LEFT) / max(len(steps) - 1, 1), (BOTTOM - TOP) / (ticks[-1] - low)
+    parts = []
+    for each in ticks:
+        y = round(BOTTOM - up * (each - low), 1)
+        parts.append(f'<path stroke-opacity="0.2" d="M{LEFT} {y:g}H{RIGHT}"/>')
+        parts.append(label(LEFT - 7, y + 4, "end", f"{each:,.10g}{unit}"))
+    parts += [
+        label(LEFT + across * place, HEIGHT - 8, "middle", steps[place]) for place in _shown(steps)
     ]
-    grid = scale.grid([f"{tick:,.10g}{unit}" for tick in scale.ticks])
-    return _svg("plot", PLOT, said, grid, *_names(scale, steps), *drawn)
+    for number, (name, line) in enumerate(lines.items()):
+        points = [
+            (f"{LEFT + across * place:.6g}", f"{BOTTOM - up * (value - low):.6g}", place, value)
+            for place, value in enumerate(line)
+            if value is not None
+        ]
+        path = " ".join(f"{x},{y}" for x, y, *_ in points)
+        marks = [
+            f'<path fill="currentColor" stroke="none" d="{_MARKS[number]}" '
+            f'transform="translate({x} {y})">'
+            f"<title>{escape(steps[place])}: {escape(name)} {value:,.10g}{unit}</title></path>"
+            for x, y, place, value in points
+            if len(points) <= MAX_MARKS
+        ]
+        parts.append(
+            f'<g class="line line-{number + 1}"><polyline stroke-width="2"{_DASHES[number]} '
+            f'points="{path}"/>{"".join(marks)}</g>'
+        )
+    return _svg(said, *parts)
 
 
-def _names(scale: _Scale, steps: Sequence[str]) -> list[str]:
-    return [
-        label(scale.x(place), PLOT.height - 8, "middle", steps[place]) for place in _shown(steps)
-    ]
-
-
-def _line(
-    scale: _Scale, number: int, names: Sequence[str], line: Sequence[float | None], unit: str
-) -> str:
-    points = [(place, value) for place, value in enumerate(line) if value is not None]
-    path = " ".join(f"{scale.x(place):g},{scale.y(value):g}" for place, value in points)
-    marks = [
-        f'<path fill="currentColor" stroke="none" d="{_MARKS[number]}" '
-        f'transform="translate({scale.x(place):g} {scale.y(value):g})">'
-        f"<title>{escape(names[place])} {value:,.10g}{unit}</title></path>"
-        for place, value in points
-        if len(points) <= MAX_MARKS
-    ]
+def _svg(said: str, *parts: str) -> str:
     return (
-        f'<g class="line line-{number + 1}"><polyline stroke-width="2"{_DASHES[number]} '
-        f'points="{path}"/>{"".join(marks)}</g>'
-    )
-
-
-def _svg(kind: str, box: _Box, said: str, *parts: str) -> str:
-    return (
-        f'<svg class="{kind}" viewBox="0 0 {box.width} {box.height}" role="img" '
+        f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{escape(said)}" fill="none" stroke="currentColor">{"".join(parts)}</svg>'
     )
 
@@ -272,4 +220,4 @@ def _svg(kind: str, box: _Box, said: str, *parts: str) -> str:
 def _shown(names: Sequence[str]) -> range:
     """Return the places of the names that have room below the axis."""
     needed = LETTER * max(map(len, names), default=0) * len(names)
-    return range(0, len(names), max(math.ceil(needed / (PLOT.width - PLOT.left - PLOT.right)), 1))
+    return range(0, len(names), max(math.ceil(needed / (RIGHT - LEFT)), 1))

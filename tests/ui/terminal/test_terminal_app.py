@@ -114,7 +114,7 @@ async def test_rules_of_ones_own_are_checked() -> None:
 
 
 async def test_the_end_has_a_panel_and_can_be_undone() -> None:
-    """A stuck game shows its score and what can be done; undo brings the game back."""
+    """A stuck game shows its score and what can be done: share it, or bring it back by undo."""
     session = table(NEARLY_OVER)
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
@@ -126,6 +126,10 @@ async def test_the_end_has_a_panel_and_can_be_undone() -> None:
         await pilot.pause()
         assert f"{session.game.score:,} points." in shown(app)
         assert "b review" in shown(app)
+        await pilot.press("y")
+        assert app.clipboard.startswith(
+            f"2048 · Classic 4\N{MULTIPLICATION SIGN}4: {session.game.score:,}"
+        )
         await pilot.press("left")
         assert app.view.note.startswith("The game is over")
         await pilot.press("u")

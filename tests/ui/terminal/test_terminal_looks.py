@@ -101,6 +101,8 @@ async def test_nothing_moves_when_something_is_said(size: tuple[int, int]) -> No
         assert "\N{MINUS SIGN}1,204" in shown(app)
         app.say(LONG)
         await until(pilot, lambda: "deep" in shown(app))
+        if size[0] >= 80:
+            assert app.screen.query_one("Toast").region.x >= app.view.board.region.right
 
 
 async def test_bold_is_left_out_with_sixteen_colours(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,7 @@ faster | Faster | plus equals_sign | KP_Add | + | faster | Let it play faster
 slower | Slower | minus | KP_Subtract | - | slower | Let it play slower
 player | Computer player … | p P |  | P | player | Choose who gives hints and plays: strong, fast …
 coach | Coach | c C |  | C | coach | Judge each move as you play: counts as assisted
+share | Share | y Y |  | Y | share | Copy the result, or the board, as text
 review | Review a game … | b B |  | B | review | See what each move was worth, and the mistakes
 practice | Practise … | f F |  | F | practise | Practise your mistakes, endings and puzzles
 statistics | Statistics |  | i I | I |  | Your games, best scores and plots

@@ -6,7 +6,7 @@ object says which actions of `py2048.ui.shared.actions` it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -197,13 +197,12 @@ class Controller:
         """Change the colours."""
         self.theme = get_theme(name)
         self.screen.set_theme(self.theme)
-        said = _("Theme: {name}.").format(name=_(self.theme.title))
-        self._keep_look("theme", name, said)
+        self._keep_look("theme", name, _("Theme: {name}.").format(name=_(self.theme.title)))
 
     def _toggle_animation(self) -> None:
-        is_animated = self.presenter.is_animated = not self.presenter.is_animated
-        said = _("Animation is on.") if is_animated else _("Animation is off.")
-        self._keep_look("animation", is_animated, said)
+        is_on = self.presenter.is_animated = not self.presenter.is_animated
+        said = _("Animation is on.") if is_on else _("Animation is off.")
+        self._keep_look("animation", is_on, said)
 
     def _keep_look(self, key: str, value: object, said: str) -> None:
         self.presenter.remember(key, value)
@@ -699,26 +698,25 @@ class PracticeCommands:
         self._screen.choose(ListRequest(_("Practise"), list_offers(self._session), self._prepare))
 
     def _prepare(self, choice: str) -> None:
-        def prepare() -> Iterator[Drill]:
-            from py2048.ui.shared.practice import drill_of
-
-            yield drill_of(self._session, choice)
-
-        def take(answer: Drill | Failure) -> None:
-            if isinstance(answer, Failure):
-                self._screen.warn(answer.reason)
-            else:
-                self._screen.say("")
-                self._presenter.attempt(partial(self._begin, answer))
+        from py2048.ui.shared.practice import drill_of
 
         self._screen.say(_("Preparing practice …"))
-        self._worker.ask(prepare, take)
+        self._worker.ask(lambda: iter([drill_of(self._session, choice)]), self._take)
 
-    def _begin(self, drill: Drill) -> None:
+    def _take(self, answer: Drill | Failure) -> None:
         from py2048.ui.shared.practice import PracticeRun
 
-        run, attempt = PracticeRun(drill), self._presenter.attempt
-        self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
+        if isinstance(answer, Failure):
+            self._screen.warn(answer.reason)
+            return
+        attempt = self._presenter.attempt
+
+        def begin() -> None:
+            run = PracticeRun(answer)
+            self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
+
+        self._screen.say("")
+        attempt(begin)
 
 
 def is_written(path: Path) -> bool:

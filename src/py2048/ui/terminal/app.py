@@ -25,7 +25,7 @@ from textual.theme import Theme as TextualTheme
 
 from py2048.folders import expanded
 from py2048.language import N_, _
-from py2048.session import Event, GameStarted, Hinted, Moved, Session, Undone
+from py2048.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe
@@ -38,6 +38,7 @@ from py2048.ui.shared.themes import (
     BY_NAME,
     DEFAULT_THEME,
     THEMES,
+    TOKENS,
     Theme,
     get_theme,
     in_256_colours,
@@ -116,6 +117,8 @@ class GameApp(App[None]):
         self.controller = Controller(
             session, self, colours, reduced_motion=is_still, player=player, text_of=brief
         )
+
+        self.controller.commands["share"] = self.share
 
     def compose(self) -> ComposeResult:
         """The game fills the screen."""
@@ -227,6 +230,12 @@ class GameApp(App[None]):
         """Show all that can be done, with its keys."""
         self.push_screen(MoreScreen(), _unless_closed(self.controller.do))
 
+    def share(self) -> None:
+        """Put the result, or the board, into the clipboard as a text."""
+        result = self.controller.presenter.result
+        self.copy_to_clipboard(result.words if result else str(self.controller.session.game.board))
+        self.say(_("Copied."))
+
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Call `action` after some seconds."""
         self.set_timer(max(seconds, MIN_TIMER_S), action)
@@ -237,7 +246,8 @@ class GameApp(App[None]):
 
     def _visible(self, theme: Theme) -> Theme:
         """Return the theme as this terminal can show it."""
-        return FEWER_COLOURS.get(self.console.color_system or "", _as_it_is)(theme)
+        fewer = FEWER_COLOURS.get(self.console.color_system or "")
+        return fewer(theme) if fewer else theme
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Paint nothing bold with sixteen colours: a terminal may paint it in another colour."""
@@ -279,6 +289,8 @@ def brief(event: Event) -> str:
     match event:
         case GameStarted(resumed=resumed):
             return _("Game resumed") if resumed else ""
+        case GameOver():
+            return _("Game over.")  # the result says the rest
         case Moved() | Undone() | Hinted():
             return ""
     return describe(event)
@@ -286,6 +298,7 @@ def brief(event: Event) -> str:
 
 def _textual_theme(theme: Theme) -> TextualTheme:
     """Return our theme as Textual's, for the style sheet and the built-in widgets."""
+    tokens = {name.replace("_", "-"): getattr(theme, name) for name in TOKENS}
     return TextualTheme(
         name=theme.name,
         primary=theme.accent,
@@ -297,16 +310,5 @@ def _textual_theme(theme: Theme) -> TextualTheme:
         warning=theme.accent,
         error=theme.danger,
         dark=theme.dark,
-        variables={
-            **{
-                name: getattr(theme, name) for name in ("line", "good", "danger", "raised", "muted")
-            },
-            "on-accent": theme.on_accent,
-            "text-muted": theme.muted,
-            "text-error": theme.danger,
-        },
+        variables={**tokens, "text-muted": theme.muted, "text-error": theme.danger},
     )
-
-
-def _as_it_is(theme: Theme) -> Theme:
-    return theme

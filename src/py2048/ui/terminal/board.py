@@ -20,6 +20,7 @@ from typing import NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
@@ -378,6 +379,18 @@ class Canvas:
         return [
             Run("".join(cell.text for cell in group), *look)
             for look, group in groupby(cells, key=lambda cell: cell[1:])
+        ]
+
+    def content(self) -> list[Content]:
+        """Return the rows as texts for other widgets."""
+        return [
+            Content.assemble(
+                *(
+                    (run.text, f"{'bold ' * run.bold}{run.ink} on {run.ground}")
+                    for run in self.runs(row)
+                )
+            )
+            for row in range(self.rows)
         ]
 
 

@@ -9,7 +9,6 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich.markup import escape
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from py2048.session import Hint
     from py2048.ui.shared.result import Result
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
 ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Direction.RIGHT: "→"}
 
 GAIN_S = MOTION_MS["rise"] / 1000
@@ -53,13 +53,10 @@ FIGURE_ROWS = 24
 MIN_BELOW = 38
 """The least columns of a panel below a narrower board, where there are so many."""
 
-WHOLE_PANEL = 19
-"""The rows of all sections beside a board; with fewer the score is one line."""
+PANEL_ROWS, WHOLE_PANEL = 23, 19
+"""The rows of a roomy panel, and of all its sections; with fewer the score is one line."""
 
-MAX_GAP = 4
-MAX_BAR = 48
-
-COACH_ROWS = 4
+MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
 
 class Section(NamedTuple):
@@ -91,7 +88,7 @@ class GameView(Container):
     def __init__(self) -> None:
         super().__init__(id="game")
         self.board = TerminalBoard()
-        self._head, self._panel = FixedText(id="head"), FixedText(id="panel")
+        self._panel = Static(id="panel")
         self._result_box = Static(id="result")
         self._result: Result | None = None
         self._result_timer: Timer | None = None
@@ -111,7 +108,6 @@ class GameView(Container):
     def compose(self) -> ComposeResult:
         """Create every part once; the arrangement decides which are seen."""
         with Container(id="middle"):
-            yield self._head
             with Container(id="stage"):
                 yield self.board
                 yield self._result_box
@@ -190,19 +186,17 @@ class GameView(Container):
 
     def _place_result(self) -> None:
         """Show the result in the middle of the board, if it fits there."""
-        result, grid = self._result, self.grid
         self._result_box.display = False
-        if result is None or grid is None:
+        if self._result is None or self.grid is None:
             return
-        across, down = min(grid.width_columns - 2, RESULT_COLUMNS), grid.height_rows - 2
-        lines = result_lines(result, across - 4, down - 2)
-        if across < MIN_RESULT_COLUMNS or len(lines) > down - 2:
-            return
-        self._result_box.update("\n".join(lines))
-        self._result_box.styles.width, self._result_box.styles.height = across, len(lines) + 2
-        left, top = (grid.width_columns - across) // 2, (grid.height_rows - len(lines) - 2) // 2
-        self._result_box.styles.offset = left, top
-        self._result_box.display = True
+        across, down = min(self.grid.width_columns - 2, RESULT_COLUMNS), self.grid.height_rows - 2
+        lines = result_lines(self._result, across - 4, down - 2, self._theme)
+        if across >= MIN_RESULT_COLUMNS and len(lines) <= down - 2:
+            self._result_box.update(Content("\n").join(lines))
+            self._result_box.styles.width = across
+            left, top = self.grid.width_columns - across, self.grid.height_rows - len(lines) - 2
+            self._result_box.styles.offset = left // 2, top // 2
+            self._result_box.display = True
 
     def show_coach(self, status: CoachStatus | None) -> None:
         """Show what the coach says, or nothing of it."""
@@ -233,7 +227,6 @@ class GameView(Container):
         self.board.set_grid(self.grid)
         self._panel_room = panel_size(self.arrangement, self.grid, size.width, height)
         self._panel.styles.width, self._panel.styles.height = self._panel_room
-        self._head.styles.width = self._panel_room[0]
         self.query_one("#bar", Static).update(key_bar(size.width))
         self._place_result()
         self._write()
@@ -251,35 +244,38 @@ class GameView(Container):
     def _write_now(self) -> None:
         self._is_stale = False
         width, height = self._panel_room
+        rows = self._message_rows
         sections = self._sections(width, height)
-        if self.arrangement is not Arrangement.WIDE:
-            self._head.show(self._score_line(width))
-            del sections["score"]
-        shown = fitting(sections, height - self._message_rows)
+        shown = fitting(sections, height - rows)
         style = "" if self.note else "$text-muted"
-        said = self._message(width, is_listed="hint" in shown)
-        message = Section(0, self._message_rows, [Content.styled(each, style) for each in said])
-        texts = spread([*(sections[name] for name in shown), message], height)
-        self._panel.show(Content("\n").join(texts))
+        said = self._message(width, is_listed=sections["hint"] in shown)
+        message = Section(0, rows, [Content.styled(each, style) for each in said])
+        text = Content("\n").join(spread([*shown, message], height))
+        if text != self._panel.content:
+            self._panel.update(text, layout=False)  # its place does not depend on it
 
     # What the panel says
 
     def _sections(self, width: int, height: int) -> dict[str, Section]:
         """Return the sections of the panel from its top, all but the message at its end."""
-        scale = max(1, height // FIGURE_ROWS)
         score, best = number(self.status.score), number(self.status.best)
         gain = f" {self._gain:+,}" if self._gain else ""
-        figures = {
-            "score": self._figure(1, _("Score"), score, gain, width, scale),
-            "best": self._figure(3, _("Best"), best, "", width, scale - 1),
-        }
-        line = {"score": Section(1, 1, [self._score_line(width)])}
+        if height < WHOLE_PANEL:
+            figures = {"score": Section(1, 1, [score_line(score, gain, best, width)])}
+        else:
+            scale = max(1, height // FIGURE_ROWS)
+            figures = {
+                "score": self._figure(1, _("Score"), score, gain, width, scale),
+                "best": self._figure(3, _("Best"), best, "", width, scale - 1),
+            }
+        rules = title_of(self.status.rules, self._shape)
+        about = _("{title} · move {n}").format(title=rules, n=number(self.status.moves))
         return {
-            **(figures if height >= WHOLE_PANEL else line),
+            **figures,
             "next": self._next(width),
             "hint": self._hint_section(),
             "coach": self._coach_section(width),
-            "rules": Section(4, 1, [muted(self._rules_and_moves())]),
+            "rules": Section(4, 1, [muted(about)]),
         }
 
     def _figure(
@@ -289,31 +285,14 @@ class GameView(Container):
         if not scale:
             return Section(rank, 1, [_fact(title, digits)])
         dots = digits_width(digits)
-        sizes = ((2 * scale, scale), (scale, scale), (1, 1))
-        across, down = next((each for each in sizes if dots * each[0] <= 2 * width), (1, 1))
+        across = next((each for each in (2 * scale, scale, 1) if dots * each <= 2 * width), 1)
         rows = -(-DIGIT_HEIGHT * scale // 2)
         canvas = Canvas(-(-dots * across // 2), rows, self._theme.page)
-        draw_digits(canvas, digits, (0, 0), (across, down), self._theme.ink)
-        runs = map(canvas.runs, range(rows))
-        figure = [
-            Content.assemble(*((each.text, f"{each.ink} on {each.ground}") for each in row))
-            for row in runs
-        ]
-        lines = [muted(title), *figure]
+        draw_digits(canvas, digits, (0, 0), (across, scale), self._theme.ink)
+        lines = [muted(title), *canvas.content()]
         beside = rows // 2 + 1 if canvas.columns + len(gain) <= width else 0
         lines[beside] = Content.assemble(lines[beside], (gain, "bold $good"))
         return Section(rank, len(lines), lines)
-
-    def _score_line(self, width: int) -> Content:
-        """Return the score and the best in a line, with as much as there is room for."""
-        score, best = number(self.status.score), f"{_('Best')} {number(self.status.best)}"
-        gain = f" {self._gain:+,}" if self._gain else ""
-        gain, best = next(
-            (each for each in ((gain, best), ("", best)) if len(score + " ".join(each)) < width),
-            (gain, ""),
-        )
-        room = " " * max(1, width - len(score + gain + best))
-        return Content.assemble((score, "bold"), (gain, "bold $good"), room, (best, "$text-muted"))
 
     def _next(self, width: int) -> Section:
         """Return the next tile to make, and how much of it there is on the board."""
@@ -347,31 +326,18 @@ class GameView(Container):
         off = [] if self._coach else [muted(_("c judges your moves"))]
         return Section(6, COACH_ROWS, [*lines, *off])
 
-    def _rules_and_moves(self) -> str:
-        title = title_of(self.status.rules, self._shape)
-        text = _("{title} · move {n}")
-        return text.format(title=title, n=number(self.status.moves))
-
     def _message(self, width: int, *, is_listed: bool) -> list[str]:
         """Return the message, or what else is worth a line; nothing that must be cut."""
-        said = self.note
-        if not said and not is_listed:
-            options = options_of(self.hint) if self.hint else []
-            said = whole_words([f"{ARROWS[each.direction]} {each.text}" for each in options], width)
-        if not said and self.grid is not None and self.grid.shows_powers:
-            said = _("11 means 2048")
-        said = said or self.status.note or self.status.help.capitalize() or self.status.teaching
+        if self.hint and not self.note and not is_listed:
+            losses = [f"{ARROWS[row.direction]} {row.text}" for row in options_of(self.hint)]
+            return textwrap.wrap(" ".join(each.replace(" ", NO_BREAK) for each in losses), width)[
+                :1
+            ]
+        has_powers = self.grid is not None and self.grid.shows_powers
+        status, powers = self.status, _("11 means 2048") if has_powers else ""
+        said = self.note or powers or status.note or status.help.capitalize() or status.teaching
         lines = textwrap.wrap(said, width)
         return lines if len(lines) <= self._message_rows else []
-
-
-class FixedText(Static):
-    """A text in a place whose size does not depend on it, so that a new text moves nothing."""
-
-    def show(self, text: Content) -> None:
-        """Show a text, if it is another."""
-        if text != self.content:
-            self.update(text, layout=False)
 
 
 # The layout of the panel
@@ -385,100 +351,98 @@ def panel_size(
         return 1, 1
     across, down = grid.width_columns, grid.height_rows
     if arrangement is Arrangement.WIDE:
-        columns = max(PANEL_COLUMNS + 2, across // 2)
-        return min(columns, width - sum(MARGINS) - across), max(min(23, height - 1), down)
-    rows = height - down - (1 if arrangement is Arrangement.COMPACT else 2)
-    return min(width, max(across, MIN_BELOW)), max(1, min(rows, 23))
+        columns = min(max(PANEL_COLUMNS + 2, across // 2), width - sum(MARGINS) - across)
+        return columns, max(min(PANEL_ROWS, height - 1), down)
+    rows = height - down - (arrangement is Arrangement.TALL)
+    return min(width, max(across, MIN_BELOW)), max(1, min(rows, PANEL_ROWS))
 
 
-def fitting(sections: dict[str, Section], rows: int) -> list[str]:
-    """Return the names of the sections that there is room for, in their order."""
+def fitting(sections: dict[str, Section], rows: int) -> list[Section]:
+    """Return the sections that there is room for, in their order."""
     found = []
-    for name, section in sorted(sections.items(), key=lambda each: each[1].rank):
+    for section in sorted(sections.values(), key=lambda each: each.rank):
         if section.rows <= rows:
             rows -= section.rows
-            found.append(name)
-    return [name for name in sections if name in found]
+            found.append(section)
+    return [section for section in sections.values() if section in found]
 
 
 def spread(sections: list[Section], rows: int) -> list[Content]:
     """Return the lines of sections on so many rows, with what is left between them."""
-    spare = rows - sum(section.rows for section in sections)
-    gap, more = divmod(spare, len(sections))
+    gap, more = divmod(rows - sum(section.rows for section in sections), len(sections))
     lines: list[Content] = []
     for index, section in enumerate(sections):
         above = min(MAX_GAP if index else 1, gap + (index < more))
-        lines += [*[Content()] * above, *section.lines]
-        lines += [Content()] * (section.rows - len(section.lines))
+        below = section.rows - len(section.lines)
+        lines += [*[Content()] * above, *section.lines, *[Content()] * below]
     return lines
 
 
-def whole_words(words: list[str], width: int) -> str:
-    """Return as many texts as have room in a line."""
-    while words and len("  ".join(words)) > width:
-        words = words[:-1]
-    return "  ".join(words)
+def score_line(score: str, gain: str, best: str, width: int) -> Content:
+    """Return the score and the best in a line, with as much as there is room for."""
+    best = f"{_('Best')} {best}"
+    if len(f"{score}{gain} {best}") > width:
+        gain, best = ("", best) if len(f"{score} {best}") <= width else (gain, "")
+    room = " " * max(1, width - len(score + gain + best))
+    return Content.assemble((score, "bold"), (gain, "bold $good"), room, (best, "$text-muted"))
 
 
 # The end of a game
 
-RESULT_COLUMNS, MIN_RESULT_COLUMNS = 45, 24
-BAR_ROWS = 3
-BLOCKS = " ▁▂▃▄▅▆▇█"
+RESULT_COLUMNS, MIN_RESULT_COLUMNS, BAR_ROWS = 45, 24, 3
 
 
-def result_lines(result: Result, width: int, height: int) -> list[str]:
-    """Return a result as lines of markup, with as much as fits on so many rows."""
-    head = [f"[$text-muted]{escape(result.kind)}[/]"]
-    head += [f"[bold]{escape(line)}[/]" for line in textwrap.wrap(result.headline, width)]
+def result_lines(result: Result, width: int, height: int, theme: Theme) -> list[Content]:
+    """Return a result, with as much as fits on so many rows."""
+    head = [muted(result.kind)]
+    head += [Content.styled(line, "bold") for line in textwrap.wrap(result.headline, width)]
     if not result.is_final:
-        on, new = entry("←↑↓→", _("keep playing"), ""), entry("n", _("new game"), "new")
-        return [f"[bold $accent]{escape(result.title)}[/]", *head[1:], "", f"{on}   {new}"]
-    keys = [
-        ("b", result.review.lower(), "review"),
-        ("n", _("new"), "new"),
-        ("u", _("undo"), "undo"),
-    ]
-    while len("   ".join(f"{key} {word}" for key, word, _action in keys)) > width:
-        keys.pop()
-    foot = ["", "   ".join(entry(*each) for each in keys)]
-    shown = ["", *figures(result, width)]
-    for middle in ([*shown, *distribution(result, width)], shown):
+        title = Content.styled(result.title, "bold $accent")
+        keys = key_bar(
+            width, ((1, "←↑↓→", N_("keep playing"), ""), (2, "n", N_("new game"), "new"))
+        )
+        return [title, *head[1:], Content(), Content.from_markup(keys)]
+    named = (
+        (3, "y", N_("share"), "share"),
+        (1, "b", result.review.lower(), "review"),
+        (2, "n", N_("new"), "new"),
+        (4, "u", N_("undo"), "undo"),
+    )
+    foot = [Content(), Content.from_markup(key_bar(width, named))]
+    shown = [Content(), *figures(result, width)]
+    for middle in ([*shown, *distribution(result, width, theme)], shown):
         if len(head + middle + foot) <= height:
             return head + middle + foot
     return head + foot
 
 
-def figures(result: Result, width: int) -> list[str]:
+def figures(result: Result, width: int) -> list[Content]:
     """Return the figures of a result side by side, or in lines where they are too wide for that."""
     cell = width // len(result.figures)
     if max(len(each) for figure in result.figures for each in figure) < cell:
-        labels, values = zip(*result.figures, strict=True)
-        return [
-            f"[$text-muted]{''.join(each.ljust(cell) for each in labels)}[/]",
-            f"[bold]{''.join(each.ljust(cell) for each in values)}[/]",
-        ]
-    return [f"[$text-muted]{each.label}[/] [bold]{each.value}[/]" for each in result.figures]
+        labels, values = (
+            "".join(each.ljust(cell) for each in row) for row in zip(*result.figures, strict=True)
+        )
+        return [muted(labels), Content.styled(values, "bold")]
+    return [_fact(*figure) for figure in result.figures]
 
 
-def distribution(result: Result, width: int) -> list[str]:
+def distribution(result: Result, width: int, theme: Theme) -> list[Content]:
     """Return where a score stands among others: a sentence, and bars if there are enough."""
-    lines = ["", *textwrap.wrap(result.place, width)] if result.place else []
+    lines = [Content(), *map(Content, textwrap.wrap(result.place, width))] if result.place else []
     if not result.bars:
         return lines
-    across, most = max(1, width // len(result.bars)), max(result.bars)
-    eighths = [max(count > 0, round(8 * BAR_ROWS * count / most)) for count in result.bars]
-    for row in reversed(range(BAR_ROWS)):
-        blocks = [BLOCKS[min(max(each - 8 * row, 0), 8)] * max(1, across - 1) for each in eighths]
-        blocks[result.mine] = f"[$accent]{blocks[result.mine]}[/]"
-        lines.append(f"[$muted]{(' ' * (across > 1)).join(blocks)}[/]")
-    (low, high), mine = result.low_and_high, number(result.score)
-    before = max(across * result.mine - len(mine) // 2 - len(low), 1)
-    after = across * len(eighths) - before - len(low + mine + high)
-    if after > 0:
-        ends = f"[$text-muted]{low}{{}}{high}[/]"
-        lines.append(ends.format(f"{' ' * before}[bold $foreground]{mine}[/]{' ' * after}"))
-    return lines
+    canvas, high = Canvas(width, BAR_ROWS, theme.raised), 2 * BAR_ROWS
+    across = 2 * width // len(result.bars)
+    for place, count in enumerate(result.bars):
+        tall = max(count > 0, round(high * count / max(result.bars)))
+        colour = theme.accent if place == result.mine else theme.muted
+        canvas.rectangle(across * place, high - tall, max(1, across - 1), tall, colour)
+    (low, top), mine = result.low_and_high, number(result.score)
+    before = max(across * result.mine // 2 - len(mine) // 2, len(low) + 1)
+    after = max(width - before - len(mine), len(top) + 1)
+    parts = (f"{low:<{before}}", "$text-muted"), (mine, "bold"), (f"{top:>{after}}", "$text-muted")
+    return [*lines, *canvas.content(), Content.assemble(*parts)]
 
 
 # Texts

@@ -12,10 +12,9 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
 from textual.geometry import Size
-from textual.message import Message
 from textual.screen import ModalScreen
-from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -36,7 +35,7 @@ from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.review import GRADE_SYMBOLS, GameReview
 from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.shared.themes import Theme
-from py2048.ui.terminal.board import Canvas, TerminalBoard, fit, to_strip
+from py2048.ui.terminal.board import Canvas, TerminalBoard, fit
 from py2048.ui.terminal.game_view import ARROWS, bar, key_bar, key_of
 
 if TYPE_CHECKING:
@@ -265,37 +264,36 @@ class BoardScreen(ModalDialog[Answer]):
     def on_mount(self) -> None:
         """Show what there is."""
         self.share_room(self.app.size)
-        self.refresh_facts()
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange everything for the new size."""
         self.share_room(event.size)
-        self.refresh_facts()
 
     def share_room(self, size: Size) -> None:
-        """Share out the room: the facts, the graph, and the board with the rest."""
+        """Share out the room among the facts, the graph and the board, and show them."""
         width, height = size
-        is_narrow, is_short = width < WIDE_COLUMNS, height < MIN_GRAPH_HEIGHT
-        self.set_class(is_narrow, "-narrow")
+        self.is_narrow, is_short = width < WIDE_COLUMNS, height < MIN_GRAPH_HEIGHT
+        self.set_class(self.is_narrow, "-narrow")
         self.set_class(is_short, "-short")
-        graph_rows = 0
-        if self.graph is not None:
-            self.graph.styles.height = graph_rows = (
-                0 if is_short else min(MAX_GRAPH_ROWS, height // 5)
-            )
-        rest = height - 1 - (0 if is_short else 1 + graph_rows)
-        rows, columns = self.shape
-        facts = min(NARROW_FACTS_ROWS, rest // 2) if is_narrow else rest
-        self._side.styles.max_height = max(1, facts)
-        across = width - 2 if is_narrow else width - FACTS_COLUMNS - 4
-        down = rest - facts if is_narrow else rest
-        self.board.set_grid(fit(across, down, rows, columns) if down > 0 else None)
-        self.is_narrow = is_narrow
+        rest = height - 1 - (not is_short)
+        if self.graph is not None and not is_short:
+            graph_rows = min(MAX_GRAPH_ROWS, height // 5)
+            self.graph.styles.height = graph_rows
+            rest -= graph_rows
+        facts = min(NARROW_FACTS_ROWS, rest // 2) if self.is_narrow else 0
+        self._side.styles.max_height = max(1, facts or rest)
+        across = width - (2 if self.is_narrow else FACTS_COLUMNS + 4)
+        self.board.set_grid(fit(across, rest - facts, *self.shape))
         self._bar.update(key_bar(width, self.keys))
+        self.refresh_facts()
 
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return the directions with what they lose, the best first, as markup."""
-        return [row_text(row, 0 if self.is_narrow else FACTS_COLUMNS - 18) for row in rows]
+        if self.is_narrow:  # without bars, two in a line, what matters first
+            ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
+            texts = [row_text(row, 0) for row in ranked]
+            return ["  ".join(texts[at : at + 2]) for at in range(0, len(texts), 2)]
+        return [row_text(row, FACTS_COLUMNS - 18) for row in rows]
 
 
 def row_text(row: DirectionRow, columns: int) -> str:
@@ -358,7 +356,7 @@ class ReviewScreen(BoardScreen[bool]):
     def __init__(self, review: GameReview, theme: Theme) -> None:
         super().__init__(theme)
         self.review = review
-        self.graph = ReviewGraph(review, theme)
+        self.graph = ReviewGraph(review, theme, self.seek)
         self._tried: list[Direction] | None = None
 
     @property
@@ -395,9 +393,9 @@ class ReviewScreen(BoardScreen[bool]):
             self._tried = []
             self.refresh_facts()
 
-    def on_review_graph_pointed(self, event: ReviewGraph.Pointed) -> None:
-        """Go to the move that was clicked in the graph."""
-        self.review.seek(event.index)
+    def seek(self, index: int) -> None:
+        """Go to a move."""
+        self.review.seek(index)
         self.refresh_facts()
 
     def refresh_facts(self) -> None:
@@ -428,33 +426,28 @@ class ReviewScreen(BoardScreen[bool]):
 
     def _markup(self) -> list[str]:
         """Return what is shown of the move and of the game, the least of it last."""
-        review = self.review
+        review, counts = self.review, self.review.counts
         grade = review.move.grade if review.move else Grade.BEST
         badge = f"[bold {COLOURS[grade]}]{escape(review.badge)}[/]"
         accuracy = _("Accuracy {share} %").format(share=number(review.accuracy or 0.0, 1))
-        about = f"[$text-muted]{escape(review.summary)}[/]"
+        luck = _("luck: {luck}").format(luck=review.luck) if review.luck else ""
+        state = f"[$text-muted]{escape(review.progress or review.error or review.note)}[/]"
         moves = self.move_lines(review.rows)
         if self.is_narrow:
-            rows = sorted(review.rows, key=lambda row: not (row.is_best or row.is_played))
-            moves = self.move_lines(rows)
-            moves = ["  ".join(moves[at : at + 2]) for at in range(0, len(moves), 2)]
-            return [badge, *moves, escape(review.headline), review.place, accuracy, about]
-        counts, columns = review.counts, FACTS_COLUMNS - 4
-        judged, before, strip = len(review.moves) or 1, 0, ""
-        for each, count in counts.items():
-            ends = [round(columns * done / judged) for done in (before, before + count)]
-            strip += f"[{COLOURS[each]}]{'━' * (ends[1] - ends[0])}[/]"
-            before += count
-        fine = counts[Grade.BEST] + counts[Grade.GOOD]
-        legend = [f"[$good]✓ {fine}[/]"] + [
-            f"[{COLOURS[each]}]{GRADE_SYMBOLS[each]} {count}[/]"
-            for each, count in counts.items()
+            return [badge, *moves, escape(review.headline), review.place, accuracy, luck, state]
+        scale = (FACTS_COLUMNS - 4) / (len(review.moves) or 1)
+        strip = "".join(
+            f"[{COLOURS[each]}]{'━' * round(scale * count)}[/]" for each, count in counts.items()
+        )
+        legend = [f"[$good]✓ {counts[Grade.BEST] + counts[Grade.GOOD]}[/]"] + [
+            f"[{COLOURS[each]}]{GRADE_SYMBOLS[each]} {counts[each]}[/]"
+            for each in Grade
             if each.is_mistake
         ]
         why = f"[bold]{escape(review.headline)}[/] {escape(review.why)}"
-        state = f"[$text-muted]{escape(review.progress or review.error or review.note)}[/]"
-        game = [f"[bold]{accuracy}[/]", strip, "   ".join(legend), state]
-        return [*game, f"[$text-muted]{review.place}[/]", badge, why, "", *moves, "", about]
+        place = f"[$text-muted]{review.place}[/]"
+        game = [f"[bold]{accuracy}[/]   {luck}", strip, "   ".join(legend), state]
+        return [*game, place, badge, why, "", *moves]
 
 
 class ReviewGraph(Widget):
@@ -463,30 +456,16 @@ class ReviewGraph(Widget):
     Args:
         review: the review.
         theme: the colours.
+        seek: goes to a move.
     """
 
-    class Pointed(Message):
-        """The player clicked a move in the graph."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
-
-    def __init__(self, review: GameReview, theme: Theme) -> None:
+    def __init__(self, review: GameReview, theme: Theme, seek: Callable[[int], object]) -> None:
         super().__init__(id="review-graph")
-        self._review, self._theme = review, theme
-        self._canvas = Canvas(0, 0, theme.panel)
+        self._review, self._theme, self._seek = review, theme, seek
 
-    def render_line(self, y: int) -> Strip:
-        """Return one row of the graph, all of which is drawn with its first row."""
-        width, height = self.size
-        if y == 0 or (self._canvas.columns, self._canvas.rows) != (width, height):
-            self._canvas = self._draw(width, height)
-        return to_strip(self._canvas.runs(y))
-
-    def _draw(self, width: int, height: int) -> Canvas:
+    def render(self) -> Content:
         """Draw the columns, two in a character, under a row for the letters."""
-        review, theme = self._review, self._theme
+        review, theme, (width, height) = self._review, self._theme, self.size
         canvas, across, high = Canvas(width, height, theme.panel), 2 * width, 2 * (height - 1)
         for x, column in enumerate(review.graph(across, high)):
             canvas.rectangle(x, 2 + high - column.height, 1, column.height, theme.line)
@@ -496,11 +475,11 @@ class ReviewGraph(Widget):
         for at, column in enumerate(review.graph(width, 1)):
             if column.grade is not None:
                 canvas.write(at, 0, MARKS[column.grade], theme.danger)
-        return canvas
+        return Content("\n").join(canvas.content())
 
     def on_click(self, event: events.Click) -> None:
         """Go to the move that is clicked."""
-        self.post_message(self.Pointed(self._review.place_at(event.x, max(1, self.size.width))))
+        self._seek(self._review.place_at(event.x, max(1, self.size.width)))
 
 
 # Practice
@@ -541,7 +520,6 @@ class PracticeScreen(BoardScreen[None]):
             return
         self._answer(name)
         self.share_room(self.app.size)
-        self.refresh_facts()
 
     def on_terminal_board_pushed(self, event: TerminalBoard.Pushed) -> None:
         """Answer with the direction where the mouse went."""
