@@ -24,7 +24,7 @@ BUDGETS = {
     "game": (6, 930),
     "ntuple": (8, 1580),
     "players": (9, 730),
-    "review": (11, 1380),
+    "review": (11, 1360),
     "rules": (3, 440),
     "search": (8, 1780),
     "server": (33, 6130),
@@ -33,7 +33,7 @@ BUDGETS = {
     "storage": (16, 2090),
     "testing": (3, 190),
     "training": (7, 1880),
-    "ui": (31, 7160),
+    "ui": (31, 6800),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
 lines in all; a commit that raises one says why."""
