@@ -12,9 +12,8 @@ from __future__ import annotations
 import argparse
 import functools
 import gc
-import html
 import importlib
-import itertools
+import multiprocessing
 import os
 import re
 import secrets
@@ -23,15 +22,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from itertools import product
+from multiprocessing import Process
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import pexpect  # type: ignore[import-untyped] # a tool of the tests
 import pyte
 import sqlalchemy as sa
+from jinja2 import Template
 from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Error, Page, sync_playwright
 
@@ -40,37 +43,26 @@ sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / each) for each in ("server", "
 
 from py2048 import Game, get_rules, make_player  # noqa: E402 - after the path
 from py2048.game.record import encode_turn  # noqa: E402
+from py2048.language import LANGUAGES, set_language  # noqa: E402
 from py2048.server.play.fairness import draws_of  # noqa: E402
 from py2048.session import Session, open_session  # noqa: E402
-from py2048.storage import (  # noqa: E402
-    GameChange,
-    NewOnlineGame,
-    OnlineGameInfo,
-    SavedGame,
-    open_store,
-)  # fmt: skip
+from py2048.storage import GameChange, open_store  # noqa: E402
 from py2048.storage.schema import rounds  # noqa: E402
 
-WEB_SIZES = {"phone": (360, 740), "small": (320, 568), "laptop": (1366, 768), "4k": (3840, 2160)}
-WEB_THEMES = ("light", "dark", "high-contrast")
-WINDOW_SIZES = {"small": (320, 480), "usual": (560, 800), "4k": (3840, 2160)}
-TERMINAL_SIZES = ((80, 24), (200, 60))
-COLOURS = {"16": ("xterm", ""), "256": ("xterm-256color", ""), "24bit": ("xterm", "truecolor")}
 MIDDLE = 498
 """The move of the game at which most pictures are taken; soon after, it is lost."""
-
-ME, RIVALS = "lena_k", ("ada_l", "edsger_d", "grace_h", "marisol", "tobi_w", "quince", "h.ito")
+ME, NEWCOMER = "lena_k", "new_here"
+RIVALS = ("ada_l", "edsger_d", "grace_h", "marisol", "tobi_w", "quince", "h.ito")
 SECRET = "2048" * 16
 DESIGN = {
     "web play": "web-play-desktop", "web play dark": "web-play-desktop-dark",
     "web play phone": "web-play-phone", "web play phone dark": "web-play-phone-dark",
     "web play small": "web-play-320", "web play 4k": "web-play-4k-small",
     "web hint": "web-play-desktop", "web review": "review", "web result": "result",
-    "web ranks": "leaderboard", "window play": "desktop", "terminal hint": "terminal",
+    "web ranks": "leaderboard", "window play": "desktop", "window review": "review",
+    "window result": "result", "terminal hint": "terminal",
 }  # fmt: skip
 """The design's pictures, by words of the names of ours: the one with the most counts."""
-
-
 IN_DOCS = {
     "desktop-light": "window play usual light", "desktop-dark": "window play usual dark",
     "desktop-review": "window review usual light", "web-light": "web play laptop light",
@@ -78,6 +70,7 @@ IN_DOCS = {
     "terminal-dark": "terminal hint 80x24 24bit dark",
 }  # fmt: skip
 """The pictures of docs/images that are ours too."""
+THEMES = ("light", "dark", "high-contrast")
 
 
 @functools.cache
@@ -96,59 +89,80 @@ class Album:
 
     Args:
         folder: where they go.
-        wanted: a pattern; pictures whose names do not have it are not taken.
+        wanted: the names of those that are to be taken.
     """
 
-    def __init__(self, folder: Path, wanted: str) -> None:
-        self._folder, self._wanted = folder, re.compile(wanted)
-        self.taken, self.faults = 0, list[str]()
+    def __init__(self, folder: Path, wanted: set[str]) -> None:
+        self.folder, self.wanted = folder, wanted
+        self.faults = list[str]()
 
-    def wants(self, name: str) -> bool:
-        """Say whether a picture is to be taken."""
-        return bool(self._wanted.search(name))
+    def place(self, name: str) -> Path:
+        """Return where a picture goes."""
+        return self.folder / f"{name.replace(' ', '_')}.png"
 
-    def take(self, name: str, picture: Callable[..., None], *how: Any) -> None:
-        """Take a picture if it is wanted; whatever goes wrong costs only this one."""
-        if not self.wants(name):
-            return
+    @contextmanager
+    def blaming(self, name: str) -> Iterator[None]:
+        """Note what goes wrong with a picture: it costs only this one."""
         try:
-            picture(self._folder / f"{name.replace(' ', '_')}.png", *how)
-            self.taken += 1
+            yield
         except Exception as error:  # noqa: BLE001 - the next screens are looked at all the same
-            self.faults.append(
-                f"{name}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
-            )
+            self.faults.append(f"{name}: {type(error).__name__}: {str(error).split(chr(10))[0]}")
             print(self.faults[-1], file=sys.stderr)
-
-    def write_page(self, design: Path) -> Path:
-        """Write the page that shows all pictures, those of the design first; return its place."""
-        screens: dict[str, list[tuple[str, str]]] = {}
-        for each in sorted(self._folder.glob("*.png")):
-            words = each.stem.split("_")
-            shown = screens.setdefault(" ".join(words[:2]), [])
-            keys = [key for key in DESIGN if set(key.split()) <= set(words)]
-            if keys:
-                name = DESIGN[max(keys, key=lambda key: len(key.split()))]
-                entry = f"{design.resolve()}/{name}.png", f"design: {name}"
-                shown += [entry] if entry not in shown else []
-            shown.append((each.name, each.stem.replace("_", " ")))
-        parts = [f"<p>{html.escape(fault)}</p>" for fault in self.faults]
-        for title, entries in screens.items():
-            parts.append(f"<h2>{title}</h2>")
-            parts += [
-                f'<figure><a href="{source}"><img loading="lazy" src="{source}"></a>'
-                f"<figcaption>{text}</figcaption></figure>"
-                for source, text in entries
-            ]
-        style = "figure{display:inline-block;margin:8px}img{max-width:420px;max-height:420px}"
-        page = self._folder / "index.html"
-        page.write_text(
-            f"<!doctype html><title>Looks</title><style>{style}</style>{''.join(parts)}"
-        )
-        return page
 
 
 # The web
+
+WEB_SIZES = {"4k": (3840, 2160), "laptop": (1366, 768), "phone": (360, 740), "small": (320, 568)}
+REVIEWED = """() => /(Accuracy|Luck|Precisão|Sorte)\\s*[+\u2212]?\\d/.test(
+    (document.querySelector("dialog[open]") ?? document.querySelector("main")).textContent)"""
+
+
+def rest(_page: Page) -> None:
+    """Do nothing."""
+
+
+def press(key: str) -> Callable[[Page], None]:
+    """Return what presses a key."""
+    return lambda page: page.keyboard.press(key)
+
+
+def hint(page: Page) -> None:
+    """Ask for a hint and wait for it."""
+    page.keyboard.press("?")
+    page.locator("[data-best]").first.wait_for(timeout=15_000)
+
+
+def end(page: Page) -> None:
+    """Make the last move of the game and wait for its review."""
+    page.keyboard.press(f"Arrow{str(the_game(1, SECRET).turns[-1].direction).capitalize()}")
+    page.wait_for_selector("dialog[open]")
+    page.wait_for_function(REVIEWED)
+
+
+def review(page: Page) -> None:
+    """Ask for the review of the game where it must be asked for, and wait for it."""
+    with suppress(Error):
+        page.locator("#review button").click(timeout=500)
+    page.wait_for_function(REVIEWED)
+    page.evaluate("scrollTo(0, 0)")
+
+
+PLAY, PUZZLE, OVER = "/?game={middle}", "/puzzle?day=2026-11-20", "/game/{finished}"
+WEB: dict[str, tuple[str, str, Callable[[Page], object]]] = {
+    "fresh": ("", "/", rest), "login": ("", "/account", rest),
+    "empty": (NEWCOMER, "/account", rest), "unplayed": (NEWCOMER, f"/player/{NEWCOMER}", rest),
+    "play": (ME, PLAY, rest), "hint": (ME, PLAY, hint), "new": (ME, PLAY, press("n")),
+    "menu": (ME, PLAY, lambda page: page.click("#more")), "result": (ME, "/?game={last}", end),
+    "review": (ME, OVER, review), "live": (ME, "/game/{watched}", rest),
+    "share": (ME, f"{OVER}/share", rest), "daily": (ME, "/daily", rest),
+    "puzzle": (ME, PUZZLE, rest), "answer": (ME, PUZZLE, press("ArrowUp")),
+    "ranks": (ME, "/leaderboards", rest), "norank": (ME, "/leaderboards?rules=5x5", rest),
+    "watch": (ME, "/live", rest), "battles": (ME, "/battle", rest),
+    "battle": (ME, "{battle}", rest), "profile": (ME, f"/player/{ME}", rest),
+    "account": (ME, "/account", rest), "about": (ME, "/about", rest),
+    "api": (ME, "/api/docs", rest), "missing": (ME, "/no/such/page", rest),
+}  # fmt: skip
+"""Who opens what, and does there what, by the picture's name."""
 
 
 class Site:
@@ -156,17 +170,23 @@ class Site:
 
     Args:
         server: the running server.
-        store: the file of its store.
+
+    Attributes:
+        games: a battle and ids of games, by what `WEB` calls them.
+        cookies: of browsers, by who has them.
     """
 
-    def __init__(self, server: Any, store: Path) -> None:
-        self._web, self._store = importlib.import_module("web_server"), open_store(store)
-        self._server, today = server, datetime.now(UTC)
-        visitors = [self._claim(name) for name in (ME, *RIVALS)]
-        self.cookies: Any = [
-            {"name": name, "value": value, "url": server.url}
-            for name, _, value in (each.partition("=") for each in visitors[0].cookie.split("; "))
-        ]
+    def __init__(self, server: Any) -> None:
+        self._web, self._games = map(importlib.import_module, ("web_server", "store_games"))
+        self._server, self._store = server, open_store(server.store)
+        visitors = {name: self._claim(name) for name in (NEWCOMER, ME, *RIVALS)}
+        self.cookies: dict[str, Any] = {"": []}
+        for name, visitor in visitors.items():
+            pairs = [each.partition("=") for each in visitor.cookie.split("; ")]
+            self.cookies[name] = [
+                {"name": key, "value": value, "url": server.url} for key, _, value in pairs
+            ]
+        today = datetime.now(UTC)
         for place, name in enumerate((ME, *RIVALS)):
             self._finish(name, today - timedelta(hours=2 + 20 * place), seed=3 + place)
             for ago in range(4 if name == ME else 1, 0, -1):
@@ -175,11 +195,16 @@ class Site:
                 self._finish(name, today - timedelta(minutes=1440 * ago - 1435), 8 + place, **facts)
         for seed in range(20, 32):
             self._finish(ME, today - timedelta(hours=9 * seed), seed, mode="casual")
-        self.finished = self._finish(ME, today - timedelta(minutes=5), secret=SECRET)
-        battle = visitors[0].form("/battle", rules="classic", minutes="5").headers["location"]
-        for number, action in ((1, "join"), (0, "start")):
-            visitors[number].form(f"{battle}/{action}")
-        self.battle, self.watched = battle, self.deal(MIDDLE, RIVALS[0], "ranked")
+        finished = self._finish(ME, today - timedelta(minutes=5), secret=SECRET)
+        mine = visitors[ME]
+        battle = mine.form("/battle", rules="classic", minutes="5").headers["location"]
+        visitors[RIVALS[0]].form(f"{battle}/join")
+        mine.form(f"{battle}/start")
+        self.games = {
+            "finished": finished, "battle": battle, "middle": self._deal(MIDDLE),
+            "last": self._deal(the_game(1, SECRET).ply - 1),
+            "watched": self._deal(MIDDLE, RIVALS[0], "ranked"),
+        }  # fmt: skip
 
     def _claim(self, name: str) -> Any:
         visitor = self._web.Browser(self._server, address=self._web.elsewhere())
@@ -194,10 +219,9 @@ class Site:
     def _finish(self, name: str, when: datetime, seed: int = 1, mode: str = "ranked",
                 day: str | None = None, secret: str = SECRET) -> str:  # fmt: skip
         """Add a finished game and return its id; only that of seed 1 is played by its secret."""
-        add_record = importlib.import_module("store_games").add_record
         game, owner = the_game(seed, secret if seed == 1 else ""), self._owner(name)
         written, game_id = when.isoformat().replace("+00:00", "Z"), secrets.token_hex(8)
-        add_record(
+        self._games.add_record(
             self._store, game_id, owner=owner, rules=str(game.rules), player=name, category=mode,
             started=written, finished=written, score=game.score, max_tile=game.board.max_tile,
             plies=game.ply, record=game.record().to_json(),
@@ -207,57 +231,19 @@ class Site:
             connection.execute(sa.insert(rounds), row)
         return game_id
 
-    def deal(self, plies: int, name: str = ME, mode: str = "casual") -> str:
+    def _deal(self, plies: int, name: str = ME, mode: str = "casual") -> str:
         """Put the game on somebody's table, at a move; return its id."""
-        game, owner = the_game(1, SECRET), self._owner(name)
-        saved = SavedGame(
-            rules=str(game.rules), seed=None, start=str(game.start), owner=owner, player=name
-        )
-        info = OnlineGameInfo(saved.id, owner, mode, None, SECRET)
-        self._store.changes.write([NewOnlineGame(saved, info)])
+        game = the_game(1, SECRET)
+        saved = self._games.new_online_game(
+            self._store, mode=mode, secret=SECRET, rules=str(game.rules), start=str(game.start),
+            owner=self._owner(name), player=name,
+        )  # fmt: skip
         played = game.turns[:plies]
         turns = tuple((ply, encode_turn(turn), 0) for ply, turn in enumerate(played))
         score = sum(turn.slide.points for turn in played)
         change = GameChange(saved.id, 0, 1, plies, plies, score, False, 0, 0, {}, turns)
         self._store.changes.write([change])
-        return saved.id
-
-
-REVIEWED = """() => /(Accuracy|Luck)\\s*[+\u2212]?\\d/.test((document.querySelector("dialog[open]")
-    ?? document.querySelector("main")).textContent)"""
-
-
-def rest(_page: Page) -> None:
-    """Do nothing."""
-
-
-def hint(page: Page) -> None:
-    """Ask for a hint and wait for it."""
-    page.keyboard.press("?")
-    with suppress(Error):
-        page.locator("[data-best], .best").first.wait_for(timeout=8000)
-    page.wait_for_timeout(300)
-
-
-def end(page: Page) -> None:
-    """Make the last move of the game and wait for its review."""
-    page.keyboard.press(f"Arrow{str(the_game(1, SECRET).turns[-1].direction).capitalize()}")
-    page.wait_for_selector("dialog[open]")
-    reviewed(page)
-
-
-def reviewed(page: Page) -> None:
-    """Ask for the review of the game where it must be asked for, and wait, but not for ever."""
-    with suppress(Error):
-        page.get_by_role("button", name="Review this game").click(timeout=500)
-    with suppress(Error):
-        page.wait_for_function(REVIEWED, timeout=15_000)
-    page.wait_for_timeout(500)
-
-
-def press(key: str) -> Callable[[Page], None]:
-    """Return what presses a key."""
-    return lambda page: page.keyboard.press(key)
+        return str(saved.id)
 
 
 def web(album: Album) -> None:
@@ -268,98 +254,99 @@ def web(album: Album) -> None:
         server = visiting.Server(Path(home))
         server.start()
         try:
-            site = Site(server, server.store)
+            site = Site(server)
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             for size, (width, height) in WEB_SIZES.items():
-                for theme in WEB_THEMES:
-                    page = browser.new_context(
-                        viewport={"width": width, "height": height}, has_touch=width < 900,
-                        is_mobile=width < 900, reduced_motion="reduce", service_workers="block",
-                    ).new_page()  # fmt: skip
-                    page.add_init_script(f"try {{ localStorage.theme = {theme!r} }} catch {{}}")
-                    visit_all(album, page, site, server.url, f"{size} {theme}")
-                    page.context.close()
+                page = browser.new_context(
+                    viewport={"width": width, "height": height}, has_touch=width < 900,
+                    is_mobile=width < 900, reduced_motion="reduce", service_workers="block",
+                    locale=os.environ["LANGUAGE"], base_url=server.url,
+                ).new_page()  # fmt: skip
+                page.set_default_timeout(60_000)
+                for name, (who, address, deed) in WEB.items():
+                    page.context.add_cookies(site.cookies[who])
+                    visit(album, page, f"web {name} {size}", address.format(**site.games), deed)
+                page.context.close()
         finally:
             server.stop()
 
 
-def visit_all(album: Album, page: Page, site: Site, url: str, variant: str) -> None:
-    """Take the pictures of all pages in a size and a theme."""
-    last = the_game(1, SECRET).ply - 1
-    middle = functools.cache(lambda: f"/?game={site.deal(MIDDLE)}")
-    screens: list[tuple[str, str | Callable[[], str], Callable[[Page], None]]] = [
-        ("fresh", "/", rest), ("login", "/account", rest),
-        ("play", middle, rest), ("hint", middle, hint),
-        ("menu", middle, lambda page: page.locator("#more").click(timeout=2000)),
-        ("new", middle, press("n")),
-        ("result", lambda: f"/?game={site.deal(last)}", end),
-        ("review", f"/game/{site.finished}", reviewed),
-        ("live", f"/game/{site.watched}", rest), ("share", f"/game/{site.finished}/share", rest),
-        ("daily", "/daily", rest), ("puzzle", "/puzzle?day=2026-11-20", rest),
-        ("answer", "/puzzle?day=2026-11-20", press("ArrowUp")),
-        ("ranks", "/leaderboards", rest), ("norank", "/leaderboards?rules=5x5", rest),
-        ("watch", "/live", rest), ("battles", "/battle", rest), ("battle", site.battle, rest),
-        ("profile", f"/player/{ME}", rest), ("account", "/account", rest),
-        ("about", "/about", rest), ("api", "/api/docs", rest), ("missing", "/no/such/page", rest),
-    ]  # fmt: skip
-    for name, path, deed in screens:
-        if name == "play":
-            page.context.add_cookies(site.cookies)  # from now on it is somebody
-        album.take(f"web {name} {variant}", visit, page, url, path, deed)
-
-
-def visit(place: Path, page: Page, url: str, path: Any, deed: Callable[[Page], None]) -> None:
-    """Take the picture of a page."""
-    page.goto(url + (path if isinstance(path, str) else path()))
-    page.wait_for_load_state("networkidle")
-    if page.locator("#board").count():
-        page.wait_for_selector(".tile")
-    deed(page)
-    page.wait_for_timeout(200)
-    page.screenshot(path=place)
-    scrolls = "document.documentElement.scrollWidth > innerWidth"
-    assert not page.evaluate(scrolls), "the page scrolls sideways"
+def visit(
+    album: Album, page: Page, name: str, address: str, deed: Callable[[Page], object]
+) -> None:
+    """Take the pictures of a page in all themes."""
+    wanted = [theme for theme in THEMES if f"{name} {theme}" in album.wanted]
+    if not wanted:
+        return
+    with album.blaming(name):
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        if page.locator("#board").count():
+            page.wait_for_selector(".tile")
+        deed(page)
+        page.wait_for_timeout(300)
+        page.wait_for_load_state("networkidle")  # a deed may lead to another page
+        for theme in wanted:
+            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            page.screenshot(path=album.place(f"{name} {theme}"))
+        scrolls = "document.documentElement.scrollWidth > innerWidth"
+        assert not page.evaluate(scrolls), "the page scrolls sideways"
 
 
 # The window
 
+WINDOW_SIZES = {"small": "320x480+0+0", "usual": "560x800+0+0", "4k": "3840x2160+0+0"}
+WINDOW = {
+    "play": (MIDDLE, "", 0.3), "hint": (MIDDLE, "question", 2.5), "new": (MIDDLE, "n", 0.5),
+    "rules": (MIDDLE, "m", 0.5), "help": (MIDDLE, "F1", 0.5), "statistics": (MIDDLE, "i", 1.5),
+    "result": (-1, "", 6.0), "review": (-1, "b", 4.0),
+}  # fmt: skip
+"""The move, a key, and seconds to wait, by the picture's name."""
 
-def table(plies: int) -> Session:
-    """Return the player's own session with the game on it, at a move."""
+
+def table(plies: int, seed: int = 1) -> Session:
+    """Return the player's own session with a game on it, at a move."""
     session = open_session()
-    session.start(seed=1)
-    for turn in the_game().turns[:plies]:
+    session.start(seed=seed)
+    for turn in the_game(seed).turns[:plies]:
         session.move(turn.direction)
     return session
 
 
-def is_window(widget: Any) -> bool:
-    """Say whether a widget is a window that can be seen."""
-    return bool(widget.winfo_toplevel() is widget and widget.winfo_viewable())
+def window(album: Album) -> None:
+    """Take the pictures of the window, on a display of its own."""
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "3840x2160x24", "-noreset"]
+    screen = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
+    with os.fdopen(reading) as answer:
+        os.environ["DISPLAY"] = f":{answer.readline().strip()}"
+    for seed in range(20, 26):
+        table(the_game(seed).ply, seed).close()  # games that are over, for the statistics
+    gc.disable()  # Tk's objects must be freed by the thread that made them, not by a worker
+    for (size, place), (name, how), theme in product(WINDOW_SIZES.items(), WINDOW.items(), THEMES):
+        picture = f"window {name} {size} {theme}"
+        if picture in album.wanted:
+            with album.blaming(picture):
+                look(album, picture, theme, place, *how)
+    screen.terminate()
+    screen.wait()
 
 
 def look(
-    picture: Path, sit: Any, open_: Any, place: str, plies: int, key: str, wait: float
+    album: Album, picture: str, theme: str, place: str, plies: int, key: str, wait: float
 ) -> None:
     """Take the picture of a window in which a key was pressed."""
+    desks = importlib.import_module("tests.ui.desktop.conftest")
     session = table(plies)
-    running = open_(session)
+    running = desks.GameWindow(session, theme=theme)
     try:
-        desk = sit(running)
+        desk = desks.Desk(running)
         desk.root.geometry(place)
         desk.pump(0.5)
         keys = [str(the_game().turns[-1].direction).capitalize()] if plies < 0 else []
         desk.key(*keys, *([key] if key else []))
         desk.pump(wait)
-        around = [each for each in (desk.root, *desk.root.winfo_children()) if is_window(each)]
-        large = [each for each in around if each.winfo_width() > desk.root.winfo_width()]
-        around = large or around
-        desk.look().crop((
-            max(0, min(each.winfo_rootx() for each in around)),
-            max(0, min(each.winfo_rooty() for each in around)),
-            max(each.winfo_rootx() + each.winfo_width() for each in around),
-            max(each.winfo_rooty() + each.winfo_height() for each in around),
-        )).save(picture)  # fmt: skip
+        desk.look().crop(around(desk.root)).save(album.place(picture))
     finally:
         running.close()
         session.close()
@@ -367,45 +354,28 @@ def look(
         gc.collect()
 
 
-def play_before() -> None:
-    """Give the player games that are over."""
-    session = open_session()
-    for seed in range(20, 26):
-        session.start(seed=seed)
-        for turn in the_game(seed).turns:
-            session.move(turn.direction)
-    session.close()
-
-
-def window(album: Album) -> None:
-    """Take the pictures of the window, on a display of its own."""
-    reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "3840x2160x24"]
-    screen = subprocess.Popen([*command, "-noreset"], pass_fds=[writing], stderr=subprocess.DEVNULL)
-    with os.fdopen(reading) as answer:
-        os.environ["DISPLAY"] = f":{answer.readline().strip()}"
-    play_before()
-    gc.disable()  # Tk's objects must be freed by the thread that made them, not by a worker
-    desks = importlib.import_module("tests.ui.desktop.conftest")
-    launch = importlib.import_module("py2048.ui.desktop.launch")
-    screens: dict[str, tuple[int, str, float]] = {  # the move, a key, and seconds to wait
-        "play": (MIDDLE, "", 0.3), "hint": (MIDDLE, "question", 2.5), "new": (MIDDLE, "n", 0.5),
-        "rules": (MIDDLE, "m", 0.5), "help": (MIDDLE, "F1", 0.5), "statistics": (MIDDLE, "i", 1.5),
-        "result": (-1, "", 6), "review": (-1, "b", 4),
-    }  # fmt: skip
-    variants = itertools.product(WINDOW_SIZES.items(), WEB_THEMES[:2], screens.items())
-    for (size, (width, height)), theme, (name, how) in variants:
-        open_ = functools.partial(launch.GameWindow, theme=theme)
-        place = f"{width}x{height}+0+0"
-        album.take(f"window {name} {size} {theme}", look, desks.Desk, open_, place, *how)
-    screen.terminate()
-    screen.wait()
+def around(root: Any) -> tuple[int, int, int, int]:
+    """Return the box around a window and its dialogs; of a dialog that covers it, the dialog's."""
+    seen = [each for each in (root, *root.winfo_children()) if each.winfo_toplevel() is each]
+    seen = [each for each in seen if each.winfo_viewable()]
+    shown = [each for each in seen if each.winfo_width() > root.winfo_width()] or seen
+    return (
+        max(0, min(each.winfo_rootx() for each in shown)),
+        max(0, min(each.winfo_rooty() for each in shown)),
+        max(each.winfo_rootx() + each.winfo_width() for each in shown),
+        max(each.winfo_rooty() + each.winfo_height() for each in shown),
+    )
 
 
 # The terminal
 
-PLAY = """import sys; from py2048.session import open_session; from py2048.ui.terminal import run
-s = open_session(); s.resume(); run(s, theme=sys.argv[1], reduced_motion=True); s.close()"""
+TERMINAL_SIZES = {"80x24": (24, 80), "200x60": (60, 200)}
+COLOURS = {"16": ("xterm", ""), "256": ("xterm-256color", ""), "24bit": ("xterm", "truecolor")}
+TERMINAL = {
+    MIDDLE: {"play": ("", "F1"), "hint": ("?", "\u2212\\d"), "help": ("\x1bOP", "↑ w k")},
+    -1: {"result": ("\x1b[{last}", "\\d %"), "review": ("b", "\\d[.,]\\d %")},
+}
+"""What is pressed, and what comes, one after the other, by the move and the picture's name."""
 XTERM = {
     "black": ("000000", "7f7f7f"), "red": ("cd0000", "ff0000"), "green": ("00cd00", "00ff00"),
     "brown": ("cdcd00", "ffff00"), "blue": ("0000ee", "5c5cff"), "magenta": ("cd00cd", "ff00ff"),
@@ -417,24 +387,74 @@ QUARTERS = dict(
 )
 """The block characters, which no font draws without gaps, and the quarters that they fill."""
 CELL = (10, 20)
+PATIENCE_S = 60
 
 
-def rgb(name: str, default: str, *, bold: bool = False) -> str:
-    """Return a colour of the emulator as Pillow writes it."""
-    plain = name.replace("bfight", "bright").removeprefix("bright")
-    if plain in XTERM:
-        return "#" + XTERM[plain][bold or plain != name]
-    return "#" + (default if name == "default" else name)
+def terminal(album: Album) -> None:
+    """Take the pictures of the terminal, as xterm would show it."""
+    last = "ABCD"[["up", "down", "right", "left"].index(str(the_game().turns[-1].direction))]
+    variants = product(TERMINAL_SIZES, COLOURS, THEMES[:2], TERMINAL.items())
+    for size, colours, theme, (plies, deeds) in variants:
+        variant = f"{size} {colours} {theme}"
+        wanted = [name for name in deeds if f"terminal {name} {variant}" in album.wanted]
+        if not wanted:
+            continue
+        table(plies).close()
+        emulator = Emulator(TERMINAL_SIZES[size], COLOURS[colours], theme)
+        with album.blaming(f"terminal {' '.join(wanted)} {variant}"):
+            for name, (keys, comes) in deeds.items():
+                emulator.press(keys.format(last=last), comes)
+                if name in wanted:
+                    emulator.picture().save(album.place(f"terminal {name} {variant}"))
+        emulator.close()
 
 
-def drawn(screen: Any) -> Image.Image:
-    """Return the picture of a terminal's screen."""
-    wide, high = CELL
-    picture = Image.new("RGB", (screen.columns * wide, screen.lines * high), "#000000")
-    pen = ImageDraw.Draw(picture)
-    fonts = [ImageFont.truetype(f"DejaVuSansMono{kind}.ttf", 16) for kind in ("", "-Bold")]
-    for row in range(screen.lines):
-        for column in range(screen.columns):
+class Emulator:
+    """A terminal in which the game is played.
+
+    Args:
+        size: rows and columns.
+        kind: what the variables TERM and COLORTERM say.
+        theme: the theme of the game.
+    """
+
+    def __init__(self, size: tuple[int, int], kind: tuple[str, str], theme: str) -> None:
+        rows, columns = size
+        self._screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        command = ["-m", "py2048", "play", "--ui", "terminal", "--resume", "--reduced-motion"]
+        env = os.environ | dict(zip(("TERM", "COLORTERM"), kind, strict=True))
+        self._process = pexpect.spawn(
+            sys.executable, [*command, "--theme", theme], env=env, dimensions=size
+        )
+
+    def press(self, keys: str, comes: str) -> None:
+        """Press keys, and wait until a pattern is on the screen and nothing more comes."""
+        self._process.send(keys)
+        patience, is_quiet = time.monotonic() + PATIENCE_S, False
+        while not (is_quiet and re.search(comes, "\n".join(self._screen.display))):
+            assert time.monotonic() < patience, f"{comes} does not come"
+            try:
+                raw = self._process.read_nonblocking(1 << 16, timeout=0.5)
+                is_quiet = False
+            except pexpect.TIMEOUT:
+                raw, is_quiet = b"", True
+            # pyte knows no private keyboard modes
+            self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*u", b"", raw))
+
+    def close(self) -> None:
+        """End the game."""
+        self._process.kill(signal.SIGKILL)
+        self._process.wait()
+
+    def picture(self) -> Image.Image:
+        """Return the picture of the screen."""
+        wide, high = CELL
+        screen = self._screen
+        picture = Image.new("RGB", (screen.columns * wide, screen.lines * high), "#000000")
+        pen = ImageDraw.Draw(picture)
+        fonts = [ImageFont.truetype(f"DejaVuSansMono{kind}.ttf", 16) for kind in ("", "-Bold")]
+        for row, column in product(range(screen.lines), range(screen.columns)):
             cell, (x, y) = screen.buffer[row][column], (column * wide, row * high)
             ink, ground = rgb(cell.fg, "e5e5e5", bold=cell.bold), rgb(cell.bg, "000000")
             if cell.reverse:
@@ -446,51 +466,72 @@ def drawn(screen: Any) -> Image.Image:
                     pen.rectangle((left, top, left + wide // 2 - 1, top + high // 2 - 1), ink)
             if cell.data not in QUARTERS and cell.data.strip():
                 pen.text((x, y + 16), cell.data, ink, fonts[cell.bold], anchor="ls")
-    return picture
+        return picture
 
 
-def terminal(album: Album) -> None:
-    """Take the pictures of the terminal, as xterm would show it."""
-    last = "ABCD"[["up", "down", "right", "left"].index(str(the_game().turns[-1].direction))]
-    acts = (
-        (MIDDLE, {"play": "", "hint": "?", "help": "\x1bOP"}),
-        (-1, {"result": f"\x1b[{last}", "review": "b"}),
-    )
-    variants = itertools.product(TERMINAL_SIZES, COLOURS.items(), WEB_THEMES[:2], acts)
-    for (columns, rows), (colours, (kind, depth)), theme, (plies, keys) in variants:
-        variant = f"{columns}x{rows} {colours} {theme}"
-        if any(album.wants(f"terminal {name} {variant}") for name in keys):
-            table(plies).close()
-            kinds = {"TERM": kind, "COLORTERM": depth}
-            _act(album, variant, keys, (rows, columns), kinds, theme)
+def rgb(name: str, default: str, *, bold: bool = False) -> str:
+    """Return a colour of the emulator as Pillow writes it."""
+    plain = name.replace("bfight", "bright").removeprefix("bright")
+    if plain in XTERM:
+        return "#" + XTERM[plain][bold or plain != name]
+    return "#" + (default if name == "default" else name)
 
 
-def _act(album: Album, variant: str, keys: dict[str, str], size: tuple[int, int],
-         kinds: dict[str, str], theme: str) -> None:  # fmt: skip
-    """Play in a terminal, and take a picture after each key."""
-    screen = pyte.Screen(*reversed(size))
-    stream = pyte.ByteStream(screen)
-    process = pexpect.spawn(
-        sys.executable, ["-c", PLAY, theme], env=os.environ | kinds, dimensions=size
-    )
-    for name, text in keys.items():
-        process.send(text)
-        patience = time.monotonic() + (2 if name in ("play", "help") else 5)
-        while time.monotonic() < patience:
-            with suppress(pexpect.TIMEOUT, pexpect.EOF):  # pyte knows no private keyboard modes
-                raw = process.read_nonblocking(1 << 16, timeout=0.1)
-                stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*u", b"", raw))
-        album.take(f"terminal {name} {variant}", lambda place: drawn(screen).save(place))
-    process.kill(signal.SIGKILL)
-    process.wait()
+# All together
+
+PARTS: dict[Callable[[Album], None], tuple[Iterable[str], ...]] = {
+    web: (WEB, WEB_SIZES, THEMES),
+    window: (WINDOW, WINDOW_SIZES, THEMES),
+    terminal: ([*TERMINAL[MIDDLE], *TERMINAL[-1]], TERMINAL_SIZES, COLOURS, THEMES[:2]),
+}
+"""What the names of a front end's pictures are made of."""
+PAGE = """<!doctype html><title>Looks</title>
+<style>figure { display: inline-block } img { max-width: 420px; max-height: 420px }</style>
+{% for fault in faults %}<p>{{ fault }}</p>{% endfor %}
+{% for title, entries in screens.items() %}<h2>{{ title }}</h2>
+{% for source, text in entries.items() %}<figure><a href="{{ source }}"><img loading="lazy"
+src="{{ source }}"></a><figcaption>{{ text }}</figcaption></figure>{% endfor %}{% endfor %}"""
 
 
-def fonts_with(folder: Path) -> str:
-    """Return a configuration of fonts with those of a folder."""
+def write_page(folder: Path, design: Path, faults: list[str]) -> Path:
+    """Write the page that shows all pictures, those of the design first; return its place."""
+    screens: dict[str, dict[str, str]] = {}
+    for each in sorted(folder.glob("*.png")):
+        words = each.stem.split("_")
+        shown = screens.setdefault(" ".join(words[:2]), {})
+        keys = [key for key in DESIGN if set(key.split()) <= set(words)]
+        if keys:
+            name = DESIGN[max(keys, key=lambda key: len(key.split()))]
+            shown[f"{design.resolve()}/{name}.png"] = f"design: {name}"
+        shown[each.name] = " ".join(words)
+    page = folder / "index.html"
+    page.write_text(Template(PAGE, autoescape=True).render(faults=faults, screens=screens))
+    return page
+
+
+def use_fonts(folder: Path) -> None:
+    """Have fonts of a folder used besides the system's."""
     place = Path(tempfile.mkdtemp()) / "fonts.conf"
     system = '<include ignore_missing="yes">/etc/fonts/fonts.conf</include>'
     place.write_text(f"<fontconfig>{system}<dir>{folder.resolve()}</dir></fontconfig>")
-    return str(place)
+    os.environ["FONTCONFIG_FILE"] = str(place)
+
+
+def keep_in_docs(folder: Path) -> None:
+    """Put the pictures of the docs where they belong, in few colours."""
+    for name, ours in IN_DOCS.items():
+        with Image.open(folder / f"{ours.replace(' ', '_')}.png") as picture:
+            few = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+        few.save(ROOT / "docs" / "images" / f"{name}.png", optimize=True)
+
+
+def take(part: Callable[[Album], None], album: Album, faults: Connection) -> None:
+    """Take the pictures of a front end, in a process and with a data folder of its own."""
+    with tempfile.TemporaryDirectory() as home, album.blaming(part.__name__):
+        os.environ["PY2048_HOME"] = home
+        set_language(os.environ["LANGUAGE"])
+        part(album)
+    faults.send(album.faults)
 
 
 def main() -> int:
@@ -500,28 +541,33 @@ def main() -> int:
     )
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "looks")
     parser.add_argument("--match", default="", help="take only pictures whose names match")
+    parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument("--design", type=Path, default=ROOT.parent / "shared" / "visual")
     parser.add_argument("--fonts", type=Path, help="a folder of fonts to use besides the system's")
     parser.add_argument("--docs", action="store_true", help="take those of docs/images, into it")
     wish = parser.parse_args()
     if wish.docs:
         wish.match = f"^({'|'.join(IN_DOCS.values())})$"
-    wish.folder.mkdir(parents=True, exist_ok=True)
     if wish.fonts:
-        os.environ["FONTCONFIG_FILE"] = fonts_with(wish.fonts)
-    album, began = Album(wish.folder, wish.match), time.monotonic()
-    for part in (web, window, terminal):
-        with tempfile.TemporaryDirectory() as home:
-            os.environ["PY2048_HOME"] = home
-            if not wish.match or part.__name__ in wish.match or re.match(r"\W", wish.match):
-                part(album)
-    for name, ours in IN_DOCS.items() if wish.docs else ():
-        with Image.open(wish.folder / f"{ours.replace(' ', '_')}.png") as picture:
-            few = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
-        few.save(ROOT / "docs" / "images" / f"{name}.png", optimize=True)
-    page = album.write_page(wish.design)
-    print(f"{album.taken} pictures in {time.monotonic() - began:.0f} s: {page}")
-    return len(album.faults) > 0
+        use_fonts(wish.fonts)
+    os.environ["LANGUAGE"] = wish.language
+    wish.folder.mkdir(parents=True, exist_ok=True)
+    began, faults, running = time.monotonic(), list[str](), {}
+    for part, words in PARTS.items():
+        names = map(" ".join, product([part.__name__], *words))
+        album = Album(wish.folder, {name for name in names if re.search(wish.match, name)})
+        if album.wanted:
+            ours, its = multiprocessing.Pipe()
+            running[part.__name__] = ours, Process(target=take, args=(part, album, its))
+            running[part.__name__][1].start()
+    for name, (ours, process) in running.items():
+        process.join()
+        faults += ours.recv() if ours.poll() else [f"{name} ended with {process.exitcode}"]
+    if wish.docs:
+        keep_in_docs(wish.folder)
+    page = write_page(wish.folder, wish.design, faults)
+    print(f"{time.monotonic() - began:.0f} s, {len(faults)} faults: {page}")
+    return len(faults) > 0
 
 
 if __name__ == "__main__":
