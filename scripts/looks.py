@@ -121,9 +121,10 @@ def rest(_page: Page) -> None:
     """Do nothing."""
 
 
-def press(key: str) -> Callable[[Page], None]:
-    """Return what presses a key."""
-    return lambda page: page.keyboard.press(key)
+def answer(page: Page) -> None:
+    """Answer the puzzle, which leads to a page of its own."""
+    with page.expect_navigation():
+        page.keyboard.press("ArrowUp")
 
 
 def hint(page: Page) -> None:
@@ -151,11 +152,11 @@ PLAY, PUZZLE, OVER = "/?game={middle}", "/puzzle?day=2026-11-20", "/game/{finish
 WEB: dict[str, tuple[str, str, Callable[[Page], object]]] = {
     "fresh": ("", "/", rest), "login": ("", "/account", rest),
     "empty": (NEWCOMER, "/account", rest), "unplayed": (NEWCOMER, f"/player/{NEWCOMER}", rest),
-    "play": (ME, PLAY, rest), "hint": (ME, PLAY, hint), "new": (ME, PLAY, press("n")),
+    "play": (ME, PLAY, rest), "hint": (ME, PLAY, hint), "new": (ME, PLAY, lambda page: page.keyboard.press("n")),
     "menu": (ME, PLAY, lambda page: page.click("#more")), "result": (ME, "/?game={last}", end),
     "review": (ME, OVER, review), "live": (ME, "/game/{watched}", rest),
     "share": (ME, f"{OVER}/share", rest), "daily": (ME, "/daily", rest),
-    "puzzle": (ME, PUZZLE, rest), "answer": (ME, PUZZLE, press("ArrowUp")),
+    "puzzle": (ME, PUZZLE, rest), "answer": (ME, PUZZLE, answer),
     "ranks": (ME, "/leaderboards", rest), "norank": (ME, "/leaderboards?rules=5x5", rest),
     "watch": (ME, "/live", rest), "battles": (ME, "/battle", rest),
     "battle": (ME, "{battle}", rest), "profile": (ME, f"/player/{ME}", rest),
@@ -285,7 +286,6 @@ def visit(
             page.wait_for_selector(".tile")
         deed(page)
         page.wait_for_timeout(300)
-        page.wait_for_load_state("networkidle")  # a deed may lead to another page
         for theme in wanted:
             page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
             page.screenshot(path=album.place(f"{name} {theme}"))
