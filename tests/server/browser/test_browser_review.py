@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date
 
@@ -71,6 +72,19 @@ async def test_the_review_comes_while_one_waits(player: Player, store: Store) ->
     assert await player.page.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
+
+
+async def test_a_review_in_portuguese(arrive: Arrive, store: Store) -> None:
+    """It tells all moves of a mistake, and writes its numbers with a comma."""
+    game, record = finished(store)
+    add_review(store, game, record)
+    reader = await arrive(locale="pt-PT")
+    await reader.page.goto(f"{reader.url}/game/{game}")
+    options = reader.page.locator("#options li")
+    await options.first.wait_for()
+    assert await options.count() > 1
+    assert "melhor" in await reader.text("#options")
+    assert re.fullmatch(r"\d+,\d %", await reader.text(".review-figures .figure"))
 
 
 async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from py2048 import language
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.shared.motion import still
@@ -162,6 +163,16 @@ def test_large_tiles_have_large_digits() -> None:
     )
     assert drawn_cells >= len(list(digit_dots("2048"))) // 2
     assert not any(character.isdigit() for row in drawn(board, 80, 40) for character in row)
+
+
+@pytest.mark.parametrize("code", language.LANGUAGES)
+def test_a_score_is_drawn_as_its_reader_writes_it(code: str) -> None:
+    """What stands between the thousands is a dot or two on the last lines."""
+    with language.use_language(code):
+        dots = set(digit_dots(language.number(1111)))
+    between = {(x, y) for x, y in dots if x in (4, 5)}
+    assert between
+    assert all(y >= 3 for _, y in between)
 
 
 def test_a_pointer_lights_up_one_side() -> None:

@@ -95,7 +95,7 @@ GRADE_TITLES = {
 def badge_of(grade: Grade, share: float) -> str:
     """Return the grade of a move and the share of the chances that it lost: "Blunder -15 %"."""
     title = _(GRADE_TITLES[grade])
-    percent = f"{100 * share:.0f}" if share >= 0.095 else f"{100 * share:.1f}"
+    percent = written(100 * share, 0 if share >= 0.095 else 1)
     return f"{title} \N{MINUS SIGN}{percent} %" if grade.is_mistake else title
 
 

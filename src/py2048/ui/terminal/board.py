@@ -274,19 +274,19 @@ def _growth(length: int, scale: float, gap: int) -> int:
 # Large digits made of dots
 
 _FONT = """
-### .#. ### ### #.# ### ### ### ### ### ..
-#.# ##. ..# ..# #.# #.. #.. ..# #.# #.# ..
-#.# .#. ### .## ### ### ### ..# ### ### ..
-#.# .#. #.. ..# ..# ..# #.# ..# #.# ..# .#
-### ### ### ### ..# ### ### ..# ### ### #.
+### .#. ### ### #.# ### ### ### ### ### .. .
+#.# ##. ..# ..# #.# #.. #.. ..# #.# #.# .. .
+#.# .#. ### .## ### ### ### ..# ### ### .. .
+#.# .#. #.. ..# ..# ..# #.# ..# #.# ..# .# .
+### ### ### ### ..# ### ### ..# ### ### #. #
 """
 _ROWS = [line.split() for line in _FONT.split("\n")[1:-1]]
-_DIGITS = dict(zip(string.digits + ",", zip(*_ROWS, strict=True), strict=True))
+_DIGITS = dict(zip(string.digits + ",.", zip(*_ROWS, strict=True), strict=True))
 DIGIT_HEIGHT = len(_ROWS)
 
 
 def digits_width(text: str) -> int:
-    """Return how many dots wide a number is; a comma stands between thousands."""
+    """Return how many dots wide a number is; a comma or a point stands between thousands."""
     return sum(len(_DIGITS[each][0]) + 1 for each in text) - 1
 
 

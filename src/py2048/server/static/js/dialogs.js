@@ -54,7 +54,7 @@ export class NewGameDialog {
     $("new-warning").hidden = !warning;
     this.#update();
     openDialog("new-dialog");
-    $("new-play").focus();
+    $("new-play").focus({ preventScroll: true });
   }
 
   /** The rules as the server takes them. */

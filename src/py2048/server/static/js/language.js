@@ -6,7 +6,7 @@ const messages = globalThis.messages ?? {};
 
 /** A text, with the values of its {names}. */
 export function _(text, values = {}) {
-  return filled(messages[text] ?? text, values);
+  return filled([messages[text] ?? text].flat()[0], values); // some have a form for many as well
 }
 
 /** The text for `count` things, by the rule of the language. */

@@ -563,8 +563,8 @@ class Table {
     const { target } = rules;
     $("rules-summary").textContent = target ? _("Join equal tiles. Make {target}.", { target }) : rules.summary;
     const kind = mode === "battle" ? this.#rivals?.time : day && _("daily {day}", { day });
-    badge("mode", kind || (mode === "casual" ? "" : mode));
-    badge("category", { plain: "", position: _("from a position") }[category] ?? category);
+    badge("mode", kind || KINDS[mode]);
+    badge("category", KINDS[category]);
     disable("undo", !can_undo);
     disable("redo", !can_redo);
     disable("hint", mode !== "casual" || over);
@@ -610,6 +610,15 @@ const NOT_OURS = ["unknown_game", "not_yours"];
 const CHANGED = _("The board has changed meanwhile.");
 const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
 const NOTHING = { undo: _("There is nothing to undo."), redo: _("There is nothing to redo."), hint: _("The game is over.") };
+
+const KINDS = {
+  ranked: _("ranked"),
+  daily: _("daily"),
+  battle: _("battle"),
+  assisted: _("assisted"),
+  computer: _("with the computer"),
+  position: _("from a position"),
+};
 
 const lost = (why, count) => `${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`;
 
