@@ -20,7 +20,7 @@ from textual.widgets import Static
 from py2048.direction import Direction
 from py2048.language import N_, _, number
 from py2048.ui.shared.actions import UserAction
-from py2048.ui.shared.hints import options_of, way_of
+from py2048.ui.shared.hints import name_of, options_of
 from py2048.ui.shared.screen import CoachStatus, Status, title_of
 from py2048.ui.shared.themes import DEFAULT_THEME, MOTION_MS, Theme
 from py2048.ui.terminal.board import (
@@ -308,10 +308,10 @@ class GameView(Container):
             return Section(2, 5, [muted(_("Hint")), muted(_("? shows the best move"))])
         lines = [muted(_("Quick hint") if self.hint.instead_of else _("Hint"))]
         options = options_of(self.hint)
-        columns = max(len(way_of(each.direction)) for each in options) + 4
+        columns = max(len(name_of(each.direction)) for each in options) + 4
         for option in options:
             is_best = option.direction is self.hint.direction
-            name = f"{ARROWS[option.direction]} {way_of(option.direction)}".ljust(columns)
+            name = f"{ARROWS[option.direction]} {name_of(option.direction).lower()}".ljust(columns)
             strong, light = ("bold $good", "$good") if is_best else ("", "$text-muted")
             lines.append(Content.assemble((name, strong), (option.text, light)))
         return Section(2, 5, lines)
