@@ -152,7 +152,8 @@ PLAY, PUZZLE, OVER = "/?game={middle}", "/puzzle?day=2026-11-20", "/game/{finish
 WEB: dict[str, tuple[str, str, Callable[[Page], object]]] = {
     "fresh": ("", "/", rest), "login": ("", "/account", rest),
     "empty": (NEWCOMER, "/account", rest), "unplayed": (NEWCOMER, f"/player/{NEWCOMER}", rest),
-    "play": (ME, PLAY, rest), "hint": (ME, PLAY, hint), "new": (ME, PLAY, lambda page: page.keyboard.press("n")),
+    "play": (ME, PLAY, rest), "hint": (ME, PLAY, hint),
+    "new": (ME, PLAY, lambda page: page.keyboard.press("n")),
     "menu": (ME, PLAY, lambda page: page.click("#more")), "result": (ME, "/?game={last}", end),
     "review": (ME, OVER, review), "live": (ME, "/game/{watched}", rest),
     "share": (ME, f"{OVER}/share", rest), "daily": (ME, "/daily", rest),
@@ -295,7 +296,7 @@ def visit(
 
 # The window
 
-WINDOW_SIZES = {"small": "320x480+0+0", "usual": "560x800+0+0", "4k": "3840x2160+0+0"}
+WINDOW_SIZES = {"small": "320x480+0+0", "usual": "560x800+0+0", "4k": "3840x2130+0+0"}
 WINDOW = {
     "play": (MIDDLE, "", 0.3), "hint": (MIDDLE, "question", 2.5), "new": (MIDDLE, "n", 0.5),
     "rules": (MIDDLE, "m", 0.5), "help": (MIDDLE, "F1", 0.5), "statistics": (MIDDLE, "i", 1.5),
