@@ -276,7 +276,7 @@ async def test_autoplay(player: Player) -> None:
         "() => +document.getElementById('moves')?.textContent >= 10"
     )
     assert await player.page.locator("#stop").is_visible()
-    assert await player.text("#category") == "computer"
+    assert await player.text("#category") == "with the computer"
     await player.look("autoplay")
     before = len(player.events("moved")) + len(player.events("nothing_moved"))
     await player.press("ArrowLeft")

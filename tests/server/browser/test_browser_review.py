@@ -16,6 +16,7 @@ from tests.server.browser.visiting import Arrive, Player, Server
 from py2048 import Direction, Record
 from py2048.review import review
 from py2048.review.puzzles import daily_puzzle
+from py2048.server.site import reviews as site_reviews
 from py2048.server.site.reviews import VERSION, kept
 from py2048.storage import Store, open_store
 from py2048.storage.schema import reviews
@@ -122,6 +123,25 @@ async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
     await moves_say(guest, int(await item.get_attribute("data-turn") or -1))
     await guest.page.locator("#review-graph").click(position={"x": 2, "y": 20})
     await moves_say(guest, 0)
+
+
+async def test_every_mistake_is_stepped_through(
+    guest: Player, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that are not among the worst, whose boards are listed."""
+    monkeypatch.setattr(site_reviews, "MAX_MISTAKES", 1)
+    game, record = finished(store)
+    add_review(store, game, record)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    wanted = [move.ply - 1 for move in review(record, JUDGE).mistakes]
+    assert len(await places(guest)) < len(wanted)
+    for place in wanted:
+        await moves_say(guest, place)
+        await guest.press("n")
+    await guest.status("No mistake comes after this.")
+    for place in wanted[-2::-1]:
+        await guest.press("p")
+        await moves_say(guest, place)
 
 
 async def test_a_mistake_is_tried_again(guest: Player, store: Store) -> None:

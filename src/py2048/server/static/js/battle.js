@@ -1,12 +1,10 @@
 // The page of a battle: who comes, how it goes, how it ended.
 import { AWAY, Connection, LOGGED_OUT } from "./connection.js";
-import { offerCopy } from "./page.js";
-import { element } from "./cells.js";
+import { $, element } from "./elements.js";
 import { _ } from "./language.js";
 import { check } from "./proof.js";
 import { avatar, Rivals } from "./rivals.js";
 
-const $ = (id) => document.getElementById(id);
 const { battle, stage, rematch, least } = $("battle").dataset;
 let names = null;
 let isLeaving = false; // a form is on its way: reloading the page would stop it
@@ -16,11 +14,24 @@ const connection = new Connection("/ws", {
   lost: () => say(connection.isLoggedOut ? LOGGED_OUT : AWAY),
 });
 const rivals = $("rivals") && new Rivals($("rivals"), say);
-if ($("copy")) offerCopy($("copy"), $("link"), $("status"));
+if ($("copy")) {
+  $("copy").hidden = false;
+  $("copy").addEventListener("click", copy);
+}
 if ($("secret")) check($("commitment").textContent, $("secret").textContent, $("proof"));
 
 function say(text) {
   $("status").textContent = text;
+}
+
+async function copy() {
+  $("link").select();
+  try {
+    await navigator.clipboard.writeText($("link").value);
+    say(_("Copied."));
+  } catch {
+    say(_("Your browser does not copy by itself: the text is marked, press Ctrl+C."));
+  }
 }
 
 addEventListener("submit", () => (isLeaving = true));

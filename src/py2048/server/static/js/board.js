@@ -1,6 +1,7 @@
 // The board as one sees it: tiles that slide, merge, appear and go. It knows no rule: it is told
 // where each tile goes, and a tile is worth what slid into it.
-import { Cells, element } from "./cells.js";
+import { element } from "./elements.js";
+import { _ } from "./language.js";
 import { GROW, LEAN, LIGHT, POP, SLIDE, SWEEP, moves } from "./motion.js";
 
 // A merged tile is under what slides into it, then there at once: its number never vanishes.
@@ -44,8 +45,8 @@ export class BoardView {
   /** The tiles as they are shown, for those who want to compare. */
   get board() {
     const [rows, columns] = this.shape;
-    return Array.from({ length: rows }, (_, row) =>
-      Array.from({ length: columns }, (_, column) => this.#value([row, column])),
+    return Array.from({ length: rows }, (_row, row) =>
+      Array.from({ length: columns }, (_column, column) => this.#value([row, column])),
     );
   }
 
@@ -246,6 +247,68 @@ export class BoardView {
     frame.style.setProperty("--digit-width", digitWidth());
     this.#place.querySelector(".board")?.remove();
     this.#place.prepend(frame);
+  }
+}
+
+/** The board for assistive technology: a grid with rows and cells, whose text is the tile. */
+class Cells {
+  #cells = [];
+  #place = [0, 0];
+
+  /** @param {number} rows @param {number} columns */
+  constructor(rows, columns) {
+    this.grid = element("div", {
+      role: "grid",
+      class: "cells",
+      "aria-label": _("Board, {rows} by {columns}", { rows, columns }),
+      "aria-rowcount": rows,
+      "aria-colcount": columns,
+    });
+    for (let row = 0; row < rows; row++) this.grid.append(this.#row(row, columns));
+    this.#cells[0][0].tabIndex = 0;
+    this.grid.addEventListener("focusin", (event) => this.#entered(event.target));
+  }
+
+  #row(row, columns) {
+    const line = element("div", { role: "row", class: "cell-row", "aria-rowindex": row + 1 });
+    this.#cells[row] = Array.from({ length: columns }, (_cell, column) => {
+      const text = element("span", { class: "hidden" }, _("empty"));
+      const label = { role: "gridcell", class: "cell", tabindex: -1, "aria-colindex": column + 1 };
+      return element("div", label, text);
+    });
+    line.append(...this.#cells[row]);
+    return line;
+  }
+
+  /** Write the tiles into the cells. */
+  show(board) {
+    board.forEach((line, row) =>
+      line.forEach((tile, column) => {
+        const text = this.#cells[row][column].firstChild;
+        const said = tile ? String(tile) : _("empty");
+        if (text.textContent !== said) text.textContent = said;
+      }),
+    );
+  }
+
+  /** Put the focus on the neighbouring cell in a direction. */
+  go(direction) {
+    if (this.grid.contains(document.activeElement)) {
+      const [row, column] = this.#place;
+      const step = { up: [-1, 0], down: [1, 0], left: [0, -1], right: [0, 1] }[direction];
+      const target = this.#cells[row + step[0]]?.[column + step[1]];
+      target?.focus();
+    } else {
+      this.#cells[this.#place[0]][this.#place[1]].focus();
+    }
+  }
+
+  #entered(cell) {
+    const row = this.#cells.findIndex((line) => line.includes(cell));
+    if (row < 0) return;
+    this.#cells[this.#place[0]][this.#place[1]].tabIndex = -1;
+    this.#place = [row, this.#cells[row].indexOf(cell)];
+    cell.tabIndex = 0;
   }
 }
 

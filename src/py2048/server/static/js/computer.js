@@ -1,12 +1,11 @@
 // The computer player: who it is, how fast it plays, and what it thinks of each direction.
-import { element } from "./cells.js";
+import { $ } from "./elements.js";
 import { _, ngettext } from "./language.js";
 import { read, write } from "./settings.js";
+import { WAYS, markEdge, wayLine } from "./ways.js";
 
-const $ = (id) => document.getElementById(id);
 const SPEEDS = [1, 2, 4, 8, 16, 32, 1000];
 const START = 2;
-const SIGNS = { left: "←", up: "↑", down: "↓", right: "→" };
 
 export class Computer {
   #changed;
@@ -50,11 +49,6 @@ export class Computer {
     this.#keep();
   }
 
-  #person() {
-    const people = [...$("player-choice").querySelectorAll("input")];
-    return people.find(({ value }) => value === this.player);
-  }
-
   #keep() {
     write("player", this.player);
     write("speed", $("speed").value);
@@ -63,7 +57,7 @@ export class Computer {
   }
 
   #say() {
-    for (const each of $("player-choice").querySelectorAll("input")) each.checked = each === this.#person();
+    for (const each of $("player-choice").querySelectorAll("input")) each.checked = each.value === this.player;
     $("speed-said").textContent = this.pace;
   }
 }
@@ -71,31 +65,22 @@ export class Computer {
 /** Mark the best direction on the board's edge, and list what the others lose; or show nothing. */
 export function showHint(hint) {
   const best = hint?.direction;
-  if (best) $("board").dataset.best = best;
-  else delete $("board").dataset.best;
+  markEdge(best);
   $("hint-card").classList.toggle("shown", Boolean(best));
   $("hint-card").setAttribute("aria-hidden", String(!best));
   if (!best) return;
   $("reason").textContent = hint.reason || _("What each move loses");
-  $("losses").replaceChildren(...hint.options.map((option) => row(option, best)));
+  const lines = hint.options.map(({ direction, text: lost, share }) =>
+    wayLine(direction, { lost, share, isBest: direction === best }),
+  );
+  $("losses").replaceChildren(...lines);
   $("outlook").textContent = hint.outlook;
 }
-
-function row({ direction, text, share }, best) {
-  const bar = element("span", { class: "bar" });
-  bar.style.setProperty("--share", share);
-  const name = element("span", {}, `${SIGNS[direction]} ${named(direction)}`);
-  const loss = element("span", { class: "loss" }, text);
-  return element("li", { "data-direction": direction, class: direction === best ? "best" : "" }, name, bar, loss);
-}
-
-const named = (direction) =>
-  ({ left: _("Left"), right: _("Right"), up: _("Up"), down: _("Down") })[direction];
 
 /** The coach's word on a move, by what a hint said of its position. */
 export function wordOn(direction, hint) {
   const grade = hint.options.find((option) => option.direction === direction)?.grade;
-  const way = named(hint.direction);
+  const way = WAYS[hint.direction];
   if (direction === hint.direction || grade === "best") return _("That was the best move.");
   if (grade === "good") return _("Good. {way} was a little better.", { way });
   if (grade === "blunder") return _("A blunder: {way} was far better.", { way });

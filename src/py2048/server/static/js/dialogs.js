@@ -1,13 +1,22 @@
 // The dialogs: a new game, and my games in progress.
-import { element } from "./cells.js";
-import { _ } from "./language.js";
-import { grouped } from "./numbers.js";
-import { button } from "./result.js";
+import { $, button, element } from "./elements.js";
+import { _, grouped } from "./language.js";
 import { read, write } from "./settings.js";
 
-const $ = (id) => document.getElementById(id);
 const FIELDS = ["rows", "columns", "start", "spawn", "merging", "scoring", "target"];
 const PAUSE = 200;
+
+/** The kinds of games in words. */
+export const KINDS = {
+  casual: _("casual"),
+  ranked: _("ranked"),
+  daily: _("daily"),
+  battle: _("battle"),
+  assisted: _("assisted"),
+  computer: _("with the computer"),
+  offline: _("offline"),
+  position: _("from a position"),
+};
 
 /** Give the board the focus, so that keys are for it again. */
 export function toBoard() {
@@ -29,9 +38,7 @@ export class NewGameDialog {
   /** @param {(rules: string, mode: string) => void} play starts a game */
   constructor(play) {
     this.#play = play;
-    $("rules").addEventListener("change", () => this.#update());
-    $("own").addEventListener("input", () => this.#update());
-    for (const each of modes()) each.addEventListener("change", () => this.#update());
+    $("new-form").addEventListener("input", () => this.#update());
     $("new-form").addEventListener("submit", (event) => this.#submitted(event));
     this.#fill(read("own-rules"));
   }
@@ -49,7 +56,7 @@ export class NewGameDialog {
   open(warning, game) {
     const known = [...$("rules").options].some((each) => each.value === game?.rules.name);
     if (game) $("rules").value = known ? game.rules.name : "own";
-    for (const each of modes()) each.checked = each.value === (game?.mode ?? this.mode);
+    $("new-form").mode.value = game?.mode ?? this.mode;
     $("new-warning").textContent = warning;
     $("new-warning").hidden = !warning;
     this.#update();
@@ -62,13 +69,9 @@ export class NewGameDialog {
     return $("rules").value === "own" ? ownText() : $("rules").value;
   }
 
-  #chosenMode() {
-    return modes().find((each) => each.checked).value;
-  }
-
   #update() {
     const isOwn = $("rules").value === "own";
-    $("rules-choice").hidden = this.#chosenMode() === "daily";
+    $("rules-choice").hidden = $("new-form").mode.value === "daily";
     $("own").hidden = !isOwn;
     clearTimeout(this.#timer);
     if (isOwn) this.#timer = setTimeout(() => this.#check(), PAUSE);
@@ -96,7 +99,7 @@ export class NewGameDialog {
 
   #submitted(event) {
     if (event.submitter?.value !== "play") return;
-    const mode = this.#chosenMode();
+    const mode = $("new-form").mode.value;
     write("mode", mode);
     if ($("rules").value === "own") write("own-rules", JSON.stringify(ownFields()));
     this.#play(mode === "daily" ? "classic" : this.rules, mode);
@@ -109,10 +112,6 @@ export class NewGameDialog {
       else if ($(`own-${name}`)) $(`own-${name}`).value = value;
     }
   }
-}
-
-function modes() {
-  return [...document.querySelectorAll("#new-form [name=mode]")];
 }
 
 function ownFields() {
@@ -135,35 +134,28 @@ function ownText() {
   return `${name}:${parts.join(",")}`;
 }
 
-/** The dialog that lists my games in progress. */
-export class GamesDialog {
-  #open;
+/**
+ * Show a list of my games in progress, without the one on the table.
+ * @param {(game: string) => void} open takes a game up again
+ */
+export function showGames(games, current, open) {
+  const others = games.filter(({ game }) => game !== current);
+  $("games-list").replaceChildren(...others.map((each) => gameLine(each, open)));
+  $("games-none").hidden = others.length > 0;
+  openDialog("games-dialog");
+}
 
-  /** @param {(game: string) => void} open takes a game up again */
-  constructor(open) {
-    this.#open = open;
-  }
-
-  /** Show a list of games, without the one on the table. */
-  show(games, current) {
-    const others = games.filter(({ game }) => game !== current);
-    $("games-list").replaceChildren(...others.map((each) => this.#line(each)));
-    $("games-none").hidden = others.length > 0;
-    openDialog("games-dialog");
-  }
-
-  #line({ game, rules, mode, score, ply }) {
-    const said = _("{rules}, {mode}: {points} points, {moves} moves", {
-      rules: rules.name,
-      mode,
-      points: grouped(score),
-      moves: grouped(ply),
-    });
-    const choose = button(_("Play on"), () => {
-      $("games-dialog").close();
-      this.#open(game);
-    });
-    choose.setAttribute("aria-label", `${_("Play on")}: ${said}`);
-    return element("li", {}, choose, ` ${said}`);
-  }
+function gameLine({ game, rules, mode, score, ply }, open) {
+  const said = _("{rules}, {mode}: {points} points, {moves} moves", {
+    rules: rules.name,
+    mode: KINDS[mode],
+    points: grouped(score),
+    moves: grouped(ply),
+  });
+  const choose = button(_("Play on"), () => {
+    $("games-dialog").close();
+    open(game);
+  });
+  choose.setAttribute("aria-label", `${_("Play on")}: ${said}`);
+  return element("li", {}, choose, ` ${said}`);
 }

@@ -1,7 +1,5 @@
 // Keys by their place on the keyboard, whatever is printed on them.
 
-export const DIRECTIONS = ["up", "down", "left", "right"];
-
 const MOVES = {
   ArrowUp: "up", KeyW: "up", KeyK: "up",
   ArrowDown: "down", KeyS: "down", KeyJ: "down",

@@ -1,6 +1,5 @@
-// The page's language: English is in the sources; a page in another loads its `messages` before the
-// modules, which `make messages` writes.
-import { grouped } from "./numbers.js";
+// The page's language, and numbers as it writes them: English is in the sources; a page in another
+// loads its `messages` before the modules, which `make messages` writes.
 
 const messages = globalThis.messages ?? {};
 
@@ -15,7 +14,13 @@ export function ngettext(one, many, count, values = {}) {
   return filled(form, { n: grouped(count), ...values });
 }
 
-/** Mark a text of a table, to be translated where it is shown. */
-export const N_ = (text) => text;
-
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+/** A number with its thousands apart. */
+export function grouped(value, digits = 0) {
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return value.toLocaleString(document.documentElement.lang, options);
+}
+
+/** A change with its sign. */
+export const signed = (value) => (value < 0 ? `−${grouped(-value)}` : `+${grouped(value)}`);

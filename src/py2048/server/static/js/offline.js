@@ -1,16 +1,14 @@
 // A casual game that continues while the server is away: what the server does otherwise, and the turns
 // that it verifies when it is back. The server does not know tiles that appear here, so the game counts on
 // no leaderboard.
-import { DIRECTIONS } from "./input.js";
-import { _ } from "./language.js";
-import { signed } from "./numbers.js";
+import { _, signed } from "./language.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { read, write } from "./settings.js";
+import { DIRECTIONS, WAYS } from "./ways.js";
 
 const KEPT = "casual-games";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 const MAX_CHARACTERS = 1000;
-const WAYS = { up: _("Up"), down: _("Down"), left: _("Left"), right: _("Right") };
 
 /** The directions that change a board. */
 export function legalOn(board) {

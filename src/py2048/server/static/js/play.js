@@ -1,22 +1,21 @@
 // The page on which one plays.
-import { element } from "./cells.js";
 import { Computer, showHint, wordOn } from "./computer.js";
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
-import { GamesDialog, NewGameDialog, openDialog, toBoard } from "./dialogs.js";
+import { KINDS, NewGameDialog, openDialog, showGames, toBoard } from "./dialogs.js";
+import { $, button, element, link } from "./elements.js";
 import { keepPage } from "./install.js";
 import { isTaken, meaning, onSwipe } from "./input.js";
-import { _, ngettext } from "./language.js";
+import { _, grouped, ngettext } from "./language.js";
 import { moves as mayMove, toggleMotion } from "./motion.js";
-import { grouped } from "./numbers.js";
 import { OfflineGame } from "./offline.js";
-import { ResultDialog, button, link } from "./result.js";
 import { ActionQueue, MOST } from "./queue.js";
+import { ResultDialog } from "./result.js";
 import { Scene } from "./scene.js";
+import { fetched } from "./server.js";
 import { read, write } from "./settings.js";
 import { spoken } from "./speech.js";
 import { nextTheme } from "./page.js";
 
-const $ = (id) => document.getElementById(id);
 const SLOW = 1000;
 const LOST = 5000;
 const LEFT = 250;
@@ -35,7 +34,6 @@ class Table {
   #coached = null; // what a hint said of the board on the table
   #pause = 0;
   #wantsHint = false;
-  #steps = Number(read("steps", "0"));
 
   constructor() {
     this.offline = new OfflineGame();
@@ -44,10 +42,8 @@ class Table {
       do: (command) => this.do(command),
       move: (direction) => this.move(direction),
       leave: (address) => this.leave(address),
-      toBoard,
     });
     this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
-    this.games = new GamesDialog((game) => this.connection.send({ type: "open", game }));
     this.computer = new Computer(() => {
       if (this.#autoplay) this.#letPlay(this.computer.player);
       if (!$("menu-dialog").open) this.#announce(this.computer.pace);
@@ -106,7 +102,7 @@ class Table {
     pad: () => showPad(document.querySelector(".pad").hidden),
     faster: () => this.computer.changeSpeed(1),
     slower: () => this.computer.changeSpeed(-1),
-    theme: () => this.#announce(_("Theme: {theme}.", { theme: nextTheme($("theme")) })),
+    theme: () => this.#announce(_("Theme: {theme}.", { theme: nextTheme() })),
     motion: () => {
       this.#announce(toggleMotion() ? _("Animation on.") : _("Animation off."));
       press("motion", mayMove());
@@ -160,7 +156,6 @@ class Table {
     this.result.lower();
     const message = this.offline.play(direction);
     this.scene.events(message);
-    this.#learn(message.events);
     this.#render();
     if (message.events[0].kind === "moved") this.scene.note(this.#away(), "warn");
     this.#ended(message.events);
@@ -200,7 +195,7 @@ class Table {
       this.#announce(lost(message, length), "warn");
     }
     if (NOT_OURS.includes(reason)) this.#beginAnew();
-    else this.connection.send({ type: "open", game: game.game });
+    else this.#open(game.game);
   }
 
   #cannot(why) {
@@ -270,16 +265,8 @@ class Table {
     }, PAUSE);
   }
 
-  // Whoever has made a few moves knows how the tiles slide.
-  #learn(events) {
-    if (this.#steps >= LESSONS || !events.some(({ kind }) => kind === "moved")) return;
-    write("steps", String(++this.#steps));
-    teach(this.#steps < LESSONS);
-  }
-
   // Say what the coach thinks of a move, if it had looked at the board.
   #judge(events) {
-    this.#learn(events);
     const turns = events.filter(({ motions }) => motions);
     if (!turns.length) return;
     const word = this.#coached && turns[0].kind === "moved" ? wordOn(turns[0].direction, this.#coached) : "";
@@ -287,6 +274,10 @@ class Table {
     if (!this.#isCoached) return;
     this.#showCoach(word || _("A word after each move"));
     if (word) this.scene.speech.say(word);
+  }
+
+  #open(game) {
+    this.connection.send({ type: "open", game });
   }
 
   #letPlay(player) {
@@ -314,7 +305,7 @@ class Table {
       hint: () => this.#hinted(message),
       compiling: () => message.game === this.game?.game && this.scene.note(message.say),
       autoplay: () => message.game === this.game?.game && this.#autoplayed(message.player),
-      games: () => this.games.show(message.games, this.game?.game),
+      games: () => showGames(message.games, this.game?.game, (game) => this.#open(game)),
       refused: () => this.#refused(message),
       battle: () => this.#rivals?.show(message),
     };
@@ -338,7 +329,7 @@ class Table {
     const mode = ["daily", "ranked"].find((name) => name === wish.get("new"));
     const rules = (mode === "ranked" && wish.get("rules")) || "classic";
     if (!unsent && !shown && mode) this.start(rules, mode);
-    else if (game) this.connection.send({ type: "open", game });
+    else if (game) this.#open(game);
     else this.start("classic", this.newGame.mode === "daily" ? "casual" : this.newGame.mode);
   }
 
@@ -384,9 +375,9 @@ class Table {
   // What stands beside the board comes when the board is there.
   async #lookBeside() {
     const rules = encodeURIComponent(this.game.rules.text);
-    const answer = await fetch(`/today?rules=${rules}`).catch(() => null); // no connection
-    if (!answer?.ok) return;
-    $("today").innerHTML = await answer.text();
+    const fresh = await fetched(`/today?rules=${rules}`);
+    if (!fresh) return;
+    $("today").replaceChildren(...fresh.body.childNodes);
     const { days } = document.querySelector(".streak").dataset;
     $("streak-chip").hidden = !days;
     $("streak-chip").lastElementChild.textContent = days ?? "";
@@ -532,7 +523,7 @@ class Table {
     this.queue.pause();
     this.offline.forget();
     this.scene.game = null;
-    if (this.#current) this.connection.send({ type: "open", game: this.#current });
+    if (this.#current) this.#open(this.#current);
     else this.start("classic", "casual");
     this.#current = null;
   }
@@ -563,7 +554,7 @@ class Table {
     const { target } = rules;
     $("rules-summary").textContent = target ? _("Join equal tiles. Make {target}.", { target }) : rules.summary;
     const kind = mode === "battle" ? this.#rivals?.time : day && _("daily {day}", { day });
-    badge("mode", kind || KINDS[mode]);
+    badge("mode", kind || (mode === "casual" ? "" : KINDS[mode]));
     badge("category", KINDS[category]);
     disable("undo", !can_undo);
     disable("redo", !can_redo);
@@ -571,6 +562,9 @@ class Table {
     disable("auto", mode !== "casual" || over);
     for (const id of ["coach", "coach-line"]) disable(id, mode !== "casual");
     $("next").replaceChildren(_("Next:"), " ", element("strong", {}, String(2 * Math.max(...this.game.board.flat()))));
+    // Whoever has made a few moves knows how the tiles slide.
+    if (!read("steps") && this.game.ply >= LESSONS) write("steps", LESSONS);
+    document.querySelector(".play").classList.toggle("first-steps", !read("steps"));
     $("permanent").href = `/game/${game}`;
     document.title = over ? "2048" : `${grouped(this.game.score)} · 2048`;
   }
@@ -611,15 +605,6 @@ const CHANGED = _("The board has changed meanwhile.");
 const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
 const NOTHING = { undo: _("There is nothing to undo."), redo: _("There is nothing to redo."), hint: _("The game is over.") };
 
-const KINDS = {
-  ranked: _("ranked"),
-  daily: _("daily"),
-  battle: _("battle"),
-  assisted: _("assisted"),
-  computer: _("with the computer"),
-  position: _("from a position"),
-};
-
 const lost = (why, count) => `${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`;
 
 function badge(id, text) {
@@ -642,10 +627,6 @@ function showPad(is) {
   write("pad", is ? "on" : "");
   document.querySelector(".pad").hidden = !is;
   press("pad-line", is);
-}
-
-function teach(is) {
-  document.querySelector(".play").classList.toggle("first-steps", is);
 }
 
 // Within reach of the console and of the tests; the server believes nothing that is done with it.
@@ -685,6 +666,5 @@ $("permanent").addEventListener("click", (event) => {
   table.leave(event.currentTarget.href);
 });
 showPad(read("pad") === "on");
-teach(read("steps", "0") < LESSONS);
 press("motion", mayMove());
 keepPage();

@@ -1,12 +1,13 @@
 // The page of a puzzle: keys that slide tiles elsewhere press its buttons; days solved in a row.
+import { $ } from "./elements.js";
 import { isTaken, meaning } from "./input.js";
 import { ngettext } from "./language.js";
 import { read, write } from "./settings.js";
 
 const DAY = 86_400_000;
-const form = document.getElementById("puzzle");
-const answer = document.getElementById("answer");
-const chip = document.getElementById("puzzle-streak");
+const form = $("puzzle");
+const answer = $("answer");
+const chip = $("puzzle-streak");
 
 document.addEventListener("keydown", (event) => {
   const move = isTaken(event) ? null : meaning(event)?.move;

@@ -1,63 +1,43 @@
 // The page of a finished game: go through it move by move.
 import { BoardView } from "./board.js";
+import { $ } from "./elements.js";
 import { isTaken } from "./input.js";
 import { toggleMotion } from "./motion.js";
-import { _ } from "./language.js";
-import { grouped } from "./numbers.js";
+import { _, grouped } from "./language.js";
 import { check } from "./proof.js";
 import { ReviewSteps } from "./review.js";
 import { rise } from "./scene.js";
+import { Pages } from "./server.js";
 import { Speech, spoken } from "./speech.js";
 
-const PAGE = 256;
-
-/** The turns of a finished game, fetched in pages as they are needed. */
-class Turns {
-  #address;
-  #pages = new Map();
-
+/** The turns of a finished game. */
+class Turns extends Pages {
   /** @param {string} game the game's id */
   constructor(game) {
-    this.#address = `/api/games/${encodeURIComponent(game)}/turns`;
+    super(`/api/games/${encodeURIComponent(game)}/turns`);
     this.total = 0;
   }
 
   /** The position after `index` turns: `{board, score}`. */
   async position(index) {
-    if (index === 0) return { board: (await this.#page(0)).start, score: 0 };
-    return this.turn(index - 1);
+    if (index > 0) return this.turn(index - 1);
+    const { page } = await this.#page(0);
+    return { board: page.start, score: 0 };
   }
 
   /** The turn that was played after `index` turns, with the board and the score after it. */
   async turn(index) {
-    const page = await this.#page(Math.floor(index / PAGE));
-    return { ...page.turns[index % PAGE], millis: page.times[index % PAGE] ?? 0 };
+    const { page, at } = await this.#page(index);
+    return { ...page.turns[at], millis: page.times[at] ?? 0 };
   }
 
-  #page(number) {
-    if (!this.#pages.has(number)) {
-      const page = this.#fetch(number);
-      page.catch(() => this.#pages.delete(number));
-      this.#pages.set(number, page);
-    }
-    return this.#pages.get(number);
-  }
-
-  async #fetch(number) {
-    const answer = await fetch(`${this.#address}?from=${number * PAGE}&limit=${PAGE}`);
-    if (answer.status === 429) {
-      const seconds = Number(answer.headers.get("Retry-After")) || 1;
-      await new Promise((done) => setTimeout(done, 1000 * seconds));
-      return this.#fetch(number);
-    }
-    if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
-    const page = await answer.json();
-    this.total = page.total;
-    return page;
+  async #page(index) {
+    const found = await this.at(index);
+    this.total = found.page.total;
+    return found;
   }
 }
 
-const $ = (id) => document.getElementById(id);
 const JUMP = 10;
 const MAX_WAIT_MS = 3000;
 
@@ -138,26 +118,13 @@ class Replay {
 
   /** Run through the game, or stop. */
   async toggle() {
-    if (this.isRunning) {
-      this.#run(false);
-      return;
-    }
-    if (this.index >= this.turns.total) await this.seek(0);
-    this.#run(true);
+    if (!this.isRunning && this.index >= this.turns.total) await this.seek(0);
+    this.run(!this.isRunning);
     this.#tick();
   }
 
-  /** Stop running. */
-  stop() {
-    this.#run(false);
-  }
-
-  /** Read the board aloud. */
-  read() {
-    this.speech.announce(spoken(this.board));
-  }
-
-  #run(is) {
+  /** Run on by itself, or stop. */
+  run(is) {
     clearTimeout(this.#timer);
     $("run").setAttribute("aria-pressed", String(is));
     $("run-said").textContent = is ? _("Pause") : _("Play");
@@ -165,10 +132,7 @@ class Replay {
 
   async #tick() {
     if (!this.isRunning) return;
-    if (!(await this.forward())) {
-      this.#run(false);
-      return;
-    }
+    if (!(await this.forward())) this.run(false);
     const next = this.index < this.turns.total ? await this.turns.turn(this.index) : null;
     if (this.isRunning) this.#timer = setTimeout(() => this.#tick(), this.#wait(next));
   }
@@ -197,7 +161,7 @@ const replay = new Replay($("game").dataset.game);
 
 function by(act) {
   return async () => {
-    replay.stop();
+    replay.run(false);
     await attempt(act);
   };
 }
@@ -207,7 +171,7 @@ async function attempt(act) {
     $("status").textContent = "";
     await act();
   } catch {
-    replay.stop();
+    replay.run(false);
     $("status").textContent = _("The server is away; try again in a moment.");
   }
 }
@@ -220,12 +184,15 @@ const acts = {
   run: () => attempt(() => replay.toggle()),
   jumpBack: by(() => replay.jump(-JUMP)),
   jumpForward: by(() => replay.jump(JUMP)),
-  read: () => replay.read(),
-  motion: () => toggleMotion(),
+  read: () => replay.speech.announce(spoken(replay.board)),
+  motion: toggleMotion,
+  next: () => $("next-mistake").click(),
+  previous: () => $("previous-mistake").click(),
 };
 const KEYS = {
   Home: "first", ArrowLeft: "back", ArrowRight: "forward", End: "last", Space: "run",
   PageUp: "jumpBack", PageDown: "jumpForward", KeyB: "read", KeyX: "motion",
+  KeyN: "next", KeyP: "previous",
 };
 
 for (const name of ["first", "back", "forward", "last", "run"]) {
@@ -246,7 +213,7 @@ document.addEventListener("keydown", (event) => {
 
 const steps = new ReviewSteps(replay, $("game").dataset.game, by);
 replay.placed = (index) => steps.mark(index);
-attempt(() => replay.seek(steps.first));
+attempt(async () => replay.seek(await steps.first()));
 if ($("commitment") && $("secret").textContent) {
   check($("commitment").textContent, $("secret").textContent, $("proof"));
 }

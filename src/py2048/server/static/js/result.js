@@ -1,8 +1,10 @@
 // What the end of a game shows, in a dialog over the board: the server's answer, or a few words.
-import { element } from "./cells.js";
+import { toBoard } from "./dialogs.js";
+import { element } from "./elements.js";
 import { onSwipe } from "./input.js";
 import { _ } from "./language.js";
 import { WAIT, moves } from "./motion.js";
+import { fetched } from "./server.js";
 import { share } from "./share.js";
 
 const PATIENCE = 1500; // with a server that is slow to answer
@@ -17,7 +19,7 @@ export class ResultDialog {
 
   /**
    * @param {{do: (command: string) => void, leave: (address: string) => void,
-   *          move: (direction: string) => void, toBoard: () => void}} act what its buttons do
+   *          move: (direction: string) => void}} act what its buttons do
    */
   constructor(act) {
     this.#act = act;
@@ -66,7 +68,7 @@ export class ResultDialog {
   async end({ game: id, can_undo }, content, soon) {
     const game = this.#next();
     const address = `/game/${encodeURIComponent(id)}/result`;
-    const answer = asked(address, "POST");
+    const answer = fetched(address, { method: "POST" });
     if (soon && moves()) await pause(WAIT);
     const found = await Promise.race([answer, pause(PATIENCE)]);
     if (game !== this.#game) return;
@@ -74,11 +76,11 @@ export class ResultDialog {
       this.raise(content, false);
       return;
     }
-    this.#show(soon, ...found.childNodes);
+    this.#show(soon, ...found.body.childNodes);
     for (const undo of this.#dialog.querySelectorAll("[data-do=undo]")) undo.hidden = !can_undo;
     for (let wait = LOOK; this.#pending; wait *= SLOWER) {
       await pause(wait);
-      const fresh = game === this.#game && (await asked(address, "GET"));
+      const fresh = game === this.#game && (await fetched(address));
       if (!fresh || game !== this.#game) return;
       for (const part of [".result-figures", "[href$='#review']"]) {
         this.#dialog.querySelector(part).replaceWith(fresh.querySelector(part));
@@ -91,7 +93,7 @@ export class ResultDialog {
     const wasOpen = this.#dialog.open;
     this.#next(false);
     this.#dialog.close();
-    if (wasOpen) this.#act.toBoard();
+    if (wasOpen) toBoard();
   }
 
   get #pending() {
@@ -127,25 +129,3 @@ export class ResultDialog {
 }
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
-
-// A part of a page from the server; null if it cannot be had.
-async function asked(address, method) {
-  try {
-    const answer = await fetch(address, { method });
-    return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html").body : null;
-  } catch {
-    return null;
-  }
-}
-
-/** A button that does something. */
-export function button(label, act, kind = "") {
-  const made = element("button", { type: "button", class: kind }, label);
-  made.addEventListener("click", act);
-  return made;
-}
-
-/** A link that looks like a button. */
-export function link(label, address, kind = "") {
-  return element("a", { href: address, class: `button ${kind}` }, label);
-}

@@ -1,19 +1,18 @@
 // The review of a finished game: wait for it, step through its mistakes, say what each move lost, and
 // let one try again.
-import { isTaken, meaning, onSwipe } from "./input.js";
-import { _ } from "./language.js";
-import { grouped } from "./numbers.js";
+import { $ } from "./elements.js";
+import { meaning, onSwipe } from "./input.js";
+import { _, grouped } from "./language.js";
+import { Pages, fetched } from "./server.js";
+import { WAYS, markEdge, wayLine } from "./ways.js";
 
-const $ = (id) => document.getElementById(id);
 const PAUSE = 1500;
-const PAGE = 256;
 const PARTS = ["review", "graph-card", "review-more"];
-const ARROWS = { up: "↑", down: "↓", left: "←", right: "→" };
 
 export class ReviewSteps {
   #replay;
   #address;
-  #pages = new Map();
+  #pages;
   #move = null;
   #isTrying = false;
 
@@ -25,38 +24,33 @@ export class ReviewSteps {
   constructor(replay, game, by) {
     this.#replay = replay;
     this.#address = `/api/games/${encodeURIComponent(game)}/review`;
+    this.#pages = new Pages(this.#address);
     $("previous-mistake").addEventListener("click", by(() => this.#step(-1)));
     $("next-mistake").addEventListener("click", by(() => this.#step(1)));
     $("try").addEventListener("click", by(async () => this.#ask(true)));
     $("tries").addEventListener("click", ({ target }) => this.#answer(target.dataset.direction));
     onSwipe($("board"), (direction) => this.#answer(direction), () => null);
-    document.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.altKey || event.metaKey || isTaken(event)) return;
-      if (event.code === "KeyN") $("next-mistake").click();
-      if (event.code === "KeyP") $("previous-mistake").click();
-    });
     this.by = by;
     this.#offer();
   }
 
   /** Where to begin: at the first mistake. */
-  get first() {
-    return Number(this.#mistakes[0]?.dataset.turn ?? 0);
+  async first() {
+    if (!this.#isDone) return 0;
+    await this.#replay.turns.position(0); // tells how many there are
+    return (await this.#mistake(0, 1)) ?? 0;
   }
 
   /** Mark a place of the replay in the graph, in the list and on the board. */
   mark(index) {
-    this.#ask(false);
     this.#show(null);
     const graph = $("review-graph");
     if (!graph) return;
     const last = lastOf(graph);
     $("review-cursor").style.left = `${(100 * Math.min(index, last)) / last}%`;
     $("review-cursor").hidden = false;
-    for (const item of this.#mistakes) {
-      if (Number(item.dataset.turn) === index) item.setAttribute("aria-current", "true");
-      else item.removeAttribute("aria-current");
-    }
+    document.querySelector(".mistakes > [aria-current]")?.removeAttribute("aria-current");
+    itemOf(index)?.setAttribute("aria-current", "true");
     this.#find(index).then((move) => {
       if (this.#replay.index === index && move) this.#show(move);
     });
@@ -72,20 +66,20 @@ export class ReviewSteps {
     return true;
   }
 
-  get #mistakes() {
-    const turn = ({ dataset }) => Number(dataset.turn);
-    return [...document.querySelectorAll(".mistakes > li")].sort((a, b) => turn(a) - turn(b));
+  get #isDone() {
+    return $("review")?.dataset.state === "done";
   }
 
   // What the section offers in its present state.
   #offer() {
     const { state } = $("review")?.dataset ?? {};
     if (state === "waiting" || state === "running") setTimeout(() => this.#look(), PAUSE);
-    for (const id of ["previous-mistake", "next-mistake"]) $(id).hidden = !this.#mistakes.length;
-    for (const item of this.#mistakes) {
+    const items = document.querySelectorAll(".mistakes > li");
+    for (const id of ["previous-mistake", "next-mistake"]) $(id).hidden = !items.length;
+    for (const item of items) {
       const button = item.querySelector(".show");
       button.hidden = false;
-      button.addEventListener("click", this.by(() => this.#visit(item)));
+      button.addEventListener("click", this.by(() => this.#visit(Number(item.dataset.turn), true)));
     }
     const go = (event) => event.buttons && this.by(() => this.#point(event))();
     $("review-graph")?.addEventListener("pointerdown", go);
@@ -93,13 +87,9 @@ export class ReviewSteps {
   }
 
   async #look() {
-    try {
-      const answer = await fetch(`${this.#address}?limit=1`);
-      if (answer.ok) await this.#progress(await answer.json());
-      else setTimeout(() => this.#look(), PAUSE * 4);
-    } catch {
-      setTimeout(() => this.#look(), PAUSE * 4);
-    }
+    const answer = await fetch(`${this.#address}?limit=1`).catch(() => null); // no connection
+    if (answer?.ok) await this.#progress(await answer.json());
+    else setTimeout(() => this.#look(), PAUSE * 4);
   }
 
   async #progress({ state, ahead, done, total }) {
@@ -117,41 +107,46 @@ export class ReviewSteps {
   }
 
   async #renew() {
-    const page = await (await fetch(location.pathname)).text();
-    const fresh = new DOMParser().parseFromString(page, "text/html");
+    const fresh = await fetched(location.pathname);
+    if (!fresh) {
+      setTimeout(() => this.#look(), PAUSE * 4);
+      return;
+    }
     for (const id of PARTS) $(id).replaceWith(fresh.getElementById(id));
     this.#offer();
     const { index } = this.#replay;
-    if (index === 0 && this.first) await this.by(() => this.#replay.seek(this.first))();
+    const first = index || (await this.first());
+    if (first !== index) await this.by(() => this.#replay.seek(first))();
     else this.mark(index);
-    if ($("review").dataset.state === "done") this.#replay.speech.announce(_("The review is there."));
+    if (this.#isDone) this.#replay.speech.announce(_("The review is there."));
   }
 
   // The move that was played at a place of the replay, if it is reviewed.
   async #find(turn) {
-    if ($("review").dataset.state !== "done") return null;
-    const number = Math.floor(turn / PAGE);
-    if (!this.#pages.has(number)) {
-      const page = fetch(`${this.#address}?from=${number * PAGE}&limit=${PAGE}`).then((answer) =>
-        answer.ok ? answer.json() : Promise.reject(new Error(answer.status)),
-      );
-      page.catch(() => this.#pages.delete(number));
-      this.#pages.set(number, page);
-    }
+    if (!this.#isDone) return null;
     try {
-      const { moves, total } = await this.#pages.get(number);
+      const { page, at } = await this.#pages.at(turn);
       // Where attempts that moved nothing count, places and moves have other numbers.
-      return total === this.#replay.turns.total ? moves[turn % PAGE] : null;
+      return page.total === this.#replay.turns.total ? page.moves[at] : null;
     } catch {
       return null; // the board is there all the same
     }
   }
 
-  // Say what is known of a move.
+  // The place of the next mistake from a place on; null if none comes.
+  async #mistake(from, by) {
+    for (let turn = from; turn >= 0 && turn < this.#replay.turns.total; turn += by) {
+      const move = await this.#find(turn);
+      if (move ? isMistake(move) : itemOf(turn)) return turn;
+    }
+    return null;
+  }
+
+  // Say what is known of a move; null if nothing is.
   #show(move) {
     this.#ask(false);
     this.#move = move;
-    const mistake = move && !["best", "good"].includes(move.grade);
+    const mistake = move !== null && isMistake(move);
     const badge = $("badge");
     badge.hidden = !move;
     badge.textContent = move?.badge ?? "";
@@ -160,32 +155,23 @@ export class ReviewSteps {
     $("why").textContent = move?.why ?? "";
     $("try").hidden = !mistake;
     $("options").replaceChildren(...(move ? ranked(move).map((way) => this.#option(way)) : []));
-    if (move) $("board").dataset.best = move.best;
-    else delete $("board").dataset.best;
-    if (mistake) $("board").dataset.played = move.played;
-    else delete $("board").dataset.played;
+    markEdge(move?.best, mistake && move.played);
     this.#weigh(move);
   }
 
   #option(way) {
     const { value, losses, played, best } = this.#move;
     const worst = Math.max(...Object.values(losses), Math.abs(value) / 10) || 1;
-    const item = document.createElement("li");
-    item.innerHTML = '<span></span><span class="bar"></span><span class="number"></span>';
-    const [name, bar, number] = item.children;
-    name.textContent = ARROWS[way];
-    name.setAttribute("role", "img");
-    name.setAttribute("aria-label", NAMES()[way]);
-    bar.style.setProperty("--share", 1 - (0.6 * losses[way]) / worst); // what differs is to be seen
-    number.textContent = way === best ? _("best") : this.#loss(way);
-    if (way === played && way !== best) item.setAttribute("aria-current", "true");
-    return item;
+    return wayLine(way, {
+      lost: way === best ? _("best") : this.#loss(way),
+      share: 1 - (0.6 * losses[way]) / worst, // what differs is to be seen
+      isPlayed: way === played && way !== best,
+    });
   }
 
   #loss(way) {
-    const lost = this.#move.losses[way];
-    const shown = $("review-graph").dataset.unit === "chance" ? `${(100 * lost).toFixed(1)} %` : grouped(lost);
-    return shown === "0" || shown === "0.0 %" ? _("as good") : `−${shown}`;
+    const shown = amount(this.#move.losses[way]);
+    return shown === amount(0) ? _("as good") : `−${shown}`;
   }
 
   // The bar beside the board, and the line over the graph.
@@ -198,8 +184,7 @@ export class ReviewSteps {
     bar.classList.toggle("low", percent < 6);
     bar.lastElementChild.textContent = move ? percent : "";
     const after = move && move.value - move.losses[move.played];
-    const shown = (value) => (graph.dataset.unit === "chance" ? `${(100 * value).toFixed(1)} %` : grouped(value));
-    const values = move && { ply: grouped(move.ply), before: shown(move.value), after: shown(after) };
+    const values = move && { ply: grouped(move.ply), before: amount(move.value), after: amount(after) };
     $("graph-said").textContent = move ? _("move {ply} · {before} → {after}", values) : "";
   }
 
@@ -209,11 +194,10 @@ export class ReviewSteps {
     $("tries").hidden = !is;
     $("options").hidden = is;
     if (!is) return;
-    delete $("board").dataset.best;
-    delete $("board").dataset.played;
+    markEdge();
     $("badge").hidden = $("try").hidden = true;
     $("headline").textContent = _("Your move.");
-    $("why").textContent = _("You went {way}. Find a better one.", { way: NAMES()[this.#move.played].toLowerCase() });
+    $("why").textContent = _("You went {way}. Find a better one.", { way: WAYS[this.#move.played].toLowerCase() });
     this.#replay.speech.say(_("Your move."));
     $("tries").querySelector("button").focus();
   }
@@ -221,7 +205,7 @@ export class ReviewSteps {
   #answer(way) {
     if (!this.#isTrying || !way) return;
     const move = this.#move;
-    const words = { move: NAMES()[way], best: NAMES()[move.best] };
+    const words = { move: WAYS[way], best: WAYS[move.best] };
     if (!(way in move.losses)) {
       this.#replay.view.lean(way);
       this.#say(_("Nothing moves that way."));
@@ -239,20 +223,17 @@ export class ReviewSteps {
   }
 
   async #step(by) {
-    const place = this.#replay.index;
-    const turn = (item) => Number(item.dataset.turn);
-    const item =
-      by > 0
-        ? this.#mistakes.find((each) => turn(each) > place)
-        : this.#mistakes.findLast((each) => turn(each) < place);
-    if (item) await this.#visit(item, false);
+    const turn = await this.#mistake(this.#replay.index + by, by);
+    if (turn !== null) await this.#visit(turn);
     else this.#say(by > 0 ? _("No mistake comes after this.") : _("No mistake comes before this."));
   }
 
-  async #visit(item, scroll = true) {
-    await this.#replay.seek(Number(item.dataset.turn));
+  async #visit(turn, scroll = false) {
+    await this.#replay.seek(turn);
     if (scroll) $("board").scrollIntoView({ block: "center" });
-    this.#replay.speech.announce(item.querySelector(".verdict").textContent);
+    const move = await this.#find(turn);
+    const said = move && [move.badge, move.headline, move.why].join(" ");
+    this.#replay.speech.announce(said ?? itemOf(turn).querySelector(".verdict").textContent);
   }
 
   // Go to the place of the graph that was pointed at.
@@ -268,11 +249,17 @@ export class ReviewSteps {
   }
 }
 
-const NAMES = () => ({ up: _("Up"), down: _("Down"), left: _("Left"), right: _("Right") });
+const isMistake = ({ grade }) => !["best", "good"].includes(grade);
+
+// What is said of a place in the list of the worst mistakes.
+const itemOf = (turn) => document.querySelector(`.mistakes > [data-turn="${turn}"]`);
 
 // The directions, the best first.
 const ranked = ({ losses, best }) =>
   Object.keys(losses).sort((a, b) => (b === best) - (a === best) || losses[a] - losses[b]);
+
+const amount = (value) =>
+  $("review-graph").dataset.unit === "chance" ? `${grouped(100 * value, 1)} %` : grouped(value);
 
 // The place of the replay at the right end of the graph.
 const lastOf = (graph) => Math.max(Number(graph.dataset.last), 1);

@@ -1,14 +1,13 @@
 // How a battle goes: the time, and everybody's score and board.
 import { rank } from "./board.js";
-import { element } from "./cells.js";
-import { _ } from "./language.js";
-import { grouped } from "./numbers.js";
+import { $, element } from "./elements.js";
+import { _, grouped } from "./language.js";
 import { spoken } from "./speech.js";
 
 const TICK = 250;
 const MINUTE = 60_000;
 /** Whether this is the page of the battle, where one's own board is among the others. */
-const isPage = Boolean(document.getElementById("battle"));
+const isPage = Boolean($("battle"));
 
 export class Rivals {
   #place;
@@ -32,7 +31,6 @@ export class Rivals {
     this.#place = place;
     this.#announce = announce;
     this.#ticked = ticked;
-    addStyle(new URL("../css/battle.css", import.meta.url).pathname);
     if (!isPage) place.replaceChildren(element("h2", {}, _("Battle")));
     place.append(this.#time, this.#list, this.#end);
   }
@@ -98,11 +96,6 @@ export class Rivals {
     this.#said.add(text);
     this.#announce(text);
   }
-}
-
-function addStyle(address) {
-  if (document.querySelector(`link[href^="${address}"]`)) return;
-  document.head.append(element("link", { rel: "stylesheet", href: address }));
 }
 
 function clock(ms) {

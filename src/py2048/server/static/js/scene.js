@@ -1,13 +1,12 @@
 // A game on the screen: board, scores, badges and messages, for players and those who watch.
 import { BoardView } from "./board.js";
-import { _ } from "./language.js";
+import { $, element } from "./elements.js";
+import { _, grouped, signed } from "./language.js";
 import { RISE, moves } from "./motion.js";
-import { grouped, signed } from "./numbers.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { Speech } from "./speech.js";
 
 const SHINES = 128;
-const $ = (id) => document.getElementById(id);
 
 export class Scene {
   #ahead = null;
@@ -140,8 +139,7 @@ export function rise(points) {
   const place = $("rise");
   place.textContent = moves() ? "" : signed(points);
   if (!moves()) return;
-  const up = document.createElement("span");
-  up.textContent = signed(points);
+  const up = element("span", {}, signed(points));
   place.append(up);
   const frames = [
     { translate: "0 0.25rem", opacity: 0 },

@@ -1,5 +1,5 @@
 // Sharing a finished game: the picture and the text to the device, or the text to the clipboard.
-import { element } from "./cells.js";
+import { $, element } from "./elements.js";
 import { _ } from "./language.js";
 
 /**
@@ -37,5 +37,5 @@ async function withPicture(text, address) {
 
 for (const button of document.querySelectorAll("main [data-share]")) {
   button.hidden = false;
-  button.addEventListener("click", () => share(button, document.getElementById("shared")));
+  button.addEventListener("click", () => share(button, $("shared")));
 }

@@ -1,5 +1,6 @@
 // What screen readers say. Many events in a moment are one sentence: the latest; what matters is
 // always said.
+import { element } from "./elements.js";
 import { _ } from "./language.js";
 
 const PAUSE = 250;
@@ -39,9 +40,7 @@ export class Speech {
   }
 
   #append(text) {
-    const line = document.createElement("p");
-    line.textContent = text;
-    this.#region.append(line);
+    this.#region.append(element("p", {}, text));
     while (this.#region.children.length > KEPT) this.#region.firstChild.remove();
   }
 }

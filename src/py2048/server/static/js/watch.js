@@ -1,12 +1,12 @@
 // The page of a game in progress, which shows each move as it is made.
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
+import { $, button } from "./elements.js";
 import { _ } from "./language.js";
-import { button } from "./result.js";
 import { Scene } from "./scene.js";
 
 const SETTLED = 400;
 
-const id = document.getElementById("game").dataset.game;
+const id = $("game").dataset.game;
 const scene = new Scene();
 let isLost = true;
 
@@ -45,8 +45,8 @@ function shown(state) {
 function over() {
   const replay = button(_("See the replay"), settle, "primary");
   scene.note(`${_("The game is over.")} `);
-  document.getElementById("status").append(replay);
-  document.getElementById("status").removeAttribute("aria-hidden");
+  $("status").append(replay);
+  $("status").removeAttribute("aria-hidden");
 }
 
 // A game that can be undone becomes a record when its player has left it.
