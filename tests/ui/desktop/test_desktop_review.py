@@ -13,6 +13,7 @@ from py2048.session import Session, open_session
 from py2048.ui.desktop.board_windows import PracticeWindow, ReviewWindow
 from py2048.ui.desktop.dialogs import ListDialog
 from py2048.ui.shared.coach import SETTING
+from py2048.ui.shared.screen import CoachStatus
 from py2048.ui.shared.themes import get_theme
 
 pytestmark = pytest.mark.gui
@@ -141,13 +142,15 @@ def test_the_coach_shows_a_bar_and_takes_it_away(desk: Any) -> None:
     height = desk.board.winfo_height()
     desk.key("c")
     coach = desk.window.coach
-    desk.until(lambda: coach.status and "expected" in coach.status.text)
+    desk.until(lambda: coach.status and "expected" in " ".join(coach.status.parts))
     assert desk.session.category == "assisted"
     assert desk.session.get_setting(SETTING) is True
     desk.play(3)
-    desk.until(lambda: "accuracy 100 %" in coach.status.text)
+    desk.until(lambda: "accuracy 100 %" in coach.status.parts)
     desk.until(lambda: coach.line.startswith("✓"))
     assert desk.board.winfo_height() < height
+    coach.show(CoachStatus(0.0))  # of a game that was over when it came
+    assert not coach.line
     desk.key("c")
     assert coach.status is None
     desk.until(lambda: desk.board.winfo_height() == height)

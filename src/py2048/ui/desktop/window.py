@@ -344,7 +344,7 @@ class CoachRow(ttk.Frame):
         self.status = status
         if status:
             self._bar.configure(value=min(status.share, 1.0))
-            counts = range(len(status.parts), 0, -1)
+            counts = range(max(1, len(status.parts)), 0, -1)
             self._words.show(*(" · ".join(status.parts[:count]) for count in counts))
 
 

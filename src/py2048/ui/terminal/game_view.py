@@ -330,9 +330,8 @@ class GameView(Container):
         """Return the message, or what else is worth a line; nothing that must be cut."""
         if self.hint and not self.note and not is_listed:
             losses = [f"{ARROWS[row.direction]} {row.text}" for row in options_of(self.hint)]
-            return textwrap.wrap(" ".join(each.replace(" ", NO_BREAK) for each in losses), width)[
-                :1
-            ]
+            line = "  ".join(each.replace(" ", NO_BREAK) for each in losses)
+            return textwrap.wrap(line, width)[:1]
         has_powers = self.grid is not None and self.grid.shows_powers
         status, powers = self.status, _("11 means 2048") if has_powers else ""
         said = self.note or powers or status.note or status.help.capitalize() or status.teaching
