@@ -17,22 +17,21 @@ import multiprocessing
 import os
 import re
 import secrets
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+import tkinter as tk
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from http.cookies import SimpleCookie
 from itertools import product
 from multiprocessing import Process
-from multiprocessing.connection import Connection
+from multiprocessing.managers import ListProxy
 from pathlib import Path
 from typing import Any
 
-import pexpect  # type: ignore[import-untyped] # a tool of the tests
-import pyte
 import sqlalchemy as sa
 from jinja2 import Template
 from PIL import Image, ImageDraw, ImageFont
@@ -90,15 +89,15 @@ class Album:
     Args:
         folder: where they go.
         wanted: the names of those that are to be taken.
+        faults: where what goes wrong is noted.
     """
 
-    def __init__(self, folder: Path, wanted: set[str]) -> None:
-        self.folder, self.wanted = folder, wanted
-        self.faults = list[str]()
+    def __init__(self, folder: Path, wanted: set[str], faults: ListProxy[str]) -> None:
+        self._folder, self.wanted, self._faults = folder, wanted, faults
 
     def place(self, name: str) -> Path:
         """Return where a picture goes."""
-        return self.folder / f"{name.replace(' ', '_')}.png"
+        return self._folder / f"{name.replace(' ', '_')}.png"
 
     @contextmanager
     def blaming(self, name: str) -> Iterator[None]:
@@ -106,8 +105,8 @@ class Album:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - the next screens are looked at all the same
-            self.faults.append(f"{name}: {type(error).__name__}: {str(error).split(chr(10))[0]}")
-            print(self.faults[-1], file=sys.stderr)
+            self._faults.append(f"{name}: {type(error).__name__}: {str(error).split(chr(10))[0]}")
+            print(self._faults[-1], file=sys.stderr)
 
 
 # The web
@@ -184,9 +183,9 @@ class Site:
         visitors = {name: self._claim(name) for name in (NEWCOMER, ME, *RIVALS)}
         self.cookies: dict[str, Any] = {"": []}
         for name, visitor in visitors.items():
-            pairs = [each.partition("=") for each in visitor.cookie.split("; ")]
+            kept = SimpleCookie(visitor.cookie).values()
             self.cookies[name] = [
-                {"name": key, "value": value, "url": server.url} for key, _, value in pairs
+                {"name": each.key, "value": each.value, "url": server.url} for each in kept
             ]
         today = datetime.now(UTC)
         for place, name in enumerate((ME, *RIVALS)):
@@ -347,7 +346,7 @@ def look(
         keys = [str(the_game().turns[-1].direction).capitalize()] if plies < 0 else []
         desk.key(*keys, *([key] if key else []))
         desk.pump(wait)
-        desk.look().crop(around(desk.root)).save(album.place(picture))
+        desk.look().crop(widest(desk.root)).save(album.place(picture))
     finally:
         running.close()
         session.close()
@@ -355,17 +354,12 @@ def look(
         gc.collect()
 
 
-def around(root: Any) -> tuple[int, int, int, int]:
-    """Return the box around a window and its dialogs; of a dialog that covers it, the dialog's."""
-    seen = [each for each in (root, *root.winfo_children()) if each.winfo_toplevel() is each]
-    seen = [each for each in seen if each.winfo_viewable()]
-    shown = [each for each in seen if each.winfo_width() > root.winfo_width()] or seen
-    return (
-        max(0, min(each.winfo_rootx() for each in shown)),
-        max(0, min(each.winfo_rooty() for each in shown)),
-        max(each.winfo_rootx() + each.winfo_width() for each in shown),
-        max(each.winfo_rooty() + each.winfo_height() for each in shown),
-    )
+def widest(root: Any) -> tuple[int, int, int, int]:
+    """Return the box of a window, or of a dialog that covers it."""
+    seen = [root, *(each for each in root.winfo_children() if each.winfo_toplevel() is each)]
+    shown = max(filter(tk.Misc.winfo_viewable, seen), key=tk.Misc.winfo_width)
+    x, y = shown.winfo_rootx(), shown.winfo_rooty()
+    return x, y, x + shown.winfo_width(), y + shown.winfo_height()
 
 
 # The terminal
@@ -388,86 +382,50 @@ QUARTERS = dict(
 )
 """The block characters, which no font draws without gaps, and the quarters that they fill."""
 CELL = (10, 20)
-PATIENCE_S = 60
 
 
 def terminal(album: Album) -> None:
     """Take the pictures of the terminal, as xterm would show it."""
+    seats = importlib.import_module("tests.ui.terminal.test_terminal_real")
     last = "ABCD"[["up", "down", "right", "left"].index(str(the_game().turns[-1].direction))]
+    command = ["-m", "py2048", "play", "--ui", "terminal", "--resume", "--reduced-motion"]
     variants = product(TERMINAL_SIZES, COLOURS, THEMES[:2], TERMINAL.items())
     for size, colours, theme, (plies, deeds) in variants:
         variant = f"{size} {colours} {theme}"
         wanted = [name for name in deeds if f"terminal {name} {variant}" in album.wanted]
-        if not wanted:
-            continue
-        table(plies).close()
-        emulator = Emulator(TERMINAL_SIZES[size], COLOURS[colours], theme)
-        with album.blaming(f"terminal {' '.join(wanted)} {variant}"):
-            for name, (keys, comes) in deeds.items():
-                emulator.press(keys.format(last=last), comes)
-                if name in wanted:
-                    emulator.picture().save(album.place(f"terminal {name} {variant}"))
-        emulator.close()
+        if wanted:
+            table(plies).close()
+            kind = dict(zip(("TERM", "COLORTERM"), COLOURS[colours], strict=True))
+            seat = seats.Terminal([*command, "--theme", theme], TERMINAL_SIZES[size], **kind)
+            with album.blaming(f"terminal {' '.join(wanted)} {variant}"):
+                for name, (keys, comes) in deeds.items():
+                    seat.process.send(keys.format(last=last))
+                    seat.until(functools.partial(seat.finds, comes), comes)
+                    for _ in range(20):  # what comes with it
+                        seat.read()
+                    drawn(seat.screen).save(album.place(f"terminal {name} {variant}"))
+            seat.end()
 
 
-class Emulator:
-    """A terminal in which the game is played.
-
-    Args:
-        size: rows and columns.
-        kind: what the variables TERM and COLORTERM say.
-        theme: the theme of the game.
-    """
-
-    def __init__(self, size: tuple[int, int], kind: tuple[str, str], theme: str) -> None:
-        rows, columns = size
-        self._screen = pyte.Screen(columns, rows)
-        self._stream = pyte.ByteStream(self._screen)
-        command = ["-m", "py2048", "play", "--ui", "terminal", "--resume", "--reduced-motion"]
-        env = os.environ | dict(zip(("TERM", "COLORTERM"), kind, strict=True))
-        self._process = pexpect.spawn(
-            sys.executable, [*command, "--theme", theme], env=env, dimensions=size
-        )
-
-    def press(self, keys: str, comes: str) -> None:
-        """Press keys, and wait until a pattern is on the screen and nothing more comes."""
-        self._process.send(keys)
-        patience, is_quiet = time.monotonic() + PATIENCE_S, False
-        while not (is_quiet and re.search(comes, "\n".join(self._screen.display))):
-            assert time.monotonic() < patience, f"{comes} does not come"
-            try:
-                raw = self._process.read_nonblocking(1 << 16, timeout=0.5)
-                is_quiet = False
-            except pexpect.TIMEOUT:
-                raw, is_quiet = b"", True
-            # pyte knows no private keyboard modes
-            self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*u", b"", raw))
-
-    def close(self) -> None:
-        """End the game."""
-        self._process.kill(signal.SIGKILL)
-        self._process.wait()
-
-    def picture(self) -> Image.Image:
-        """Return the picture of the screen."""
-        wide, high = CELL
-        screen = self._screen
-        picture = Image.new("RGB", (screen.columns * wide, screen.lines * high), "#000000")
-        pen = ImageDraw.Draw(picture)
-        fonts = [ImageFont.truetype(f"DejaVuSansMono{kind}.ttf", 16) for kind in ("", "-Bold")]
-        for row, column in product(range(screen.lines), range(screen.columns)):
-            cell, (x, y) = screen.buffer[row][column], (column * wide, row * high)
-            ink, ground = rgb(cell.fg, "e5e5e5", bold=cell.bold), rgb(cell.bg, "000000")
-            if cell.reverse:
-                ink, ground = ground, ink
-            pen.rectangle((x, y, x + wide - 1, y + high - 1), ground)
-            for quarter in range(4):
-                if QUARTERS.get(cell.data, 0) >> quarter & 1:
-                    left, top = x + quarter % 2 * wide // 2, y + quarter // 2 * high // 2
-                    pen.rectangle((left, top, left + wide // 2 - 1, top + high // 2 - 1), ink)
-            if cell.data not in QUARTERS and cell.data.strip():
-                pen.text((x, y + 16), cell.data, ink, fonts[cell.bold], anchor="ls")
-        return picture
+def drawn(screen: Any) -> Image.Image:
+    """Return the picture of a terminal's screen."""
+    wide, high = CELL
+    picture = Image.new("RGB", (screen.columns * wide, screen.lines * high), "#000000")
+    pen = ImageDraw.Draw(picture)
+    fonts = [ImageFont.truetype(f"DejaVuSansMono{kind}.ttf", 16) for kind in ("", "-Bold")]
+    for row, column in product(range(screen.lines), range(screen.columns)):
+        cell, (x, y) = screen.buffer[row][column], (column * wide, row * high)
+        ink, ground = rgb(cell.fg, "e5e5e5", bold=cell.bold), rgb(cell.bg, "000000")
+        if cell.reverse:
+            ink, ground = ground, ink
+        pen.rectangle((x, y, x + wide - 1, y + high - 1), ground)
+        for quarter in range(4):
+            if QUARTERS.get(cell.data, 0) >> quarter & 1:
+                left, top = x + quarter % 2 * wide // 2, y + quarter // 2 * high // 2
+                pen.rectangle((left, top, left + wide // 2 - 1, top + high // 2 - 1), ink)
+        if cell.data not in QUARTERS and cell.data.strip():
+            pen.text((x, y + 16), cell.data, ink, fonts[cell.bold], anchor="ls")
+    return picture
 
 
 def rgb(name: str, default: str, *, bold: bool = False) -> str:
@@ -526,13 +484,12 @@ def keep_in_docs(folder: Path) -> None:
         few.save(ROOT / "docs" / "images" / f"{name}.png", optimize=True)
 
 
-def take(part: Callable[[Album], None], album: Album, faults: Connection) -> None:
+def take(part: Callable[[Album], None], album: Album) -> None:
     """Take the pictures of a front end, in a process and with a data folder of its own."""
     with tempfile.TemporaryDirectory() as home, album.blaming(part.__name__):
         os.environ["PY2048_HOME"] = home
         set_language(os.environ["LANGUAGE"])
         part(album)
-    faults.send(album.faults)
 
 
 def main() -> int:
@@ -553,20 +510,20 @@ def main() -> int:
         use_fonts(wish.fonts)
     os.environ["LANGUAGE"] = wish.language
     wish.folder.mkdir(parents=True, exist_ok=True)
-    began, faults, running = time.monotonic(), list[str](), {}
+    began, running, faults = time.monotonic(), [], multiprocessing.Manager().list()
     for part, words in PARTS.items():
         names = map(" ".join, product([part.__name__], *words))
-        album = Album(wish.folder, {name for name in names if re.search(wish.match, name)})
-        if album.wanted:
-            ours, its = multiprocessing.Pipe()
-            running[part.__name__] = ours, Process(target=take, args=(part, album, its))
-            running[part.__name__][1].start()
-    for name, (ours, process) in running.items():
+        wanted = {name for name in names if re.search(wish.match, name)}
+        if wanted:
+            album = Album(wish.folder, wanted, faults)
+            running.append(Process(target=take, args=(part, album), name=part.__name__))
+            running[-1].start()
+    for process in running:
         process.join()
-        faults += ours.recv() if ours.poll() else [f"{name} ended with {process.exitcode}"]
+        faults += [f"{process.name} ended with {process.exitcode}"] if process.exitcode else []
     if wish.docs:
         keep_in_docs(wish.folder)
-    page = write_page(wish.folder, wish.design, faults)
+    page = write_page(wish.folder, wish.design, list(faults))
     print(f"{time.monotonic() - began:.0f} s, {len(faults)} faults: {page}")
     return len(faults) > 0
 

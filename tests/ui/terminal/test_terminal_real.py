@@ -30,26 +30,27 @@ PLAY = (
     "s = open_session(); s.resume() or s.start(seed=7)\n"
     "status = run(s); s.close(); sys.exit(status)"
 )
-COLUMNS, ROWS = 60, 16
+SIZE = 16, 60
 """So small that the numbers are written, not drawn."""
 
 
 class Terminal:
-    """A program in a pseudo-terminal and the screen it has painted."""
+    """A program in a pseudo-terminal and the screen it has painted.
 
-    def __init__(self, data_folder: Path) -> None:
-        self.screen = pyte.Screen(COLUMNS, ROWS)
+    Args:
+        arguments: Python's.
+        size: rows and columns.
+        **variables: of the program's environment.
+    """
+
+    def __init__(self, arguments: list[str], size: tuple[int, int], **variables: str) -> None:
+        rows, columns = size
+        self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
-        environment = os.environ | {
-            "TERM": "xterm-256color",
-            "COLORTERM": "truecolor",
-            "PY2048_HOME": str(data_folder),
-        }
+        environment = os.environ | variables
         for name in ("COLUMNS", "LINES"):  # of the terminal of whoever runs the tests
             environment.pop(name, None)
-        self.process = pexpect.spawn(
-            sys.executable, ["-c", PLAY], env=environment, dimensions=(ROWS, COLUMNS)
-        )
+        self.process = pexpect.spawn(sys.executable, arguments, env=environment, dimensions=size)
         self.process.delaybeforesend = None
 
     def read(self) -> None:
@@ -77,7 +78,11 @@ class Terminal:
 
     def shows(self, text: str) -> bool:
         """Whether the text stands somewhere on the screen."""
-        return any(text in line for line in self.screen.display)
+        return self.finds(re.escape(text))
+
+    def finds(self, pattern: str) -> bool:
+        """Whether a pattern matches within a line of the screen."""
+        return any(re.search(pattern, line) for line in self.screen.display)
 
     def board(self) -> list[list[str]]:
         """The numbers on the board, row by row, as the screen shows them."""
@@ -89,9 +94,15 @@ class Terminal:
         return rows
 
 
+def seated(data_folder: Path) -> Terminal:
+    """Begin to play, or play on."""
+    variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    return Terminal(["-c", PLAY], SIZE, PY2048_HOME=str(data_folder), **variables)
+
+
 @pytest.fixture
 def terminal(data_folder: Path) -> Iterator[Terminal]:
-    terminal = Terminal(data_folder)
+    terminal = seated(data_folder)
     yield terminal
     terminal.end()
 
@@ -131,7 +142,7 @@ def test_a_person_plays_switches_theme_quits_and_comes_back(
     terminal.until(lambda: not terminal.process.isalive(), "end of the program")
     assert terminal.process.exitstatus == 0
 
-    again = Terminal(data_folder)
+    again = seated(data_folder)
     again.until(lambda: again.shows("Game resumed"), "resumed game")
     again.until(lambda: again.board() == numbers(game.board), "board of the resumed game")
     again.end()
