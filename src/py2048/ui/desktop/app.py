@@ -126,7 +126,7 @@ class DesktopApp:
             "share": self.share,
         }
         self.menus = Menus(self.root, controller)
-        self.menus.set_theme(window.theme)
+        self.menus.paint()
         self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
 
     def close(self) -> None:
@@ -162,7 +162,7 @@ class DesktopApp:
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         self.window.set_theme(theme)
-        self.menus.set_theme(theme)
+        self.menus.paint()
         self._remember(theme=theme.name)
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
@@ -423,11 +423,11 @@ class Menus:
         self.theme.set(self._controller.theme.name)
         self.animated.set(self._controller.presenter.is_animated)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
+    def paint(self) -> None:
+        """Follow the colours of the window."""
         if sys.platform != "darwin":  # where menus are the system's
             for menu in (self.bar, *self.menus.values(), self.themes, self.more):
-                colour_menu(menu, theme)
+                colour_menu(menu)
 
 
 def _accelerator(shown: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import tkinter as tk
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from tkinter import ttk
@@ -15,7 +15,7 @@ from PIL import Image
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.language import N_, _, number
-from py2048.ui.desktop.style import Button, Figure, Flow, Graph, Photos, Text, look_of, png
+from py2048.ui.desktop.style import Button, Figures, Flow, Graph, Text, look_of, png
 from py2048.ui.shared import board_image, motion
 from py2048.ui.shared.board_image import BoardGrid
 
@@ -30,6 +30,9 @@ STEPS = 16
 MIN_SWIPE = 0.25
 """A drag over this share of a cell is a swipe, a shorter one a click."""
 
+
+MAX_PIXELS = 12_000_000
+"""How many pixels of tiles are kept, 4 bytes each, before they are drawn anew."""
 
 MARGIN = 8
 """The room around the board, for marks and the ring of the focus, in pixels of usual size."""
@@ -65,7 +68,7 @@ class CanvasBoard(tk.Canvas):
         )
         self._look, self._ground_name, self._pushed = look_of(parent), ground, pushed
         self.margin = self._look.px(MARGIN)
-        self._photos = Photos(self)
+        self._photos: dict[Hashable, tk.PhotoImage] = {}
         self._shape = (4, 4)
         self.cells: BoardGrid | None = None
         self.reshaped: Callable[[], object] = lambda: None
@@ -210,7 +213,15 @@ class CanvasBoard(tk.Canvas):
             image = board_image.tile(value, grid.cell, theme, grid.radius)
             return image if step == STEPS else image.resize((side, side))
 
-        return self._photos.get((value, step), draw)
+        return self._photo((value, step), draw)
+
+    def _photo(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
+        """Return a picture, made once; what is on the canvas is held by `_shown`, too."""
+        if key not in self._photos:
+            if self.cells and len(self._photos) * self.cells.cell**2 > MAX_PIXELS:
+                self._photos.clear()
+            self._photos[key] = tk.PhotoImage(master=self, data=png(draw()))
+        return self._photos[key]
 
     def _lay_out(self) -> None:
         """Fit the board to the window, and draw everything again."""
@@ -251,7 +262,7 @@ class CanvasBoard(tk.Canvas):
         size = round(0.42 * min(grid.width, grid.height)), thick
         width, height = size if direction.is_vertical else size[::-1]
         inner = max(2, thick // 5), colour
-        photo = self._photos.get(
+        photo = self._photo(
             (colour, width, height),
             lambda: board_image.rounded(width, height, thick // 2, self.theme.page, inner),
         )
@@ -307,15 +318,11 @@ class ResultPanel(ttk.Frame):
     """
 
     def __init__(self, parent: tk.Misc, result: Result, act: Callable[[str], object]) -> None:
-        look = self._look = look_of(parent)
+        look = look_of(parent)
         self._pad, self.result = look.px(16), result
         super().__init__(parent, style=look.card("page", "raised"), padding=self._pad)
         self._headline = Text(self, result.headline, "title")
-        self._figures = ttk.Frame(self, style=look.frame("raised"))
-        self._values = [Figure(self._figures, each.label) for each in result.figures]
-        for column, figure in enumerate(self._values):
-            figure.grid(row=0, column=column, sticky="ew", padx=(look.px(6) * bool(column), 0))
-            self._figures.columnconfigure(column, weight=1, uniform="figures")
+        self._figures = Figures(self, result.figures)
         self._place = Text(self, result.place, colour="muted")
         self._bars = Graph(self, self._draw_bars, 104, "raised")
         self._flow, self.buttons = Flow(self), dict[str, Button]()
@@ -332,8 +339,7 @@ class ResultPanel(ttk.Frame):
     def show(self, result: Result) -> None:
         """Show the same result with more in it."""
         self.result = result
-        for figure, (_label, value) in zip(self._values, result.figures, strict=True):
-            figure.value.show(value)
+        self._figures.show(result.figures)
         if result.is_final:
             self.buttons["review"].show(result.review)
 
@@ -342,8 +348,7 @@ class ResultPanel(ttk.Frame):
         inside = width - 2 * self._pad
         self._headline.fit(inside)
         self._flow.lay_out(inside)
-        for figure in self._values:
-            figure.value.kinds = ["title" if width > 400 * self._look.unit else "button", "caption"]
+        self._figures.lay_out(inside)
         for count in range(len(self._parts), 1, -1):
             for each in self.pack_slaves():
                 each.pack_forget()

@@ -427,11 +427,11 @@ class ReplayWindow(Dialog):
         _first, _back, self._play, *_rest = [
             tools.add(text, action, icon=icon, has_words=False)
             for text, action, icon in (
-                (_("First move"), lambda: self.seek(0), "first"),
+                (_("First move"), partial(self.go, "first"), "first"),
                 (_("Back"), self.back, "back"),
                 (_("Play"), self.toggle, "play"),
                 (_("Forward"), self.forward, "forward"),
-                (_("Last move"), lambda: self.seek(len(self.replay)), "last"),
+                (_("Last move"), partial(self.go, "last"), "last"),
                 (_("Slower"), slower, "minus"),
                 (_("Faster"), faster, "new"),
             )
@@ -440,25 +440,31 @@ class ReplayWindow(Dialog):
         self.slider.configure(command=lambda value: self._slide(round(float(value))))
         self.slider.pack(side="bottom", fill="x")
         self.view = self.add_board(400)
-        keys: dict[str, Callable[[], object]] = {
-            "Left": self.back,
-            "Right": self.forward,
-            "Home": lambda: self.seek(0),
-            "End": lambda: self.seek(len(self.replay)),
-            "Prior": lambda: self.seek(self.replay.index - PAGE),
-            "Next": lambda: self.seek(self.replay.index + PAGE),
-            "space": self.toggle,
-            **dict.fromkeys(tk_keys(BY_NAME["faster"]), faster),
-            **dict.fromkeys(tk_keys(BY_NAME["slower"]), slower),
-        }
-        for key, action in keys.items():
+        self.bind_actions(REVIEW_ACTIONS, self.go, self.view)
+        for key, action in (
+            ("space", self.toggle),
+            *((key, faster) for key in tk_keys(BY_NAME["faster"])),
+            *((key, slower) for key in tk_keys(BY_NAME["slower"])),
+        ):
             self.view.bind(f"<{key}>", lambda _, action=action: action())  # type: ignore[misc]
-        for key in "qQ":
-            self.bind(key, lambda _: self.close())
         self._jump(0)
         self.open(self.view)
 
     # Walking
+
+    def go(self, name: str) -> None:
+        """Do what an action of `REVIEW_ACTIONS` says, where it is one of a game to watch."""
+        index, last = self.replay.index, len(self.replay)
+        places = {"page_back": index - PAGE, "page_forward": index + PAGE, "first": 0, "last": last}
+        if name in places:
+            self.seek(places[name])
+        elif action := {
+            "back": self.back,
+            "forward": self.forward,
+            "play_on": self.play_from_here,
+            "close": self.close,
+        }.get(name):
+            action()
 
     def forward(self) -> None:
         """Go one turn forward."""

@@ -16,7 +16,7 @@ from py2048.language import N_, _, number
 from py2048.session import RecordSummary, Session
 from py2048.ui.desktop.board_view import CanvasBoard
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.desktop.style import Figure, Graph, Text, measured
+from py2048.ui.desktop.style import Figures, Graph, Text, measured
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared import motion
 from py2048.ui.shared.controller import title_of_rules
@@ -129,9 +129,8 @@ class StatisticsWindow(Dialog):
             field.configure(state="readonly")
         if fault:
             self.add_text(fault, "danger")
-        self._figures = ttk.Frame(self.body)
+        self._figures = Figures(self.body)
         self._figures.pack(fill="x", pady=self.look.px(8))
-        self._figures.bind("<Configure>", lambda _: self._put_figures())
         self._nothing = ttk.Frame(self.body)
         board = CanvasBoard(self._nothing, ground="raised")
         board.pack(fill="both", expand=True)
@@ -164,10 +163,7 @@ class StatisticsWindow(Dialog):
         """Show the games that are chosen."""
         rules, category = self._rules[self.rules.get()], self._categories[self.category.get()]
         self.summary = summarise(self._games, rules, category)
-        for each in self._figures.winfo_children():
-            each.destroy()
-        self._numbers = [Figure(self._figures, *line) for line in self.summary.lines]
-        self._put_figures()
+        self._figures.show(self.summary.lines)
         shown, hidden = self._plots, self._nothing
         if not self.summary.scores:
             shown, hidden = hidden, shown
@@ -175,19 +171,6 @@ class StatisticsWindow(Dialog):
         shown.pack(fill="both", expand=True)
         for graph in (self.scores, self.tiles):
             graph.draw()
-
-    def _put_figures(self) -> None:
-        """Put the numbers into rows of as many as have room."""
-        cards, width = self._numbers, self._figures.winfo_width()
-        most = max(1, min(len(cards), int(width / (96 * self.look.unit))))
-        columns = -(-len(cards) // -(-len(cards) // most))  # as many in each row
-        for place in range(max(7, len(cards))):
-            self._figures.columnconfigure(
-                place, weight=int(place < columns), uniform="cards" * (place < columns)
-            )
-        for place, card in enumerate(cards):
-            row, column = divmod(place, columns)
-            card.grid(row=row, column=column, sticky="nswe", padx=2, pady=2)
 
     def _draw_scores(self, graph: Graph) -> None:
         scores, trend = self.summary.scores, self.summary.trend

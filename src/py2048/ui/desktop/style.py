@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import tkinter as tk
 import zlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Sequence
 from functools import partial
 from tkinter import ttk
 from typing import Any
@@ -25,6 +25,7 @@ FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
 KINDS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "label": (13, True),
     "lead": (16, True),
+    "tools": (15, True),
 }
 """The fonts by their names: pixels at the usual size, and whether they are bold."""
 
@@ -33,6 +34,9 @@ ROW = 28
 
 RING, ICON = 5, 20
 """The room around a button for the ring of the focus, 3 pixels, 2 off; the side of an icon."""
+
+LEAST = 92
+"""The least width of the card of a number, in pixels of usual size."""
 
 INKS = {"primary": "on_accent", "danger": "danger", "ghost": "muted"}
 """The colours of the words on buttons that are not plain."""
@@ -137,23 +141,21 @@ class Look:
 
         return self.picture(f"icon.{name}.{colour}.{ground}", draw)
 
-    def text(self, ground: str, colour: str = "ink") -> str:
-        """Return the style of words."""
-        style = f"{ground}.{colour}.TLabel"
+    def _on(self, style: str, ground: str, ink: str = "ink") -> str:
+        """Return a style that stands on a ground."""
 
         def paint() -> None:
-            self.style.configure(
-                style, background=self.colour(ground), foreground=self.colour(colour)
-            )
+            self.style.configure(style, background=self.colour(ground), foreground=self.colour(ink))
 
         return self._make(style, paint)
 
+    def text(self, ground: str, colour: str = "ink") -> str:
+        """Return the style of words."""
+        return self._on(f"{ground}.{colour}.TLabel", ground, colour)
+
     def frame(self, ground: str) -> str:
         """Return the style of a frame without a face."""
-        style = f"{ground}.TFrame"
-        return self._make(
-            style, lambda: self.style.configure(style, background=self.colour(ground))
-        )
+        return self._on(f"{ground}.TFrame", ground)
 
     def _element(self, name: str, size: tuple[int, int], border: int, *pictures: Any) -> str:
         """Make an element of a style from pictures, whose middle is repeated as often as needed."""
@@ -174,9 +176,7 @@ class Look:
             f"{face}.card", (8, 8), radius + 1, self.picture(f"card.{face}", draw)
         )
         self.style.layout(style, [(element, {"sticky": "nswe"})])
-        return self._make(
-            style, lambda: self.style.configure(style, background=self.colour(ground))
-        )
+        return self._on(style, ground)
 
     def bar(self, colour: str, track: str, ground: str, *, is_upright: bool = False) -> str:
         """Return the style of a bar that is filled in part."""
@@ -194,9 +194,7 @@ class Look:
         way = {"side": "bottom", "sticky": "we"} if is_upright else {"side": "left", "sticky": "ns"}
         layout: list[Any] = [(parts[0], {"sticky": "nswe", "children": [(parts[1], way)]})]
         self.style.layout(style, layout)
-        return self._make(
-            style, lambda: self.style.configure(style, background=self.colour(ground))
-        )
+        return self._on(style, ground)
 
     def button(self, ground: str, kind: str) -> str:
         """Return the style of a button.
@@ -234,7 +232,8 @@ class Look:
             pad = round(10 * unit) + room, (round(44 * unit) - label) // 2 + room
             self.style.configure(
                 style, background=self.colour(ground), foreground=ink, padding=pad,
-                space=round(8 * unit), font="button", width=0, anchor="center",
+                space=round(8 * unit), font="tools" if ground == "page" else "button", width=0,
+                anchor="center",
             )  # fmt: skip
             faint = mixed(ink, self.colour(face), 0.55)
             self.style.map(style, foreground=[("disabled", faint)], background=[])
@@ -364,6 +363,41 @@ class Figure(ttk.Frame):
         self.value = Text(self, value, "title button small caption", "ink", "panel", fit)
         self.value.pack(fill="x")
         self.note = Text(self, "", "caption", "good", "panel", "")
+
+
+class Figures(ttk.Frame):
+    """Numbers on cards, in even rows of as many as have room.
+
+    Args:
+        parent: the widget to stand in.
+        figures: what each is, and its value.
+    """
+
+    def __init__(self, parent: tk.Misc, figures: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(parent, style=look_of(parent).frame("raised"))
+        self._cards: list[Figure] = []
+        self.show(figures)
+        self.bind("<Configure>", lambda event: self.lay_out(event.width))
+
+    def show(self, figures: Sequence[tuple[str, str]]) -> None:
+        """Show others."""
+        for card in self._cards:
+            card.destroy()
+        self._cards = [Figure(self, *each) for each in figures]
+        self.lay_out(self.winfo_width())
+
+    def lay_out(self, width: int) -> None:
+        """Put the cards into rows of a width."""
+        if not self._cards:
+            return
+        most = max(1, min(len(self._cards), int(width / (LEAST * look_of(self).unit))))
+        columns = -(-len(self._cards) // -(-len(self._cards) // most))
+        for column in range(max(self.grid_size()[0], columns)):
+            used = column < columns
+            self.columnconfigure(column, weight=int(used), uniform="cards" * used)
+        for place, card in enumerate(self._cards):
+            row, column = divmod(place, columns)
+            card.grid(row=row, column=column, sticky="nswe", padx=2, pady=2)
 
 
 class Button(ttk.Button):
@@ -561,104 +595,69 @@ class Graph(tk.Canvas):
             self.create_line(points, fill=theme.accent, width=2.5 * self.look.scale)
 
 
-# Pictures of boards
+# Tk's own widgets, which stand in dialogs
 
-MAX_PIXELS = 12_000_000
-"""How many pixels are kept, 4 bytes each, before pictures are drawn anew."""
+COLOURS = (
+    (".", "background=raised foreground=ink fieldbackground=panel troughcolor=panel"),
+    (".", "bordercolor=line lightcolor=panel darkcolor=panel focuscolor=focus"),
+    (".", "selectbackground=accent selectforeground=on_accent insertcolor=ink arrowcolor=ink"),
+    ("TCombobox TEntry TScale", "background=panel"),
+    ("Treeview", "background=raised"),
+)
+"""Colours of the theme by styles and their options."""
+
+STATES = (
+    (".", "disabled", "foreground=muted"),
+    # What can be filled in; the focus shows as a frame in its colour.
+    ("TCombobox TEntry", "focus", "bordercolor=focus lightcolor=focus darkcolor=focus"),
+    ("TCombobox TEntry", "!focus", "selectbackground=panel selectforeground=ink"),
+    ("TCombobox TEntry", "readonly", "fieldbackground=panel"),
+    ("TCombobox TEntry TScale", "active", "background=line"),
+    ("TScale", "focus", "background=focus"),
+    ("TCheckbutton", "active", "background=raised"),
+    ("TCheckbutton", "selected", "indicatorbackground=accent indicatorforeground=on_accent"),
+    ("Treeview", "selected", "background=accent foreground=on_accent"),
+)
+"""The same in a state of the widget."""
+
+OLD = {
+    "Listbox": "background=panel foreground=ink selectBackground=accent selectForeground=on_accent",
+    "Menu": "background=panel foreground=ink activeBackground=accent activeForeground=on_accent"
+    " selectColor=accent disabledForeground=muted",
+}
+"""The same for widgets of the old kind: the lists that drop down, and menus."""
 
 
-class Photos:
-    """Tk's pictures by name, each made once."""
-
-    def __init__(self, master: tk.Misc) -> None:
-        self._master = master
-        self._photos: dict[Hashable, tk.PhotoImage] = {}
-        self._pixels = 0
-
-    def get(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
-        """Return the picture called `key`; `draw` makes it where it is new."""
-        if key not in self._photos:
-            if self._pixels > MAX_PIXELS:
-                self.clear()
-            photo = self._photos[key] = tk.PhotoImage(master=self._master, data=png(draw()))
-            self._pixels += photo.width() * photo.height()
-        return self._photos[key]
-
-    def clear(self) -> None:
-        """Forget all; what is on a canvas must be held by what put it there."""
-        self._photos.clear()
-        self._pixels = 0
+def _options(look: Look, text: str) -> dict[str, str]:
+    """Return options with the colours that a text such as ``background=panel`` names."""
+    pairs = (each.split("=") for each in text.split())
+    return {option: look.colour(name) for option, name in pairs}
 
 
 def paint_widgets(look: Look) -> None:
-    """Give the widgets that are Tk's own, and stand in dialogs, the colours of the theme."""
-    root, style, theme = look.root, look.style, look.theme
-    root.configure(background=theme.page)
-    style.configure(
-        ".",
-        background=theme.raised,
-        foreground=theme.ink,
-        fieldbackground=theme.panel,
-        troughcolor=theme.panel,
-        bordercolor=theme.line,
-        lightcolor=theme.panel,
-        darkcolor=theme.panel,
-        selectbackground=theme.accent,
-        selectforeground=theme.on_accent,
-        insertcolor=theme.ink,
-        arrowcolor=theme.ink,
-        focuscolor=theme.focus,
-        font="small",
-    )
-    style.map(".", foreground=[("disabled", theme.muted)])
-    # What can be filled in; the focus shows as a frame in its colour.
-    frame = [("focus", theme.focus)]
-    for widget in ("TCombobox", "TEntry"):
-        style.configure(widget, background=theme.panel, padding=look.px(6))
-        style.map(
-            widget,
-            background=[("active", theme.line)],
-            fieldbackground=[("readonly", theme.panel), ("disabled", theme.raised)],
-            selectbackground=[("!focus", theme.panel)],
-            selectforeground=[("!focus", theme.ink)],
-            bordercolor=frame,
-            lightcolor=frame,
-            darkcolor=frame,
-        )
-    style.configure("TScale", background=theme.panel)
-    style.map("TScale", background=[("focus", theme.focus), ("active", theme.line)])
-    style.map(
-        "TCheckbutton",
-        background=[("active", theme.raised)],
-        indicatorbackground=[("selected", theme.accent), ("!selected", theme.panel)],
-        indicatorforeground=[("selected", theme.on_accent)],
-    )
-    style.configure("Treeview", background=theme.raised, rowheight=round(ROW * look.unit))
+    """Give Tk's own widgets the colours of the theme."""
+    style = look.style
+    look.root.configure(background=look.theme.page)
+    style.configure(".", font="small")
+    style.configure("TEntry", padding=look.px(6))
+    style.configure("TCombobox", padding=look.px(6))
+    style.configure("Treeview", rowheight=round(ROW * look.unit))
     style.layout("Treeview", [("Treeview.treearea", {"sticky": "nswe"})])
-    chosen, on_it = [("selected", theme.accent)], [("selected", theme.on_accent)]
-    style.map("Treeview", background=chosen, foreground=on_it)
-    # The lists that drop down, and menus, are widgets of the old kind.
-    for option, value in (
-        ("*TCombobox*Listbox.background", theme.panel),
-        ("*TCombobox*Listbox.foreground", theme.ink),
-        ("*TCombobox*Listbox.selectBackground", theme.accent),
-        ("*TCombobox*Listbox.selectForeground", theme.on_accent),
-        ("*TCombobox*Listbox.font", "small"),
-    ):
-        root.option_add(option, value)
+    for names, text in COLOURS:
+        for name in names.split():
+            style.configure(name, **_options(look, text))
+    for names, state, text in STATES:
+        for name in names.split():
+            for option, colour in _options(look, text).items():
+                style.map(name, None, **{option: [(state, colour)]})
+    for option, colour in {**_options(look, OLD["Listbox"]), "font": "small"}.items():
+        look.root.option_add(f"*TCombobox*Listbox.{option}", colour)
 
 
-def colour_menu(menu: tk.Menu, theme: Theme) -> None:
+def colour_menu(menu: tk.Menu) -> None:
     """Give a menu the theme's colours."""
+    flat: dict[str, Any] = {"borderwidth": 1, "relief": "flat", "activeborderwidth": 0}
+    menu.configure(flat | {"font": "small"})
     menu.configure(
-        background=theme.panel,
-        foreground=theme.ink,
-        activebackground=theme.accent,
-        activeforeground=theme.on_accent,
-        selectcolor=theme.accent,
-        disabledforeground=theme.muted,
-        font="small",
-        borderwidth=1,
-        relief="flat",
-        activeborderwidth=0,
+        {key.lower(): value for key, value in _options(look_of(menu), OLD["Menu"]).items()}
     )

@@ -38,8 +38,14 @@ TOOLS = (
 )
 """The buttons: their actions, words and icons."""
 
-SILENCE = ((), ("autoplay",), ("autoplay", "new"), tuple(name for name, *_ in TOOLS))
-"""The buttons that show no words where there is no room for all: none, if it can be."""
+SILENCE: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (15, ()),
+    (13, ()),
+    (15, ("autoplay",)),
+    (13, ("autoplay", "new")),
+    (15, tuple(name for name, *_ in TOOLS)),
+)
+"""How large the words on the buttons are, and which show none: what has room of these."""
 
 
 class MainWindow:
@@ -161,7 +167,8 @@ class MainWindow:
         self.header.fit(width)
         self.notice.label.fit(width - round(110 * unit))
         self.line.reserve(2 + (width < NARROW * unit))
-        for silent in SILENCE:
+        for pixels, silent in SILENCE:
+            self.root.tk.call("font", "configure", "tools", "-size", -round(pixels * unit))
             for name, *_rest in TOOLS:
                 self.buttons[name].show_words(is_on=name not in silent)
             if sum(each.winfo_reqwidth() for each in self.buttons.values()) <= width:
@@ -283,7 +290,7 @@ class ScoreHeader(ttk.Frame):
         look, figures = look_of(self), (self._best, self._score)
         for kind in ("score", "title", "button", "caption"):
             words = sum(measured(self, each.value.text, kind) for each in figures)
-            if words + look.px(44) <= width - 80 * look.unit:
+            if words + look.px(44) <= width - 100 * look.unit:
                 break
         for figure in figures:
             figure.value.configure(font=kind)
