@@ -18,8 +18,8 @@ from web_server import Browser, WebServer
 from py2048 import get_rules
 from py2048.review.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.play.games import GameService
-from py2048.server.site.pages import ago
-from py2048.server.site.scores import periods_of, player_page, plots_section
+from py2048.server.site.pages import ago, text_of
+from py2048.server.site.scores import periods_of, player_page, plots_of_player
 from py2048.storage import Store, open_store
 from py2048.storage.schema import reviews
 from py2048.storage.values import GameEnd
@@ -155,14 +155,14 @@ def test_what_a_profile_counts(store: Store) -> None:
         assert [each.name for each in values["played"]] == ["classic", "5x5"]
         assert values["chosen"].text == values["played"][0].text
         assert values["chosen"].text == CLASSIC
-        section = plots_section(games, account, CLASSIC)
+        section = text_of("_plots.html", **plots_of_player(games, account, CLASSIC))
         assert re.findall(r"<figcaption>([A-Z][a-z ]+[a-z])", section) == [
             "Games", "Best and median score", "Largest tiles", "Accuracy of reviewed games",
         ]  # fmt: skip
         rows = re.findall(r'row">(\S+)</th><td class="number">(\d+)</td>', section)
         assert rows == [("2026-01-04", "1"), ("2026-01-01", "2")]
         assert "87.5 %" in section
-        assert plots_section(games, account, RULES).count("<figure ") == 3
+        assert len(plots_of_player(games, account, RULES)["plots"]) == 3
 
 
 @pytest.mark.timeout(60)

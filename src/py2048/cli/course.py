@@ -21,6 +21,7 @@ from py2048.cli.options import (
     counting,
     print_json,
     taking,
+    word,
 )
 from py2048.courses import COURSES, get_course
 from py2048.errors import CourseError
@@ -38,9 +39,7 @@ app = typer.Typer(
 )
 
 
-NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="A course.", autocompletion=lambda: list(COURSES))
-]
+NameArgument = Annotated[str, word("NAME", "A course.", lambda: list(COURSES))]
 
 
 @app.command("list")
@@ -54,9 +53,7 @@ def list_() -> None:
 @app.command(context_settings={"ignore_unknown_options": True})
 def play(
     name: NameArgument,
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[ARGUMENT]...", help="What the course takes.")
-    ] = None,
+    arguments: Annotated[list[str] | None, word("[ARGUMENT]...", "What the course takes.")] = None,
 ) -> None:
     """Play a course's own solution, such as cmput175 5 5 for a larger grid."""
     raise typer.Exit(get_course(name).play(arguments or ()))
@@ -65,7 +62,7 @@ def play(
 @app.command()
 def start(
     name: NameArgument,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to put the files.")],
+    folder: Annotated[Path, word("DIR", "Where to put the files.")],
 ) -> None:
     """Write the files that a student begins with; nothing is ever overwritten."""
     written = get_course(name).hand_out(folder)
@@ -79,9 +76,7 @@ def check(
     name: NameArgument,
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="PATH...", help="A Python file, a submission's folder, a folder or ZIP of them."
-        ),
+        word("PATH...", "A Python file, a submission's folder, a folder or ZIP of them."),
     ],
     json: JsonOption = False,
     csv: Annotated[Path | None, taking("FILE", "Write a gradebook.")] = None,

@@ -21,6 +21,7 @@ from py2048.cli.options import (
     counting,
     print_json,
     taking,
+    word,
 )
 from py2048.cli.streams import INTERRUPTED, StatusLine
 from py2048.errors import TournamentError, os_errors_as
@@ -34,11 +35,7 @@ if TYPE_CHECKING:
 def evaluate(
     players: Annotated[
         list[str],
-        typer.Argument(
-            metavar="PLAYER...",
-            help="Players such as greedy or expectimax:depth=2.",
-            autocompletion=list_players,
-        ),
+        word("PLAYER...", "Players such as greedy or expectimax:depth=2.", list_players),
     ],
     games: Annotated[int, taking("N", "Games of each player.", "--games", "-n")] = 100,
     rules: RulesOption = None,

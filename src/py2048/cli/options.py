@@ -83,6 +83,13 @@ def taking(
     return typer.Option(*names, metavar=metavar, help=help_, autocompletion=words)
 
 
+def word(
+    metavar: str, help_: str, words: Callable[[], Sequence[str]] | None = None, **how: Any
+) -> Any:
+    """Return an argument, in its help `metavar`, which shells may complete to some words."""
+    return typer.Argument(metavar=metavar, help=help_, autocompletion=words, **how)
+
+
 _RULES = "A preset such as classic, or a text such as classic:size=5x5,spawn=2:9+4:1."
 RulesOption = Annotated[str | None, taking("RULES", _RULES, "--rules", "-r", words=rules_names)]
 SizeOption = Annotated[str | None, taking("RxC", "Rows x columns, such as 5x5.")]

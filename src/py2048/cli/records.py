@@ -18,6 +18,7 @@ from py2048.cli.options import (
     counting,
     print_json,
     taking,
+    word,
 )
 from py2048.errors import RecordError, os_errors_as
 from py2048.game import Record
@@ -28,7 +29,7 @@ from py2048.session import Replay, open_session
 from py2048.ui.shared.describe import describe
 
 FileArgument = Annotated[
-    Path, typer.Argument(allow_dash=True, help="A record or a replay; - reads standard input.")
+    Path, word("FILE", "A record or a replay; - reads standard input.", allow_dash=True)
 ]
 
 
@@ -71,10 +72,7 @@ def replay(
 def verify(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            allow_dash=True,
-            help="Records, or replays of 2048verse or other programs; - reads standard input.",
-        ),
+        word("FILES...", "Records or replays of other programs; - reads stdin.", allow_dash=True),
     ],
     secret: Annotated[
         str | None, taking("HEX", "Check every tile against a server's revealed secret.")
@@ -133,11 +131,7 @@ def _summary(record: Record, secret: str | None = None) -> str:
 def import_replay(
     file: FileArgument,
     target: Annotated[
-        str,
-        typer.Argument(
-            help="The record to write, such as game.2048.json; or a folder for all, such as "
-            "records/."
-        ),
+        str, word("TARGET", "The record to write, as game.2048.json; or a folder, as records/.")
     ],
     force: Annotated[bool, typer.Option(help="Replace a record that exists.")] = False,
 ) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli import streams
-from py2048.cli.options import RECORD_ENDINGS, JsonOption, QuietOption, print_json, taking
+from py2048.cli.options import RECORD_ENDINGS, JsonOption, QuietOption, print_json, taking, word
 from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.folders import data_folder
@@ -161,10 +161,10 @@ def _report(file: Path, found: Review) -> str:
 def report(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[FOLDER|FILE]…",
+        word(
+            "[FOLDER|FILE]…",
+            "Records and replays, or folders of them; by default your own finished games.",
             allow_dash=True,
-            help="Records and replays, or folders of them; by default your own finished games.",
         ),
     ] = None,
     judge: JudgeOption = "",

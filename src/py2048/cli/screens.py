@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from contextlib import closing
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from py2048.cli import streams
 from py2048.errors import Py2048Error
@@ -97,6 +97,11 @@ class LaunchOptions(NamedTuple):
     player: str | None = None
     save: bool = True
 
+    @property
+    def how(self) -> dict[str, Any]:
+        """What a screen is told, all but what becomes of the session."""
+        return {name: each for name, each in self._asdict().items() if name != "save"}
+
     def open_session(self) -> Session:
         """Return a session on the player's store, or one that keeps nothing."""
         from py2048.session import Session, open_session
@@ -128,12 +133,7 @@ def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
 
         try:
             return desktop.run(
-                options.open_session,
-                theme=options.theme,
-                reduced_motion=options.reduced_motion,
-                player=options.player,
-                begin=options.begin,
-                state_file=data_folder() / "desktop.json",
+                options.open_session, **options.how, state_file=data_folder() / "desktop.json"
             )
         except desktop.NoDesktopError as error:
             screen = _instead_of_a_window(ui, str(error))
@@ -189,13 +189,7 @@ def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:
             )
         from py2048.ui import terminal
 
-        return terminal.run(
-            session,
-            theme=options.theme,
-            reduced_motion=options.reduced_motion,
-            player=options.player,
-            begin=options.begin,
-        )
+        return terminal.run(session, **options.how)
 
 
 def _demonstrate(options: LaunchOptions) -> int:

@@ -21,6 +21,7 @@ from py2048.cli.options import (
     chosen_rules,
     counting,
     taking,
+    word,
 )
 from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import ClientError, os_errors_as
@@ -73,9 +74,7 @@ DatabaseOption = Annotated[str | None, *_OPTIONS["database"].annotation.__metada
 def backup(
     file: Annotated[
         Path,
-        typer.Argument(
-            help="The file to write, such as monday.2048.jsonl.gz; a folder with --keep."
-        ),
+        word("FILE", "The file to write, such as monday.2048.jsonl.gz; a folder with --keep."),
     ],
     database: DatabaseOption = None,
     keep: Annotated[
@@ -115,7 +114,7 @@ def restore(
 def bot(
     player: Annotated[
         str,
-        typer.Argument(metavar="PLAYER", help=PLAYER, autocompletion=list_players),
+        word("PLAYER", PLAYER, list_players),
     ],
     server: Annotated[
         str, taking("URL", "The server, such as https://2048.example.org.")

@@ -28,6 +28,7 @@ from py2048.cli.options import (
     rules_names,
     table_names,
     taking,
+    word,
 )
 from py2048.cli.streams import StatusLine
 from py2048.errors import SolvingError, os_errors_as, shown
@@ -66,11 +67,7 @@ def memory_size(text: str) -> int:
 def solve(
     rules: Annotated[
         str,
-        typer.Argument(
-            metavar="RULES",
-            help="A preset such as 3x3, or a text such as classic:size=2x5.",
-            autocompletion=rules_names,
-        ),
+        word("RULES", "A preset such as 3x3, or a text such as classic:size=2x5.", rules_names),
     ],
     size: SizeOption = None,
     goal: Annotated[
@@ -218,12 +215,7 @@ def _formation_names() -> list[str]:
 
 
 TableArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE",
-        help="A table in the data folder, such as L3-256, or a file.",
-        autocompletion=table_names,
-    ),
+    str, word("TABLE", "A table in the data folder, such as L3-256, or a file.", table_names)
 ]
 
 
@@ -259,15 +251,9 @@ def _described(formation: Formation) -> str:
 def build(
     formation: Annotated[
         str,
-        typer.Argument(
-            metavar="FORMATION",
-            help="A formation such as L3, or a .toml file with one.",
-            autocompletion=_formation_names,
-        ),
+        word("FORMATION", "A formation such as L3, or a .toml file with one.", _formation_names),
     ],
-    target: Annotated[
-        int, typer.Argument(metavar="TARGET", help="The tile to be made, such as 256.")
-    ],
+    target: Annotated[int, word("TARGET", "The tile to be made, such as 256.")],
     file: Annotated[
         Path | None,
         taking("FILE", "Where to write the table; by default in the data folder.", "--save"),

@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from markupsafe import Markup
-
 from py2048.errors import StorageError
 from py2048.server.api.bots import BotService
 from py2048.server.api.hints import HintService
@@ -31,7 +29,7 @@ from py2048.server.settings import Settings
 from py2048.server.site.auth import Cookies, KnownTokens, disconnect_signed_out
 from py2048.server.site.games import Replays
 from py2048.server.site.reviews import MAX_KEPT, ReviewQueue
-from py2048.server.site.scores import HELD_S, PLOTS_HELD_S, RecentAnswers, RecentParts
+from py2048.server.site.scores import HELD_S, PLOTS_HELD_S, RecentParts
 from py2048.storage import open_store
 from py2048.storage.values import utc_text
 
@@ -71,7 +69,7 @@ class Services:
         self.cookies = Cookies(settings.key, secure=settings.is_secure)
         self.tokens = KnownTokens()
         self.leaderboards = RecentParts(HELD_S)
-        self.plots: RecentAnswers[Markup] = RecentAnswers(PLOTS_HELD_S)
+        self.plots = RecentParts(PLOTS_HELD_S)
         self.replays = Replays()
         self.hints = HintService(settings.players)
         self.reviews = ReviewQueue(settings.reviews if _may_review() else 0, self.metrics)

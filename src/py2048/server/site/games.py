@@ -413,33 +413,26 @@ def picture(card: Card, board: Board) -> bytes:
     image.paste(board_image.board(board, grid, DARK), (_EDGE + grid.left, _EDGE + grid.top))
     pen, left = ImageDraw.Draw(image), 2 * _EDGE + _SIDE
     width = WIDTH - left - _EDGE
-    _write(pen, (left, 150), f"2048 · {card.kind}", DARK.muted, 36, width)
-    score = board_image.number_font(124)
+
+    def write(top: float, text: str, colour: str = DARK.ink) -> None:
+        """Write a line, smaller where it would be too wide."""
+        wide = max(pen.textlength(text, ImageFont.load_default(36)), 1)
+        font = ImageFont.load_default(36 * min(1.0, width / wide))
+        pen.text((left, top), text, colour, font, "lm")
+
+    write(150, f"2048 · {card.kind}", DARK.muted)
     points = number(card.score)
-    score = board_image.number_font(int(124 * min(1, width / score.getlength(points))))
+    wide = board_image.number_font(124).getlength(points)
+    score = board_image.number_font(int(124 * min(1, width / wide)))
     pen.text((left, 300), points, DARK.ink, score, "ls")
     below = [card.points.removeprefix(points).strip(), *card.lines]
     for index, said in enumerate(below):
-        _write(pen, (left, 365 + 52 * index), said, DARK.ink, 36, width)
+        write(365 + 52 * index, said)
     if card.player and card.player.isascii():  # the font inside Pillow has no other letters
-        _write(pen, (left, 365 + 52 * len(below)), card.player, DARK.accent, 36, width)
+        write(365 + 52 * len(below), card.player, DARK.accent)
     file = io.BytesIO()
     image.quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG")
     return file.getvalue()
-
-
-def _write(
-    pen: ImageDraw.ImageDraw,
-    place: tuple[float, float],
-    text: str,
-    colour: str,
-    size: float,
-    width: float,
-) -> None:
-    """Write a line no wider than `width`, smaller where it would be."""
-    font = ImageFont.load_default(size)
-    font = ImageFont.load_default(size * min(1.0, width / max(pen.textlength(text, font), 1)))
-    pen.text(place, text, colour, font, "lm")
 
 
 # Pages of turns

@@ -7,9 +7,9 @@ import statistics
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
@@ -123,15 +123,11 @@ async def player(request: Request, user: User) -> Response:
     if found is None:
         raise HTTPException(404, _("There is no player of that name here."))
     account, values = found
-    plots = Markup("")
+    plots = ""
     if values["chosen"]:
-        text, who = values["chosen"].text, address_of(request.scope)
-        plots = await services.plots.get(
-            (account, text),
-            lambda: services.limits.plotting.do(
-                who, plots_section, services.rooms.games, account, text
-            ),
-        )
+        who, games = address_of(request.scope), services.rooms.games
+        drawn = partial(services.limits.plotting.do, who, plots_of_player, games)
+        plots = await services.plots.part("_plots.html", drawn, account, values["chosen"].text)
     return render(request, user, "player.html", plots=plots, **values)
 
 
@@ -181,58 +177,43 @@ def player_page(
     }
 
 
-def plots_section(games: GameService, account: str, rules: str) -> Markup:
+def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, Any]:
     """Return the plots of an account's games, and their numbers; nothing without games."""
     ends = games.store.records.ends(account, rules)
     if not ends:
-        return Markup("")
+        return {}
     accuracies = games.store.reviews.figures(account, rules, "accuracy")
     periods = periods_of(ends, accuracies)
     found = games.store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
     infos = {each.id: games.store.online.info(each.id) for each in found}
     best = [each for each in found if not (info := infos[each.id]) or not fairness.is_sealed(info)]
-    return Markup(
-        text_of(
-            "_plots.html",
-            periods=periods,
-            plots=plots_of(periods, ends),
-            best=messages.game_rows(best),
-            boards=boards_of(games, best),
-        )
-    )
+    return {
+        "periods": periods,
+        "plots": plots_of(periods, ends),
+        "best": messages.game_rows(best),
+        "boards": boards_of(games, best),
+    }
 
 
 # Periods
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """The games that ended in a day, a week or a month.
 
     Attributes:
         name: what it is called, such as ``2026-11-23``, ``2026-W48`` or ``2026-11``.
         scores: their scores.
-        accuracies: the accuracies of those that are reviewed, 0 to 100.
+        best: the best of these, if there is one.
+        median: the median.
+        accuracy: the mean accuracy of those that are reviewed, 0 to 100.
     """
 
     name: str
-    scores: tuple[int, ...]
-    accuracies: tuple[float, ...]
-
-    @property
-    def best(self) -> int | None:
-        """The best score."""
-        return max(self.scores, default=None)
-
-    @property
-    def median(self) -> float | None:
-        """The median score."""
-        return statistics.median(self.scores) if self.scores else None
-
-    @property
-    def accuracy(self) -> float | None:
-        """The mean accuracy."""
-        return statistics.fmean(self.accuracies) if self.accuracies else None
+    scores: list[int]
+    best: int | None
+    median: float | None
+    accuracy: float | None
 
 
 def periods_of(
@@ -254,8 +235,12 @@ def periods_of(
         scores[_day(end.finished).strftime(name)].append(end.score)
     for ended, accuracy in accuracies:
         shares[_day(ended).strftime(name)].append(accuracy)
-    names = dict.fromkeys((first + timedelta(n)).strftime(name) for n in range(days))
-    return [Period(each, tuple(scores[each]), tuple(shares[each])) for each in names]
+    found = []
+    for each in dict.fromkeys((first + timedelta(n)).strftime(name) for n in range(days)):
+        made, median = scores[each], statistics.median(scores[each]) if scores[each] else None
+        mean = statistics.fmean(shares[each]) if shares[each] else None
+        found.append(Period(each, made, max(made, default=None), median, mean))
+    return found
 
 
 def _day(ended: str) -> date:
@@ -348,6 +333,6 @@ class RecentParts(RecentAnswers[Markup]):
         """Return a template filled in with what `values` returns of these facts."""
 
         async def made() -> Markup:
-            return Markup(text_of(template, **await values(*about)))
+            return Markup(text_of(template, **await values(*about)).strip())
 
         return await self.get((template, *about), made)
