@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import sys
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract_from_dir, extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
@@ -40,6 +41,12 @@ def extracted() -> Catalog:
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):
         found.add(text, None, [(name, 0)], auto_comments=comments, context=context)
+    source = find_spec("zxcvbn.feedback")
+    assert source is not None
+    assert source.origin is not None
+    hints = extract_from_file("python", source.origin)  # of the library that judges passwords
+    for _line, text, _comments, _context in hints:
+        found.add(text, None, [("server/site/accounts.py", 0)])
     for _title, actions in HELP_SECTIONS:  # a table of texts, which no call marks
         for action in actions:
             for text in filter(None, (action.menu, action.title, action.label, action.help)):

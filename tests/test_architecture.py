@@ -17,7 +17,7 @@ import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
     "arena": (8, 790),
-    "cli": (17, 2670),
+    "cli": (17, 2640),
     "compiled": (12, 2510),
     "courses": (53, 8540),
     "envs": (8, 1330),
@@ -27,7 +27,7 @@ BUDGETS = {
     "review": (11, 1360),
     "rules": (3, 440),
     "search": (8, 1780),
-    "server": (33, 6130),
+    "server": (33, 6100),
     "session": (7, 1210),
     "solving": (13, 2210),
     "storage": (16, 2090),

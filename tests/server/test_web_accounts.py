@@ -13,6 +13,7 @@ from itsdangerous import TimestampSigner
 from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
+from py2048.language import use_language
 from py2048.server.http.limits import Queue
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import find_key
@@ -110,6 +111,12 @@ def test_passwords_that_are_guessed_are_refused_with_the_reason(password: str, w
     """Common words however disguised, rows of keys, dates, and the name itself protect nothing."""
     with pytest.raises(FormError, match=rf"easily guessed\. .*{why}.*\.$"):
         check_password(password, "Margaret H")
+
+
+def test_what_makes_a_password_weak_is_said_in_the_readers_language() -> None:
+    """What the library has found, too."""
+    with use_language("pt"), pytest.raises(FormError, match="10 senhas mais comuns"):
+        check_password("PASSWORD", "Margaret")
 
 
 @pytest.mark.parametrize("password", [PASSWORD, "hunter2-hunter2", "zR8#kq0!", "margaret's cat"])

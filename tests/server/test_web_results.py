@@ -14,9 +14,11 @@ import stand_in_review
 from inside import Visitor, add_game, running
 from web_server import Browser, WebServer
 
+from py2048 import get_rules
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.site import reviews
+from py2048.server.site.challenges import today_page
 from py2048.server.site.games import card_of, end_of
 from py2048.storage import Store, open_store
 from py2048.ui.shared.result import NONE, PENDING, Result
@@ -124,12 +126,14 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
         assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")
         await until(lambda: reviews.figures_of(games, game)[0] == "done")
         assert result_of(games.store, game, account).accuracy == "50 %"
+        assert today_page(games, account, get_rules("2x2"), TODAY)["played"] == 1
         card = card_of(games, game)
         assert card
         assert card.score == player.state["score"]
         await player.ask("undo", number=player.state["version"] + 1)
         assert reviews.figures_of(games, game)[0] == "none"
         assert card_of(games, game) is None
+        assert today_page(games, account, get_rules("2x2"), TODAY)["played"] == 0
         with pytest.raises(ActionRejected):
             result_of(games.store, game, account)
 

@@ -86,6 +86,11 @@ class OnlineGames(Subject):
         """Return an account's games in progress, the last changed first."""
         return self._open(games.c.owner == owner, games.c.is_over.is_(False), limit=limit)
 
+    def over_games(self, owner: str, rules: str) -> list[OpenGame]:
+        """Return an account's games under rules that are over and have no record yet."""
+        mine = games.c.owner == owner, games.c.rules == rules
+        return self._open(*mine, games.c.is_over, limit=100)
+
     def open_game(self, game_id: str) -> OpenGame | None:
         """Return a game that has no record yet; None if there is none."""
         found = self._open(games.c.id == game_id, limit=1)

@@ -431,18 +431,15 @@ def document() -> Json:
     schemas, components = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}"
     )
-    content = {
-        repr(kind): {JSON: {"schema": found}} for kind, found in zip(types, schemas, strict=True)
-    }
-    error = content[repr(schema.ErrorAnswer)]
-    errors = {
-        str(status): {"description": meaning, "content": error}
-        for status, meaning in ERRORS.items()
-    }
+    known = {repr(kind): {"schema": found} for kind, found in zip(types, schemas, strict=True)}
+
+    def told(meaning: str, kind: Any, media: str = JSON) -> Json:
+        return {"description": meaning, "content": {media: known[repr(kind)]}}
+
+    errors = {str(code): told(meaning, schema.ErrorAnswer) for code, meaning in ERRORS.items()}
     paths: Json = {}
     for each in ENDPOINTS:
-        answer = {each.media: content[repr(each.answer)][JSON]}
-        success = {str(each.status): {"description": each.summary, "content": answer}}
+        success = {str(each.status): told(each.summary, each.answer, each.media)}
         operation: Json = {"summary": each.summary, "responses": success | errors}
         if each.path.startswith(("/api/bot", "/api/games")):  # a token may speak for a program
             operation["security"] = [{}, {"token": []}]
@@ -452,7 +449,8 @@ def document() -> Json:
                 {"name": name, "in": "query", "schema": field} for name, field in fields.items()
             ]
         if each.body is not None:
-            operation["requestBody"] = {"required": True, "content": content[repr(each.body)]}
+            body = {"content": {JSON: known[repr(each.body)]}}
+            operation["requestBody"] = {"required": True, **body}
         path = paths.setdefault(each.path, {})
         path[each.method.lower()] = operation
         if "{game}" in each.path:

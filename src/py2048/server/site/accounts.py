@@ -429,13 +429,12 @@ def check_password(password: str, name: str) -> None:
         found: dict[str, Any] = zxcvbn(password[:_JUDGED], words)
     if found["guesses"] >= MIN_GUESSES:
         return
-    feedback, said = found["feedback"], [_("This password is easily guessed.")]
+    feedback, said = found["feedback"], [N_("This password is easily guessed.")]
     if any(word.casefold() in password.casefold() for word in words):
-        said.append(_("It has the name of the account or of the game in it."))
-    better = feedback["suggestions"] or [
-        _("Take three or four words, or let your browser make one.")
-    ]
-    raise FormError(" ".join([*said, *filter(None, [feedback["warning"]]), *better]))
+        said.append(N_("It has the name of the account or of the game in it."))
+    usual = N_("Take three or four words, or let your browser make one.")
+    said += [feedback["warning"], *(feedback["suggestions"] or [usual])]
+    raise FormError(" ".join(map(_, filter(None, said))))
 
 
 async def _new_hash(request: Request, password: str, name: str) -> str:

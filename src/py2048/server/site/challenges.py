@@ -50,7 +50,7 @@ from py2048.server.site.pages import (
     sentence,
 )
 from py2048.storage import AccountError
-from py2048.storage.values import DailyResult
+from py2048.storage.values import DailyResult, GameEnd
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle
@@ -75,7 +75,7 @@ async def challenge(request: Request, user: User) -> Response:
     )
     if values["mine"]:
         lists = marked(lists, values["mine"].game)
-    values |= {"lists": lists, "next_min": 1440 - now.hour * 60 - now.minute}
+    values |= {"lists": lists, "next_min": minutes_left(now)}
     return render(
         request, user, "daily.html", today=today.isoformat(), **days_at(day, today), **values
     )
@@ -134,19 +134,21 @@ async def today(request: Request, user: User) -> Response:
     """What stands beside the board, which comes without it, as its page needs no store."""
     day = datetime.now(UTC).date()
     rules = checked_rules(request.query_params.get("rules", "classic"))
-    values = await services_of(request).do(_today, user.account, rules, day)
+    values = await services_of(request).do(today_page, user.account, rules, day)
     puzzle = await asyncio.to_thread(_puzzle_of, day)
     values |= {"day": day.isoformat(), "is_known": True, "puzzle": puzzle.board.rows}
     return render(request, user, "_today.html", today={**values, "rating": puzzle.rating})
 
 
-def _today(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
+def today_page(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
     """Return how the day's challenge goes, and how an account's games under some rules went."""
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == str(day)), "")
     shown = {"mine": row_of(games, mine), "streak": streak_of(results, day).current}
     shown |= _went(games, str(day))
     ends = games.store.records.ends(account, str(rules))
+    over = games.store.online.over_games(account, str(rules))[::-1]  # an undo may take them back
+    ends += [GameEnd(each.updated, each.score, each.max_tile) for each in over if not each.computer]
     if not ends:
         return {**shown, "played": 0}
     accuracies = games.store.reviews.figures(account, str(rules), "accuracy")
@@ -173,6 +175,11 @@ def curve(scores: Sequence[int]) -> str:
         for i, score in enumerate(scores)
     )
     return f"M{' '.join(points)}"
+
+
+def minutes_left(now: datetime) -> int:
+    """Return the minutes until the next day begins."""
+    return 24 * 60 - now.hour * 60 - now.minute
 
 
 def checked_day(text: str | None, today: date) -> date:

@@ -33,7 +33,7 @@ from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected, checked_game_id
 from py2048.server.site.auth import User, services_of
-from py2048.server.site.challenges import streak_of
+from py2048.server.site.challenges import minutes_left, streak_of
 from py2048.server.site.pages import day_name, origin_of, page, read_form, render, row_of, title_of
 from py2048.server.site.reviews import (
     MAX_MOVES,
@@ -180,24 +180,17 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
     if info.day:
         mine = [each for each in dailies if each.category == DAILY and each.game_id != game_id]
         field = [each for each, _tile in games.store.online.day_scores(info.day)]
-        others = {"earlier": [each.score for each in mine], "field": field}
-        others["streak"] = card.streak
+        if row.score in field and row.finished:
+            field.remove(row.score)  # its own
+        earlier = [each.score for each in mine]
+        others = {"earlier": earlier, "field": field, "streak": card.streak}
     else:
         found = games.store.records.ends(account, row.rules.text)
         ends = [(end.score, end.finished[:10]) for end in found if end.finished != row.finished]
         today = [score for score, day in ends if day == str(now.date())]
         others = {"earlier": [score for score, _day in ends], "today": today}
-    if info.day and row.score in others["field"] and row.finished:
-        others["field"].remove(row.score)  # its own
-    result = result_of(
-        kind_of_game(row, info),
-        row.score,
-        largest=row.max_tile,
-        moves=row.plies,
-        target=row.rules.target,
-        is_by_computer=row.board == "computer",
-        **others,
-    )
+    others |= {"largest": row.max_tile, "moves": row.plies, "target": row.rules.target}
+    result = result_of(card.kind, row.score, is_by_computer=row.board == "computer", **others)
     state, summary = figures_of(games, game_id)
     if summary is not None:
         luck = luck_word(summary.luck, summary.swing) or NONE
@@ -205,7 +198,6 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
         result = result.reviewed(summary.accuracy, luck, mistakes)
     elif state in ("none", "failed"):
         result = result.without_review(_(REFUSED[refused]) if refused in REFUSED else NONE)
-    left = 1440 - 60 * now.hour - now.minute
     return {
         "result": result,
         "card": card,
@@ -213,8 +205,7 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
         "is_daily": info.day is not None,
         "has_played": any(each.day == str(now.date()) and each.category for each in dailies),
         "opens": fairness.sealed_until(info),
-        "hours": left // 60,
-        "minutes": left % 60,
+        "left": minutes_left(now),
     }
 
 
@@ -446,10 +437,6 @@ class _Place(NamedTuple):
     score: int
 
 
-def _no_places(_game: str) -> dict[int, _Place]:
-    return {}
-
-
 class Replays:
     """Turns of finished games, each replayed from a place kept shortly before it.
 
@@ -461,7 +448,7 @@ class Replays:
 
     def __init__(self, stride: int = STRIDE) -> None:
         self._stride = stride
-        self._places = lru_cache(_MAX_REPLAYS)(_no_places)
+        self._places = lru_cache(_MAX_REPLAYS)(lambda _game: dict[int, _Place]())
 
     def turns(self, game: str, record: Record, first: int, most: int) -> schema.TurnsAnswer:
         """Return some turns of a game, with the board after each.
