@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -66,13 +67,17 @@ def test_players_lists_every_player(capsys: pytest.CaptureFixture[str]) -> None:
     assert [p["name"] for p in json.loads(capsys.readouterr().out)] == list(list_players())
 
 
-def test_hint_names_the_best_direction_and_the_worth_of_each() -> None:
+def test_hint_names_the_best_direction_and_the_worth_of_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """From an argument or from stdin, as text or JSON."""
-    result = run("hint", "2 2 . . / . . . . / . . . . / . . . .", "--player", "greedy")
-    assert (result.returncode, result.stdout.split()[0]) == (0, "left")
-    assert len(result.stdout.splitlines()) == 4
-    result = run("hint", "-", "--json", "-p", "greedy", stdin="2 2 4\n. . .\n")
-    answer = json.loads(result.stdout)
+    assert main(["hint", "2 2 . . / . . . . / . . . . / . . . .", "--player", "greedy"]) == 0
+    out = capsys.readouterr().out
+    assert out.split()[0] == "left"
+    assert len(out.splitlines()) == 4
+    monkeypatch.setattr("sys.stdin", StringIO("2 2 4\n. . .\n"))
+    assert main(["hint", "-", "--json", "-p", "greedy"]) == 0
+    answer = json.loads(capsys.readouterr().out)
     assert answer["direction"] == "left"
     assert set(answer["values"]) == {"left", "right", "down"}
     assert (answer["unit"], answer["policy"], answer["chance"]) == ("rating", None, None)
@@ -501,10 +506,10 @@ def test_a_folder_that_may_not_be_entered_is_named(
     assert error.count("\n") == 1
 
 
-def test_the_board_printed_can_be_given_back() -> None:
+def test_the_board_printed_can_be_given_back(capsys: pytest.CaptureFixture[str]) -> None:
     """What watch prints, hint reads."""
-    result = run("watch", "-p", "greedy", "--moves", "9", "--seed", "2")
-    text = "\n".join(result.stdout.splitlines()[-5:-1])
+    assert main(["watch", "-p", "greedy", "--moves", "9", "--seed", "2"]) == 0
+    text = "\n".join(capsys.readouterr().out.splitlines()[-5:-1])
     assert Board.parse(text).shape == (4, 4)
     assert run("hint", "-", "-p", "greedy", stdin=text).returncode == 0
 

@@ -63,12 +63,9 @@ async def test_axe_in_every_theme(guest: Player) -> None:
     await guest.visit()
     await guest.press("ArrowLeft", "ArrowDown")
     await guest.ask()
-    for path in ("", "/account"):
-        if path:
-            await guest.visit(path)
-        for theme in THEMES:
-            await guest.page.select_option("#theme", theme.name)
-            assert await violations(guest, ["color-contrast"]) == [], theme.name
+    for theme in THEMES:
+        await guest.page.select_option("#theme", theme.name)
+        assert await violations(guest, ["color-contrast"]) == [], theme.name
     await guest.deal(ONE_MOVE)
     await guest.press("ArrowLeft")
     await guest.page.wait_for_selector(".result[open]")
