@@ -511,7 +511,7 @@ def _judge(monkey: Monkey, answer: Any) -> None:
         monkey.faults.append(Crash(f"{answer.status} from {answer.url}"))
 
 
-BROWSER_DEEDS = {"key": 80, "click": 12, "tap": 6, "text": 2, "size": 1, "go": 1, "burst": 3}
+BROWSER_DEEDS = {"key": 80, "click": 12, "tap": 6, "text": 2, "size": 1, "go": 1, "burst": 12}
 
 
 async def _deed_in_browser(monkey: Monkey, page: Any) -> None:

@@ -370,7 +370,7 @@ class ResultPanel(ttk.Frame):
             )
         wide, foot = graph.winfo_width(), graph.winfo_height() - graph.look.px(9)
         low, high = result.low_and_high
-        mine = min(max((result.mine + 0.5) / len(result.bars), 0.2), 0.75) * wide
+        mine = min(max((result.mine + 0.5) / len(result.bars), 0.2), 0.66) * wide
         graph.write(0, foot, low, anchor="w")
         graph.write(mine, foot, number(result.score), "ink")
         graph.write(wide, foot, high, anchor="e")
