@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -146,11 +147,7 @@ def test_games_in_progress_can_be_taken_up(kept: Session) -> None:
         play(controller, 2)
     controller.do("games")
     titles = {choice.title: choice.value for choice in screen.list.choices}
-    assert titles.keys() == {
-        "Classic 4\N{MULTIPLICATION SIGN}4",
-        "Classic 5\N{MULTIPLICATION SIGN}5",
-        "3\N{MULTIPLICATION SIGN}3",
-    }
+    assert {re.sub(r"\W", "x", title) for title in titles} == {"Classicx4x4", "Classicx5x5", "3x3"}
     screen.list.take(titles["Classic 4\N{MULTIPLICATION SIGN}4"])
     assert screen.board == board
     screen.list.take("gone")
