@@ -15,7 +15,7 @@ from PIL import Image
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.language import N_, _, number
-from py2048.ui.desktop.style import Button, Figures, Flow, Graph, Text, look_of, png
+from py2048.ui.desktop.style import Button, Figures, Flow, Graph, Text, data_of, look_of
 from py2048.ui.shared import board_image, motion
 from py2048.ui.shared.board_image import BoardGrid
 
@@ -220,7 +220,7 @@ class CanvasBoard(tk.Canvas):
         if key not in self._photos:
             if self.cells and len(self._photos) * self.cells.cell**2 > MAX_PIXELS:
                 self._photos.clear()
-            self._photos[key] = tk.PhotoImage(master=self, data=png(draw()))
+            self._photos[key] = tk.PhotoImage(master=self, data=data_of(draw()))
         return self._photos[key]
 
     def _lay_out(self) -> None:
@@ -233,7 +233,7 @@ class CanvasBoard(tk.Canvas):
         self._photos.clear()
         self.cells, theme = grid, self.theme
         self._shown = [None] * len(self._items)
-        base = tk.PhotoImage(master=self, data=png(board_image.ground(grid, theme)))
+        base = tk.PhotoImage(master=self, data=data_of(board_image.ground(grid, theme)))
         self.itemconfigure(self._ground, image=base)
         self.coords(self._ground, grid.left, grid.top)
         self._base[:] = [base]
@@ -244,7 +244,7 @@ class CanvasBoard(tk.Canvas):
     def _draw_veil(self, grid: BoardGrid) -> None:
         size = grid.width, grid.height, round(1.4 * grid.radius)
         veil = board_image.rounded(*size, f"{self.theme.page}{VEIL:02x}")
-        self._base[1:] = [tk.PhotoImage(master=self, data=png(veil))]
+        self._base[1:] = [tk.PhotoImage(master=self, data=data_of(veil))]
         tags = "banner", "over"
         self.create_image(grid.left, grid.top, image=self._base[1], anchor="nw", tags=tags)
 

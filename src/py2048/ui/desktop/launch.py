@@ -276,10 +276,10 @@ def usable_geometry(root: tk.Tk, geometry: str) -> str:
 
 
 def _set_icon(root: tk.Tk) -> None:
-    from py2048.ui.desktop.style import png
+    from py2048.ui.desktop.style import data_of
     from py2048.ui.shared.board_image import icon
 
     photos = [
-        tk.PhotoImage(master=root, data=png(icon(side, DEFAULT_THEME))) for side in ICON_SIDES
+        tk.PhotoImage(master=root, data=data_of(icon(side, DEFAULT_THEME))) for side in ICON_SIDES
     ]
     root.iconphoto(True, *photos)

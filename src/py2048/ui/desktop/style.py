@@ -52,10 +52,15 @@ def line_height(root: tk.Misc, kind: str) -> int:
     return int(root.tk.call("font", "metrics", kind, "-linespace"))
 
 
-def png(image: Image.Image) -> bytes:
-    """Return a picture for Tk; written here, the first one waits for no plug-ins of Pillow."""
+def data_of(image: Image.Image) -> bytes:
+    """Return a picture for Tk: PPM or, where it has holes, PNG.
+
+    They are written here, so that the first one waits for no plug-ins of Pillow.
+    """
     width, height = image.size
-    raw, step = image.convert("RGBA").tobytes(), 4 * width
+    if image.mode == "RGB":
+        return b"P6 %d %d 255\n" % image.size + image.tobytes()
+    raw, step = image.tobytes(), 4 * width
     rows = b"".join(b"\0" + raw[at : at + step] for at in range(0, len(raw), step))
 
     def chunk(kind: bytes, data: bytes) -> bytes:
@@ -127,7 +132,7 @@ class Look:
     def picture(self, name: str, draw: Callable[[], Image.Image]) -> str:
         """Return a picture of Tk, which knows it by its name, so nothing of Python's keeps it."""
         create = partial(self.root.tk.call, "image", "create", "photo", name, "-format", "png")
-        return self._make(name, lambda: create("-data", png(draw())))
+        return self._make(name, lambda: create("-data", data_of(draw())))
 
     def icon(self, name: str, colour: str = "ink", ground: str = "") -> str:
         """Return an icon; on a `ground`, as faint as a button that cannot be pressed."""
