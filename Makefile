@@ -54,7 +54,7 @@ docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html
 examples: docs ## run every example of README and documentation, which link to what docs writes
 	$(PYTEST) -n $(JOBS) tests/test_docs.py
 
-wheel: $(VENV)/.ready-dev ## build the wheel and play a game from it, without extras
+wheel: $(VENV)/.ready-dev ## build what is published, install it and play from it, without extras
 	$(BIN)/python scripts/check_wheel.py
 
 messages: $(VENV)/.ready-dev ## find the texts of the sources, and update and compile translations
@@ -85,8 +85,8 @@ ifeq ($(shell test -x $(BIN)/python && \
 .PHONY: $(VENV)/.ready-base $(VENV)/.ready-dev
 endif
 
-$(VENV)/.ready-base: pyproject.toml
+$(VENV)/.ready-base: pyproject.toml weights/pyproject.toml
 	@$(SETUP) base
 
-$(VENV)/.ready-dev: pyproject.toml
+$(VENV)/.ready-dev: pyproject.toml weights/pyproject.toml
 	@$(SETUP) dev

@@ -38,7 +38,7 @@ from py2048.cli.bench import load, processor
 from py2048.compiled.jit import available_threads
 from py2048.errors import Py2048Error
 from py2048.ntuple.heuristic import DEFAULT
-from py2048.ntuple.weights import SHIPPED
+from py2048.ntuple.weights import shipped_path
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 from py2048.training.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
@@ -70,8 +70,8 @@ class Row:
     @property
     def weights(self) -> str:
         """A digest of the weights that come with py2048, if the player uses them."""
-        path = SHIPPED / f"{Rules.parse(self.rules).name}.npz"
-        if not (self.network and path.exists()):
+        path = shipped_path(Rules.parse(self.rules)) if self.network else None
+        if path is None:
             return ""
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 

@@ -1,7 +1,8 @@
-"""Build the wheel, install it alone into an empty environment, and play a game from it.
+"""Build what is published, install the wheel alone into an empty environment, and play from it.
 
-What users get is the wheel and not this checkout: a missing data file, a forgotten dependency or
-an import that only the development tools satisfy shows here.
+What users get are wheels and not this checkout: a missing data file, a forgotten dependency or
+an import that only the development tools satisfy shows here. Then the strong networks are
+installed, too, and must be found.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("gymnasium", "matplotlib", "psycopg", "ray", "starlette")
-HEAVY = ("numba", "numpy", "sqlalchemy", "textual", "tkinter", "PIL", *EXTRAS)
+EXTRAS = ("gymnasium", "matplotlib", "numba", "psycopg", "ray", "starlette")
+HEAVY = ("numpy", "sqlalchemy", "textual", "tkinter", "PIL", *EXTRAS)
 
 LIGHT_IMPORT = f"""
 import sys, py2048
@@ -30,12 +31,26 @@ found = [name for name in {EXTRAS!r} if importlib.util.find_spec(name)]
 sys.exit(f"the base install brings {{found}}" if found else 0)
 """
 
+MEGABYTE = 1_000_000
+LIMITS = {
+    "py2048-*.whl": 12 * MEGABYTE,
+    "py2048-*.tar.gz": 30 * MEGABYTE,
+    "py2048_weights-*.whl": 95 * MEGABYTE,
+}
+"""What each may have; a package index takes files of 100 MB."""
+
+BOARD = "2 4 8 16 / 4 8 16 32 / 2 . 4 8 / . 2 . 2"
+STRONG = 'pip install "py2048[strong]"'
+"""The words by which py2048 says that its networks are the small ones."""
+
 A_GAME = """
-from py2048 import Game, Record, get_rules, make_player
+import sys
+from pathlib import Path
+from py2048 import Game, get_rules, make_player
 game, player = Game(get_rules("classic"), seed=2048), make_player("greedy")
 while not game.is_over:
     game.play(player.choose(game))
-Record.from_json(game.record().to_json()).verify()
+Path(sys.argv[1]).write_text(game.record().to_json())
 print(f"greedy played {game.ply} moves to {game.board.max_tile} and {game.score} points")
 """
 
@@ -47,14 +62,15 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
         cwd=cwd,
         env=clean_environment() | environment,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         timeout=900,
         check=False,
     )
     if result.returncode:
         shown = " ".join(str(part) for part in command)
-        sys.exit(f"failed ({result.returncode}): {shown}\n{result.stdout}{result.stderr}")
+        sys.exit(f"failed ({result.returncode}): {shown}\n{result.stdout}")
     return result.stdout
 
 
@@ -63,11 +79,17 @@ def clean_environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
-def build(folder: Path) -> Path:
-    """Build the wheel into `folder` and return its path."""
-    run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT)
-    (wheel,) = folder.glob("py2048-*.whl")
-    return wheel
+def build(folder: Path) -> dict[str, Path]:
+    """Build everything into `folder`; return the files by their patterns in `LIMITS`."""
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT / "weights")
+    files = {pattern: one for pattern in LIMITS for one in folder.glob(pattern)}
+    for pattern, most in LIMITS.items():
+        size = files[pattern].stat().st_size
+        print(f"{files[pattern].name}: {size / MEGABYTE:.1f} MB")
+        if size > most:
+            sys.exit(f"{files[pattern].name} is larger than {most / MEGABYTE:.0f} MB")
+    return files
 
 
 def check_contents(wheel: Path) -> None:
@@ -80,47 +102,54 @@ def check_contents(wheel: Path) -> None:
         sys.exit(f"{wheel.name} holds {strays}")
 
 
-def install(wheel: Path, folder: Path) -> Path:
-    """Install the wheel into a new environment in `folder` and return its programs' folder."""
+def install(folder: Path, *wheels: Path) -> Path:
+    """Install wheels into the environment in `folder`, made if need be; return its programs."""
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
     uv = shutil.which("uv")
+    if not folder.exists():
+        run(*([uv, "venv", "--quiet"] if uv else [sys.executable, "-m", "venv"]), folder)
+    pip: list[str | Path] = [programs / "python", "-m", "pip", "install"]
     if uv:
-        run(uv, "venv", "--quiet", "--python", sys.executable, folder)
-        run(uv, "pip", "install", "--quiet", "--python", programs / "python", wheel)
-    else:
-        run(sys.executable, "-m", "venv", folder)
-        run(programs / "python", "-m", "pip", "install", "--quiet", wheel)
+        pip = [uv, "pip", "install", "--python", programs / "python"]
+    run(*pip, "--quiet", *wheels)
     return programs
 
 
 def play(programs: Path, home: Path) -> None:
     """Play whole games from the installed package, by its API and by its command."""
-    python, data = programs / "python", str(home / "data")
+    python, record = programs / "python", home / "game.json"
     run(python, "-c", NO_EXTRAS, cwd=home)
     run(python, "-c", LIGHT_IMPORT, cwd=home)
-    print(run(python, "-c", A_GAME, cwd=home).strip())
-    watched = run(
-        programs / "py2048",
-        "watch",
-        "--player",
-        "greedy",
-        "--seed",
-        "7",
-        cwd=home,
-        PY2048_HOME=data,
-    )
-    last = watched.strip().splitlines()[-1]
-    print(f"py2048 watch: {last}")
+    print(run(python, "-c", A_GAME, record, cwd=home).strip())
+    for words in (("watch", "--player", "greedy", "--seed", "7"), ("verify", record)):
+        print(f"py2048 {words[0]}: {command(programs, home, *words).splitlines()[-1]}")
+
+
+def advise(programs: Path, home: Path, *, strong: bool) -> None:
+    """Ask for a hint; the networks that give it must be the small or the strong ones."""
+    print(f"py2048 hint: {command(programs, home, 'hint', BOARD).splitlines()[-1]}")
+    said = command(programs, home, "players").count(STRONG)
+    if said != (not strong):
+        sys.exit(f"py2048 players says {said} times how to install the strong networks")
+
+
+def command(programs: Path, home: Path, *words: str | Path) -> str:
+    """Return what py2048 prints for some words."""
+    return run(programs / "py2048", *words, cwd=home, PY2048_HOME=str(home / "data")).strip()
 
 
 def main() -> None:
     """Run the whole check."""
     with tempfile.TemporaryDirectory(prefix="py2048-wheel-") as scratch:
         home = Path(scratch)
-        wheel = build(home / "dist")
-        check_contents(wheel)
-        play(install(wheel, home / "environment"), home)
-        print(f"{wheel.name}: installs alone and plays")
+        ours, _, weights = build(home / "dist").values()
+        check_contents(ours)
+        programs = install(home / "environment", ours)
+        play(programs, home)
+        advise(programs, home, strong=False)
+        install(home / "environment", weights)
+        advise(programs, home, strong=True)
+        print(f"{ours.name}: installs alone, plays, and finds {weights.name}")
 
 
 if __name__ == "__main__":

@@ -89,16 +89,15 @@ def test_a_row_goes_on_where_it_was_stopped(
     assert [game.game for game in row.known()] == [0, 1, 2, 3, 4, 5]
     assert [game.score for game in row.known()][::3] == [played[0].score, played[1].score]
     assert not list(strength.Row("mine", "greedy", 6, "2x4").known())
-    shipped = tmp_path / "weights"
-    shipped.mkdir()
-    monkeypatch.setattr(strength, "SHIPPED", shipped)
+    monkeypatch.setattr(strength, "shipped_path", lambda _: None)
     text = row.path.read_text(encoding="utf-8")
     row.path.write_text(text.replace(f"[{played[0].score}, ", "[77777, "), encoding="utf-8")
     assert not list(row.known())  # the player has changed
     row.path.write_text(text, encoding="utf-8")
     networked = strength.Row("mine", "corner", 6, "2x4", network=True)
     assert list(networked.known())
-    (shipped / "2x4.npz").write_bytes(b"other weights")
+    (tmp_path / "2x4.npz").write_bytes(b"other weights")
+    monkeypatch.setattr(strength, "shipped_path", lambda _: tmp_path / "2x4.npz")
     assert not list(networked.known())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from py2048.cli import main
 from py2048.compiled import jit
 from py2048.compiled._batch_kernels import BatchState
 from py2048.compiled.jit import disk_cache
@@ -216,6 +218,50 @@ def test_plain_mode_loads_no_numba(project: Path) -> None:
     main = project / "main_kernels.py"
     main.write_text(main.read_text() + "    import sys; assert 'numba' not in sys.modules\n")
     assert run(project, PY2048_JIT="0") == (22, 0)
+
+
+# The command, where Numba is not installed.
+WITHOUT_NUMBA = """
+import importlib.util as util, sys
+found = util.find_spec
+util.find_spec = lambda name, *of: None if name == "numba" else found(name, *of)
+from py2048.cli import main
+status = main(sys.argv[1:])
+sys.exit(status or 99 * ("numba" in sys.modules))
+"""
+
+
+def without_numba(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command as if Numba were not installed."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_NUMBA, *words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=150,
+    )
+
+
+def test_without_numba_a_hint_is_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kernels run as plain Python, without a word about words that wrap around."""
+    words = "hint", "--json", "--player", "expectimax:depth=2", "2 4 8 16 / . . 16 32 / . 2 . ."
+    done = without_numba(*words, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert main(words) == 0
+    values = json.loads(capsys.readouterr().out)["values"]
+    assert json.loads(done.stdout)["values"] == pytest.approx(values)
+
+
+@pytest.mark.parametrize("word", ["bench", "train", "warm-up"])
+def test_what_takes_for_ever_without_numba_names_the_extra(word: str, tmp_path: Path) -> None:
+    """In one line, with the exit status 2."""
+    done = without_numba(word, *(["folder"] if word == "train" else []), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.endswith(" needs Numba: pip install 'py2048[fast]'\n")
+    assert done.stderr.count("\n") == 1
 
 
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:

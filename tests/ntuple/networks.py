@@ -58,3 +58,8 @@ def positions(draw: st.DrawFn) -> tuple[Network, Board]:
     cells = draw(st.lists(ranks, min_size=rows * columns, max_size=rows * columns))
     tiles = [1 << rank if rank else 0 for rank in cells]
     return network, Board([tiles[columns * r : columns * (r + 1)] for r in range(rows)])
+
+
+def called(path: Path) -> str:
+    """Return what a test with a shipped file is called: two may have the name of their rules."""
+    return f"{path.parent.name}/{path.stem}"

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.ntuple.networks import NETWORKS
+from tests.ntuple.networks import NETWORKS, called
 
 from py2048.board import Board
 from py2048.cli import main
@@ -139,7 +139,7 @@ def test_a_command_measures_and_keeps_them(
     assert capsys.readouterr().out.splitlines()[-1] == "records  of 20 games, seed 5"
 
 
-@pytest.mark.parametrize("path", shipped_files(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", shipped_files(), ids=called)
 def test_every_shipped_file_has_records(path: Path) -> None:
     """Of its weights as they are: after a change, measure with py2048 weights FILE --records."""
     records = load_records(path)
@@ -151,19 +151,22 @@ def test_every_shipped_file_has_records(path: Path) -> None:
     assert records_path(path).stat().st_size < 16_000
 
 
-SLOW = [
-    pytest.param(name, 200, marks=pytest.mark.slow)
-    for name in ("3x3", "3x4", "classic", "comp1127", "ist", "qsan_qarut")
+QUICK = {"2x4": 300, "cmput175": 100}
+COMPARED = [
+    pytest.param(path, QUICK.get(path.stem, 200), id=called(path), marks=marks)
+    for path in shipped_files()
+    for marks in [() if path.stem in QUICK else pytest.mark.slow]
+    if path.stem != "5x5"
 ]
 
 
-@pytest.mark.parametrize(("name", "games"), [("2x4", 300), ("cmput175", 100), *SLOW])
-def test_corrected_values_are_the_points_that_come(name: str, games: int) -> None:
+@pytest.mark.parametrize(("path", "games"), COMPARED)
+def test_corrected_values_are_the_points_that_come(path: Path, games: int) -> None:
     """In games that the records have not seen, and in each stage, up to four standard errors.
 
     The chance of the next tile holds there as well.
     """
-    network = load(SHIPPED / f"{name}.npz")
+    network = load(path)
     records = network.records
     assert records is not None
     player = partial(Searcher, network.rules, network, SearchLimits(1))

@@ -3,29 +3,57 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.ntuple.networks import called
 
 from py2048 import Board, Game, get_rules, make_player
 from py2048.cli import main
-from py2048.ntuple.weights import SHIPPED, load, shipped_files, shipped_network
+from py2048.ntuple.layout import NetworkLayout
+from py2048.ntuple.network import Network
+from py2048.ntuple.weights import (
+    SHIPPED,
+    load,
+    save_packed,
+    shipped_files,
+    shipped_folders,
+    shipped_network,
+    shipped_path,
+)
 from py2048.search.expectimax import Expectimax
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 
-MEASURED = tomllib.loads((SHIPPED / "measured.toml").read_text())
+MEASURED = {
+    folder: tomllib.loads((folder / "measured.toml").read_text()) for folder in shipped_folders()
+}
+STRONG = MEASURED.keys() - {SHIPPED}
 MEGABYTE = 1_000_000
-LIMITS = {"classic": 51 * MEGABYTE, "5x5": 28 * MEGABYTE, "3x4": 9 * MEGABYTE}
+SMALL_LIMITS = {"classic": 4 * MEGABYTE}
+STRONG_LIMITS = {"classic": 51 * MEGABYTE, "5x5": 28 * MEGABYTE, "3x4": 9 * MEGABYTE}
 
 
-@pytest.mark.parametrize("path", shipped_files(), ids=lambda path: path.stem)
+def test_the_tests_run_with_the_strong_networks() -> None:
+    """Both distributions are installed, as `make test` does; the rules with two have them."""
+    assert [folder.name for folder in STRONG] == ["py2048_weights"]
+    (folder,) = STRONG
+    for name, said in MEASURED[SHIPPED].items():
+        path = shipped_path(get_rules(name))
+        assert path == (folder if "strong" in said else SHIPPED) / f"{name}.npz"
+        assert said.get("strong", 0) == MEASURED[folder].get(name, {"mean": 0})["mean"]
+
+
+@pytest.mark.parametrize("path", shipped_files(), ids=called)
 def test_files_are_small_and_for_the_rules_they_are_called_after(path: Path) -> None:
-    """At most 51 MB for classic, 28 for 5x5, 9 for 3x4, 1 for others; each says how it was made."""
-    assert path.stat().st_size <= LIMITS.get(path.stem, MEGABYTE)
+    """At most 4 MB for classic, 1 for others; strong ones more. Each says how it was made."""
+    limits = SMALL_LIMITS if path.parent == SHIPPED else STRONG_LIMITS
+    assert path.stat().st_size <= limits.get(path.stem, MEGABYTE)
     network = load(path)
     assert network.compatible_with(get_rules(path.stem))
     assert network.history[-1]["games"] > 0
@@ -33,20 +61,21 @@ def test_files_are_small_and_for_the_rules_they_are_called_after(path: Path) -> 
 
 def test_every_file_is_measured() -> None:
     """No file without its strength, no strength without its file."""
-    assert {path.stem for path in shipped_files()} == set(MEASURED)
+    for folder, measured in MEASURED.items():
+        assert {path.stem for path in folder.glob("*.npz")} == set(measured)
 
 
 @pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", sorted(MEASURED))
+@pytest.mark.parametrize("file", shipped_files(), ids=called)
 def test_weights_play_as_well_as_is_said(
-    name: str, share: int, capsys: pytest.CaptureFixture[str]
+    file: Path, share: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The mean over fixed seeds is within four standard errors of the one that was measured.
 
     On the same machine that of all games is the same; elsewhere sums may round differently, and
     games with them.
     """
-    said, file = MEASURED[name], SHIPPED / f"{name}.npz"
+    said = MEASURED[file.parent][file.stem]
     games, seed = str(said["games"] // share), str(said["seed"])
     assert main(["weights", str(file), "--games", games, "--seed", seed, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["strength"]
@@ -91,3 +120,62 @@ def test_players_use_them_without_being_told() -> None:
     network = shipped_network(game.rules)
     assert network is not None
     assert rated == Expectimax(game.rules, network.value, 1).rate(game.board)
+
+
+# The command, where the entry points of packages with networks are those of the first argument.
+COMMAND_WITH = """
+import importlib.metadata as metadata, sys
+found, given = metadata.entry_points, sys.argv[1]
+ours = [metadata.EntryPoint("other", given, "py2048.weights")] if given else []
+metadata.entry_points = lambda **of: ours if of.get("group") == "py2048.weights" else found(**of)
+from py2048.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+LINE = 'pip install "py2048[strong]"'
+BOARD = "2 4 8 16 / 4 8 16 32 / 2 . 4 8 / . 2 . 2"
+
+
+def command_with(package: str, *words: str, cwd: Path) -> tuple[str, str]:
+    """Return what the command prints, and what it says beside that."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND_WITH, package, *words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=150,
+    )
+    return done.stdout, done.stderr
+
+
+def test_small_networks_play_where_no_strong_ones_are(tmp_path: Path) -> None:
+    """Nobody who plays is told; who lists the players reads the line that brings the others."""
+    network = load(SHIPPED / "classic.npz")
+    board = Board.parse(BOARD)
+    wanted = Expectimax(get_rules("classic"), network.value, 1).rate(board)
+    out, said = command_with("", "hint", "--player", "ntuple", "--json", BOARD, cwd=tmp_path)
+    assert network.records is not None
+    excess = network.records.excess(board)
+    values = {move: pytest.approx(value - excess) for move, value in wanted.items()}
+    assert json.loads(out)["values"] == {str(move): value for move, value in values.items()}
+    assert LINE not in said
+    out, said = command_with("", "players", cwd=tmp_path)
+    assert out.startswith("beam ")
+    assert said.count(LINE) == 1
+    assert LINE not in command_with("py2048_weights", "players", cwd=tmp_path)[1]
+
+
+def test_a_package_brings_networks(tmp_path: Path) -> None:
+    """Where it is not there, though registered, the small ones play."""
+    brought = tmp_path / "mine"
+    brought.mkdir()
+    (brought / "__init__.py").touch()
+    save_packed(
+        Network.zeros(NetworkLayout(4, 4, ((0, 1),)), get_rules("classic")),
+        brought / "a.npz",
+        step=1,
+    )
+    words = "hint", "--player", "ntuple", "--json", BOARD
+    out, _ = command_with("mine", *words, cwd=tmp_path)
+    assert sorted(json.loads(out)["values"].values()) == [0, 0, 4, 4]
+    assert command_with("gone", *words, cwd=tmp_path) == command_with("", *words, cwd=tmp_path)

@@ -35,8 +35,9 @@ def bench(
     json: JsonOption = False,
 ) -> int:
     """Measure how fast this machine plays random games, and print the engine's signature."""
-    from py2048.compiled.jit import available_threads
+    from py2048.compiled.jit import available_threads, need_compiler
 
+    need_compiler("measuring")
     found = machine()
     if not json:
         width = max(map(len, found))
@@ -86,6 +87,7 @@ def warm_up(quiet: QuietOption = False) -> int:
     """Compile everything now, so that no game, hint or training waits for it later."""
     from py2048.compiled import jit
 
+    jit.need_compiler("compiling")
     start = time.perf_counter()
     with StatusLine(quiet=quiet) as line:
 

@@ -12,6 +12,7 @@ import stat
 import sys
 import threading
 import time
+from functools import cache
 from typing import Self, TextIO
 
 INTERRUPTED = 130
@@ -131,6 +132,13 @@ def discard(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+@cache
+def _say_how_to_be_faster() -> None:
+    complain(
+        'this is many times as fast with a compiler, and stronger: pip install "py2048[strong]"'
+    )
+
+
 # --- what is said while something lasts: on stderr ------------------------------------------------
 
 
@@ -163,10 +171,12 @@ class StatusLine:
         self._thread.join()
 
     def _watch(self) -> None:
-        from py2048.compiled.jit import progress
+        from py2048.compiled.jit import HAS_COMPILER, progress
 
-        due, is_written = math.inf, False
+        begun, due, is_written = time.monotonic(), math.inf, False
         while not self._over.wait(LOOK_S):
+            if not (HAS_COMPILER or self._quiet) and time.monotonic() >= begun + QUIET_S:
+                _say_how_to_be_faster()
             news = "; ".join(str(each) for each in (self.news, progress.now()) if each)
             if not news or self._quiet:
                 continue

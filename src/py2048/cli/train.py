@@ -82,8 +82,10 @@ def train(
     SIGTERM, by which systemd and clusters end a job, does the same; the exit status is then 130.
     Settings with bands train these, one after the other.
     """
+    from py2048.compiled.jit import need_compiler
     from py2048.training.run import PLAN, WEIGHTS, load_toml
 
+    need_compiler("training")
     given: Settings = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
     given |= {"games": games, "minutes": minutes}
     file_values = load_toml(config) if config else {}

@@ -1,18 +1,28 @@
 """Weights files: networks on disk, exact or packed small (``docs/reference/weights-format.md``).
 
 The networks that come with py2048 are in ``data``, one file for each rule set, named after its
-preset. Beside them, ``measured.toml`` says how well they play, and the records of each file how its
-values compare with what comes; each file says how it was trained.
+preset: small ones, so that py2048 is installed in a moment. Packages registered under the entry
+points ``py2048.weights`` bring others in such a folder, used instead: `py2048-weights` has the
+strong ones (the folder ``weights`` of the repository). Beside the files, ``measured.toml`` says how
+well they play, and the records of each file how its values compare with what comes; each file says
+how it was trained, and has the checksums of its parts, which reading it checks.
+
+The small network for ``classic`` is a plain table without stages, which other programs can read in
+a few lines: ten 5-tuples, for each of them ``16**5`` weights in whole steps, one after the other. A
+board's value is the sum of ten weights for each of its eight symmetries, times the step, after
+tiles above 8192 are downgraded (`layout.downgraded`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -59,6 +69,8 @@ MAX_STEP = 2**15 - 1
 MIN_POINTS = 1e-30
 """A smaller step times the largest weight is nothing in float32."""
 SHIPPED = Path(__file__).resolve().parent / "data"
+GROUP = "py2048.weights"
+"""The entry points by which packages bring networks."""
 
 RECORDS_KIND, RECORDS_VERSION = "py2048-records", 1
 MEANS = ("predicted", "realised", "error")
@@ -467,27 +479,52 @@ def _header(network: Network, encoding: str) -> dict[str, Any]:
     }
 
 
-# --- the networks that come with py2048 ----------------------------------------------------------
+# --- the networks that are installed -------------------------------------------------------------
+
+
+@cache
+def shipped_folders() -> tuple[Path, ...]:
+    """Return where networks are: in py2048, and in each package that brings others."""
+    from importlib.metadata import entry_points  # slow to import, and needed only here
+
+    found = [find_spec(entry.module) for entry in sorted(entry_points(group=GROUP))]
+    brought = (folder for spec in found if spec for folder in spec.submodule_search_locations or ())
+    return SHIPPED, *map(Path, brought)
 
 
 def shipped_files() -> tuple[Path, ...]:
-    """Return the files, by name."""
-    return tuple(sorted(SHIPPED.glob("*.npz")))
+    """Return all files, by folder and name."""
+    return tuple(path for folder in shipped_folders() for path in sorted(folder.glob("*.npz")))
 
 
 def shipped_network(rules: Rules) -> Network | None:
     """Return the network for rules, or for a preset that plays like them; otherwise nothing."""
-    path = _shipped_paths().get(objective_key(rules))
+    path = shipped_path(rules)
     return _shipped_at(path) if path else None
 
 
-def has_shipped(rules: Rules) -> bool:
-    """Whether there is a network for rules. It is not loaded."""
-    return objective_key(rules) in _shipped_paths()
+def shipped_path(rules: Rules) -> Path | None:
+    """Return the file of that network. It is not loaded."""
+    return _shipped_paths().get(objective_key(rules))
+
+
+def stronger_missing(rules: Rules) -> str:
+    """Return the line about a stronger network that could be installed; nothing if it is."""
+    path = shipped_path(rules)
+    if path is None or path.parent != SHIPPED:
+        return ""
+    measured = tomllib.loads((SHIPPED / "measured.toml").read_text(encoding="utf-8"))[path.stem]
+    if "strong" not in measured:
+        return ""
+    return (
+        f"the network for {path.stem} is a small one, which scores {measured['mean']:,} without "
+        f'search; one that scores {measured["strong"]:,} comes with: pip install "py2048[strong]"'
+    )
 
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
+    """Return the files by what their rules ask for; what a package brings counts before ours."""
     return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
 
 

@@ -13,7 +13,7 @@ from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.ntuple.heuristic import DEFAULT, Heuristic, board_value
 from py2048.ntuple.network import Network
-from py2048.ntuple.weights import has_shipped, load, records_path, shipped_network
+from py2048.ntuple.weights import load, records_path, shipped_network, shipped_path
 from py2048.players.player import Chance, FinishedGame, Meaning, Recent, Unit, best, checked_game
 from py2048.rules import Rules
 from py2048.search.context import is_searchable
@@ -210,7 +210,7 @@ def evaluation_by(evaluation: str, weights: str) -> Callable[[Rules], Network | 
         return lambda rules: _fitting(network, rules, weights)
     if evaluation == NTUPLE:
         return network_for
-    return lambda rules: network_for(rules) if has_shipped(rules) else DEFAULT
+    return lambda rules: network_for(rules) if shipped_path(rules) else DEFAULT
 
 
 class NtuplePlayer(SearchPlayer):

@@ -16,8 +16,10 @@ far the compiler is, `py2048.compiled.jit.numba_parts` has what Numba does not e
 a few shortcuts use parts of Numba that it does not document. Where a version lacks one, kernels
 compile in each process, or start more slowly; what they compute is the same.
 
-``PY2048_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) runs every kernel as plain Python, and
-``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` gives a single kernel as plain Python.
+Where Numba is not installed, every kernel runs as plain Python: a hint takes a few tenths of a
+second, and nothing waits for the compiler. ``PY2048_JIT=0`` (or Numba's own
+``NUMBA_DISABLE_JIT=1``) does the same, and ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form`
+gives a single kernel as plain Python.
 
 `together` runs kernels, which release the GIL, on several threads.
 
@@ -30,8 +32,10 @@ import contextlib
 import importlib
 import os
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from types import CellType, FunctionType
@@ -56,11 +60,13 @@ from py2048.compiled.jit.numba_parts import (
     teach_instructions,
 )
 from py2048.compiled.jit.progress import names_in
+from py2048.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 __all__ = [
+    "HAS_COMPILER",
     "IS_PLAIN",
     "available_threads",
     "cache_directory",
@@ -69,6 +75,7 @@ __all__ = [
     "gathers_bits",
     "kernel",
     "kernels",
+    "need_compiler",
     "plain_form",
     "prefetch",
     "ready",
@@ -87,8 +94,29 @@ Progress = Callable[[int, int, str], None]
 Use = tuple[str, Callable[[], object]]
 """Something that compiles kernels made for it when it is called, and its name."""
 
-IS_PLAIN = os.environ.get("PY2048_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
+HAS_COMPILER = find_spec("numba") is not None
+"""Whether Numba is installed, from the extra ``fast``."""
+
+IS_PLAIN = (
+    not HAS_COMPILER
+    or os.environ.get("PY2048_JIT") == "0"
+    or os.environ.get("NUMBA_DISABLE_JIT") == "1"
+)
 """Whether kernels run as plain Python in this process."""
+
+
+def need_compiler(what: str) -> None:
+    """Make sure that Numba is installed, for work that nobody would wait for without.
+
+    Raises:
+        MissingExtraError: if it is not.
+    """
+    if not HAS_COMPILER:
+        raise MissingExtraError(f"{what} needs Numba: pip install 'py2048[fast]'")
+
+
+if IS_PLAIN:  # words wrap around on purpose
+    warnings.filterwarnings("ignore", "overflow encountered in scalar", RuntimeWarning)
 
 UNDOCUMENTED = "_nrt", "forceinline", "no_cfunc_wrapper"
 """Numba's options that its documentation does not have."""
