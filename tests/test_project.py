@@ -65,7 +65,9 @@ def test_an_environment_that_cannot_work_is_made_anew(tmp_path: Path) -> None:
     checkout, uv = tmp_path / "here", tmp_path / "bin" / "uv"
     shutil.copytree(ROOT / "scripts", checkout / "scripts")
     shutil.copy(ROOT / "Makefile", checkout)
-    (checkout / "pyproject.toml").touch()
+    (checkout / "weights").mkdir()
+    for folder in (checkout, checkout / "weights"):
+        (folder / "pyproject.toml").touch()
     uv.parent.mkdir()
     uv.write_text(UV)
     uv.chmod(0o755)
