@@ -15,6 +15,8 @@ SUMMARY = {
     "counts": dict.fromkeys(("best", "good", "inaccuracy", "mistake", "blunder"), 1),
     "phases": [], "mistakes": [], "graph": "<svg></svg>",
 }  # fmt: skip
+WORTH = {"left": 2.0, "right": 0.0}
+MOVES = [[1, "left", "right", 2.0, "blunder", 9.0, WORTH, 0.2, "", "", "other"]]
 
 
 def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str, object]:
@@ -31,21 +33,4 @@ def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str
     mine.unlink()
     if (folder / "crash").exists():
         sys.exit("this is said to those who run the server")
-    return {
-        "summary": SUMMARY,
-        "moves": [
-            [
-                1,
-                "left",
-                "right",
-                2.0,
-                "blunder",
-                9.0,
-                {"left": 2.0, "right": 0.0},
-                0.2,
-                "",
-                "",
-                "other",
-            ]
-        ],
-    }
+    return {"summary": SUMMARY, "moves": MOVES}
