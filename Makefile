@@ -11,6 +11,8 @@ BIN := $(VENV)/bin
 SETUP := PYTHON="$(PYTHON)" EXTRAS="$(EXTRAS)" scripts/setup
 # Order and examples vary; the first lines name the seed that repeats a run (--randomly-seed=...).
 PYTEST := $(BIN)/python -m pytest
+# Else every worker and every process that a test starts compiles all the sources it imports anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from py2048.arena.statistics import estimate, rate
 
 
-@given(st.lists(st.integers(0, 10**6), min_size=4, max_size=50))
-def test_a_mean_has_scipys_error_and_interval(values: list[int]) -> None:
+@pytest.fixture(scope="module")
+def stats() -> ModuleType:
+    """Return scipy's, which each process that collects tests would else import for a second."""
+    return import_module("scipy.stats")
+
+
+@given(values=st.lists(st.integers(0, 10**6), min_size=4, max_size=50))
+def test_a_mean_has_scipys_error_and_interval(stats: ModuleType, values: list[int]) -> None:
     """Mean, standard error and, within a hundredth, Student's interval."""
     found = estimate(values)
     assert found.mean == pytest.approx(sum(values) / len(values))
@@ -32,8 +39,8 @@ def test_few_values_say_nothing_about_the_interval() -> None:
     assert math.isnan(estimate([7, 8, 9]).high)
 
 
-@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_rates_have_wilsons_interval(counts: tuple[int, int]) -> None:
+@given(counts=st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_rates_have_wilsons_interval(stats: ModuleType, counts: tuple[int, int]) -> None:
     """As scipy computes it, also where nothing or everything was hit."""
     hits, trials = counts
     found = rate(hits, trials)
