@@ -80,7 +80,7 @@ class ReviewWindow(Dialog):
         body, look = self.body, self.look
         style = look.bar("accent", "panel", "raised", is_upright=True)
         self._bar = ttk.Progressbar(body, style=style, orient="vertical", maximum=1.0)
-        self._share = Text(self._bar, "", "caption", "on_accent", "accent", "")
+        self._share = Text(self._bar, "", "tiny", "on_accent", "accent", "")
         self.view = CanvasBoard(body, self._answer, "raised")
         self._whole, self._here, self._past = (
             ttk.Frame(body, style=look.card("raised"), padding=look.px(12)) for _ in range(3)

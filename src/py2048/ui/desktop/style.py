@@ -23,6 +23,7 @@ FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
 """The families that texts are set in, the best first; else the system's own."""
 
 KINDS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
+    "tiny": (9, True),
     "label": (13, True),
     "lead": (16, True),
     "tools": (15, True),
