@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 MAX_SHOWN_LENGTH = 80
 """The characters of a value that a message shows."""
@@ -120,6 +121,16 @@ class StaleGameError(StorageError):
 
 class MissingExtraError(Py2048Error, ImportError):
     """A feature needs an optional library that is not installed."""
+
+
+def need_compiler(what: str) -> None:
+    """Make sure that Numba is installed, for work that nobody would wait for without.
+
+    Raises:
+        MissingExtraError: if it is not.
+    """
+    if find_spec("numba") is None:
+        raise MissingExtraError(f"{what} needs Numba: pip install 'py2048[fast]'")
 
 
 def shown(value: object) -> str:

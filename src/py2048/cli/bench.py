@@ -16,6 +16,7 @@ import typer
 
 from py2048.cli.options import JsonOption, QuietOption, ThreadsOption, counting, print_json
 from py2048.cli.streams import StatusLine
+from py2048.errors import need_compiler
 
 GAMES = 65_536
 WARM_UP_STEPS = 150
@@ -35,7 +36,7 @@ def bench(
     json: JsonOption = False,
 ) -> int:
     """Measure how fast this machine plays random games, and print the engine's signature."""
-    from py2048.compiled.jit import available_threads, need_compiler
+    from py2048.compiled.jit import available_threads
 
     need_compiler("measuring")
     found = machine()
@@ -87,7 +88,7 @@ def warm_up(quiet: QuietOption = False) -> int:
     """Compile everything now, so that no game, hint or training waits for it later."""
     from py2048.compiled import jit
 
-    jit.need_compiler("compiling")
+    need_compiler("compiling")
     start = time.perf_counter()
     with StatusLine(quiet=quiet) as line:
 

@@ -23,16 +23,13 @@ from py2048.cli.options import (
     taking,
     word,
 )
-from py2048.cli.streams import INTERRUPTED, StatusLine, complain
+from py2048.cli.streams import INTERRUPTED, StatusLine
 from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
 
 if TYPE_CHECKING:
     from py2048.arena import GameResult, Results, Tournament
     from py2048.arena.statistics import Regret
-
-NETWORKED = {"ntuple", "expectimax"}
-"""Players whose strength is that of the network, unless an option tells them otherwise."""
 
 
 def evaluate(
@@ -72,7 +69,6 @@ def evaluate(
     from py2048.arena import Tournament
     from py2048.arena.report import csv_text, data, text_report
     from py2048.arena.statistics import regrets
-    from py2048.ntuple.weights import stronger_missing
     from py2048.players.perfect import PerfectPlayer
 
     if plot:
@@ -87,8 +83,6 @@ def evaluate(
         chosen_seed(seed) or 0,
         recorded=records is not None or tells_regret,
     )
-    if not quiet and NETWORKED & set(players) and (note := stronger_missing(tournament.rules)):
-        complain(note)
     losses: list[Regret] = []
     with StatusLine(quiet=quiet) as line:
         if tells_regret:

@@ -21,7 +21,7 @@ from py2048.cli.streams import LOOK_S, StatusLine, complain
 from py2048.errors import GameOverError
 from py2048.players import Player, list_players, make_player
 from py2048.players.registry import describe_player
-from py2048.rules import Rules, get_rules, list_rules
+from py2048.rules import Rules, list_rules
 from py2048.session import Hint, PositionSnapshot, advise, hint_player
 from py2048.ui.shared.describe import describe_rules
 from py2048.ui.shared.hints import describe_hint, describe_outlook
@@ -103,7 +103,7 @@ def rules(
 
 def players(json: JsonOption = False) -> int:
     """List the players, with their options."""
-    from py2048.ntuple.weights import stronger_missing
+    from py2048.ntuple.weights import shipped_folders
 
     known = {name: describe_player(name) for name in list_players()}
     if json:
@@ -112,6 +112,6 @@ def players(json: JsonOption = False) -> int:
     width = max(map(len, known))
     for name, text in known.items():
         print(f"{name:<{width}}  {text}")
-    if note := stronger_missing(get_rules("classic")):
-        complain(note)
+    if len(shipped_folders()) == 1:
+        complain('stronger networks, and a compiler, come with: pip install "py2048[strong]"')
     return 0

@@ -12,7 +12,6 @@ import stat
 import sys
 import threading
 import time
-from functools import cache
 from typing import Self, TextIO
 
 INTERRUPTED = 130
@@ -132,13 +131,6 @@ def discard(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-@cache
-def _say_how_to_be_faster() -> None:
-    complain(
-        'this is many times as fast with a compiler, and stronger: pip install "py2048[strong]"'
-    )
-
-
 # --- what is said while something lasts: on stderr ------------------------------------------------
 
 
@@ -171,12 +163,10 @@ class StatusLine:
         self._thread.join()
 
     def _watch(self) -> None:
-        from py2048.compiled.jit import HAS_COMPILER, progress
+        from py2048.compiled.jit import progress
 
-        begun, due, is_written = time.monotonic(), math.inf, False
+        due, is_written = math.inf, False
         while not self._over.wait(LOOK_S):
-            if not (HAS_COMPILER or self._quiet) and time.monotonic() >= begun + QUIET_S:
-                _say_how_to_be_faster()
             news = "; ".join(str(each) for each in (self.news, progress.now()) if each)
             if not news or self._quiet:
                 continue

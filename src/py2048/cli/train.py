@@ -27,7 +27,7 @@ from py2048.cli.options import (
     taking,
 )
 from py2048.cli.streams import INTERRUPTED, StatusLine, complain
-from py2048.errors import WeightsError, shown
+from py2048.errors import WeightsError, need_compiler, shown
 from py2048.ui.shared.screen import points
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def train(
     SIGTERM, by which systemd and clusters end a job, does the same; the exit status is then 130.
     Settings with bands train these, one after the other.
     """
-    from py2048.compiled.jit import need_compiler
     from py2048.training.run import PLAN, WEIGHTS, load_toml
 
     need_compiler("training")

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -69,8 +68,6 @@ MAX_STEP = 2**15 - 1
 MIN_POINTS = 1e-30
 """A smaller step times the largest weight is nothing in float32."""
 SHIPPED = Path(__file__).resolve().parent / "data"
-GROUP = "py2048.weights"
-"""The entry points by which packages bring networks."""
 
 RECORDS_KIND, RECORDS_VERSION = "py2048-records", 1
 MEANS = ("predicted", "realised", "error")
@@ -487,7 +484,7 @@ def shipped_folders() -> tuple[Path, ...]:
     """Return where networks are: in py2048, and in each package that brings others."""
     from importlib.metadata import entry_points  # slow to import, and needed only here
 
-    found = [find_spec(entry.module) for entry in sorted(entry_points(group=GROUP))]
+    found = [find_spec(entry.module) for entry in sorted(entry_points(group="py2048.weights"))]
     brought = (folder for spec in found if spec for folder in spec.submodule_search_locations or ())
     return SHIPPED, *map(Path, brought)
 
@@ -506,20 +503,6 @@ def shipped_network(rules: Rules) -> Network | None:
 def shipped_path(rules: Rules) -> Path | None:
     """Return the file of that network. It is not loaded."""
     return _shipped_paths().get(objective_key(rules))
-
-
-def stronger_missing(rules: Rules) -> str:
-    """Return the line about a stronger network that could be installed; nothing if it is."""
-    path = shipped_path(rules)
-    if path is None or path.parent != SHIPPED:
-        return ""
-    measured = tomllib.loads((SHIPPED / "measured.toml").read_text(encoding="utf-8"))[path.stem]
-    if "strong" not in measured:
-        return ""
-    return (
-        f"the network for {path.stem} is a small one, which scores {measured['mean']:,} without "
-        f'search; one that scores {measured["strong"]:,} comes with: pip install "py2048[strong]"'
-    )
 
 
 @cache

@@ -60,7 +60,6 @@ from py2048.compiled.jit.numba_parts import (
     teach_instructions,
 )
 from py2048.compiled.jit.progress import names_in
-from py2048.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -75,7 +74,6 @@ __all__ = [
     "gathers_bits",
     "kernel",
     "kernels",
-    "need_compiler",
     "plain_form",
     "prefetch",
     "ready",
@@ -97,23 +95,9 @@ Use = tuple[str, Callable[[], object]]
 HAS_COMPILER = find_spec("numba") is not None
 """Whether Numba is installed, from the extra ``fast``."""
 
-IS_PLAIN = (
-    not HAS_COMPILER
-    or os.environ.get("PY2048_JIT") == "0"
-    or os.environ.get("NUMBA_DISABLE_JIT") == "1"
-)
+SWITCHES = {"PY2048_JIT": "0", "NUMBA_DISABLE_JIT": "1"}
+IS_PLAIN = not HAS_COMPILER or any(os.environ.get(name) == off for name, off in SWITCHES.items())
 """Whether kernels run as plain Python in this process."""
-
-
-def need_compiler(what: str) -> None:
-    """Make sure that Numba is installed, for work that nobody would wait for without.
-
-    Raises:
-        MissingExtraError: if it is not.
-    """
-    if not HAS_COMPILER:
-        raise MissingExtraError(f"{what} needs Numba: pip install 'py2048[fast]'")
-
 
 if IS_PLAIN:  # words wrap around on purpose
     warnings.filterwarnings("ignore", "overflow encountered in scalar", RuntimeWarning)
