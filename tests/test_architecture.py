@@ -22,7 +22,7 @@ BUDGETS = {
     "courses": (53, 8540),
     "envs": (8, 1330),
     "game": (6, 930),
-    "ntuple": (8, 1580),
+    "ntuple": (8, 1600),
     "players": (9, 730),
     "review": (11, 1360),
     "rules": (3, 440),

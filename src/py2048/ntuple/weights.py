@@ -15,9 +15,11 @@ tiles above 8192 are downgraded (`layout.downgraded`).
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -262,6 +264,36 @@ def checked_header_of(path: Path | str) -> dict[str, Any]:
     if bands and bands.lazy:
         bands.lazy.check()
     return header_of(path)
+
+
+def browser_script(path: Path | str) -> bytes:
+    """Return a packed weights file as browsers take it, a script that sets `network`.
+
+    A page on a disk may load scripts and no other files. `network` is an object with `known`,
+    `stages` and `step`; the number of weights of a stage, `size`; for each weight that adds to a
+    board's value where its tuple's begin and the tuple's cells, `lookups`: the rank on the cell
+    at place i counts 16**i; and little-endian int16 `[stages, size]`, deflated, in base64.
+
+    Raises:
+        WeightsError: if the file cannot be loaded, or is not so simple.
+    """
+    network = load(path)
+    layout, table = network.layout, network.table
+    if network.bands or not layout.is_packed or table.dtype != np.int16:
+        raise WeightsError(f"{path} is not for browsers: exact weights, bands, sides above 4")
+    told = {
+        "known": layout.known,
+        "stages": layout.stages,
+        "step": network.step,
+        "size": layout.size,
+        "lookups": [
+            (offset, [image[cell] for cell in cells])
+            for offset, cells in zip(layout.offsets, layout.tuples, strict=False)
+            for image in layout.images
+        ],
+        "weights": base64.b64encode(zlib.compress(table.astype("<i2").tobytes())).decode(),
+    }
+    return f"globalThis.network = {json.dumps(told)};\n".encode()
 
 
 # --- records beside a file -----------------------------------------------------------------------

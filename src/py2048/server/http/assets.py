@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -41,17 +42,24 @@ class Assets:
 
     Args:
         made: the contents of files that are not in the folder, by their names.
+        later: those that are made when they are first asked for, each of another file.
     """
 
-    def __init__(self, made: Mapping[str, bytes]) -> None:
+    def __init__(
+        self,
+        made: Mapping[str, bytes],
+        later: Mapping[str, tuple[Path, Callable[[Path], bytes]]],
+    ) -> None:
         self._files = {
             path.relative_to(STATIC).as_posix(): _content(path)
             for path in sorted(STATIC.rglob("*"))
             if path.suffix in _TYPES
         }
         self._files |= made
+        self._later = later
         digest = hashlib.sha256()
-        for name, content in self._files.items():
+        sources = {name: source.read_bytes() for name, (source, _make) in later.items()}
+        for name, content in (self._files | sources).items():
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
         self.version = digest.hexdigest()[:_DIGITS]
 
@@ -61,15 +69,27 @@ class Assets:
         Raises:
             KeyError: if there is none of that name.
         """
-        self._files[name]
+        if name not in self._later:
+            self._files[name]
         return f"/static/{self.version}/{name}"
+
+    def content(self, name: str) -> bytes:
+        """Return the contents of a file; the first time this may take a second.
+
+        Raises:
+            KeyError: if there is none of that name.
+        """
+        if name not in self._files:
+            source, make = self._later[name]
+            self._files[name] = make(source)
+        return self._files[name]
 
     async def file(self, request: Request) -> Response:
         """A file; under another version's address it is given too, but not to be kept."""
         path = request.path_params["path"]
         version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest
-        if name not in self._files:
+        if name not in self._files | self._later:
             raise HTTPException(404, _("There is no such file."))
         headers = {
             "cache-control": LASTING if version == self.version else "no-cache",
@@ -78,9 +98,12 @@ class Assets:
         }
         if name == WORKER:
             headers["service-worker-allowed"] = "/"
-        content = self._files[name]
+        content = self._files.get(name) or await asyncio.to_thread(self.content, name)
         if "gzip" in request.headers.get("accept-encoding", ""):
-            content = compressed(content)
+            if name in self._later:
+                content = await asyncio.to_thread(compressed, content)
+            else:
+                content = compressed(content)
             headers["content-encoding"] = "gzip"
         return Response(content, headers=headers)
 

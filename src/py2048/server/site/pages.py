@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from py2048 import __version__
+from py2048 import __version__, ntuple
 from py2048.board import Rows
 from py2048.errors import Py2048Error
 from py2048.language import LANGUAGES, N_, _, language, ngettext
@@ -42,6 +42,12 @@ from py2048.ui.shared.hints import PLAYERS
 View = Callable[[Request, User], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 DIGITS = Path(themes.__file__).with_name("digits.ttf")
+_NETWORKS = Path(ntuple.__path__[0]) / "data"
+NETWORKS = {
+    name: _NETWORKS / f"{weights}.npz"
+    for name, weights in (("classic", "ist"), ("2x4", "2x4"), ("3x3", "3x3"), ("ist", "ist"))
+}
+"""The networks that play in the browser where no server is, by the presets that they are for."""
 
 
 def page(path: str, view: View, method: str = "GET", *, needs_store: bool = True) -> Route:
@@ -73,9 +79,17 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     # One of the warm tiles, the same for a name everywhere.
     environment.filters["face"] = lambda name: 3 + sum(name.encode()) % 6
     looks = environment.get_template("themes.css").render(vars(themes))
-    assets = Assets({"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()})
-    environment.globals["asset"] = assets.address
+    made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
+    later = {f"networks/{name}.js": (path, _network_script) for name, path in NETWORKS.items()}
+    assets = Assets(made, later)
+    environment.globals |= {"asset": assets.address, "networks": NETWORKS}
     return environment, assets
+
+
+def _network_script(path: Path) -> bytes:
+    from py2048.ntuple.weights import browser_script  # with NumPy, which pages do not need
+
+    return browser_script(path)
 
 
 def _initials(name: str) -> str:

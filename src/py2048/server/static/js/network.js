@@ -1,0 +1,77 @@
+// What a small network thinks of the moves, where no server is there to be asked. Its weights come
+// as a script, which `browser_script` in `ntuple/weights.py` makes: a page on a disk may load scripts.
+import { DIRECTIONS } from "./input.js";
+import { parseRules, scoreOf, slide } from "./rules.js";
+
+const loaded = new Map();
+
+/** The network at an address, loaded once. */
+export function networkAt(address) {
+  if (!loaded.has(address)) loaded.set(address, load(address));
+  return loaded.get(address);
+}
+
+async function load(address) {
+  const script = Object.assign(document.createElement("script"), { src: address });
+  try {
+    await new Promise((done, failed) => {
+      Object.assign(script, { onload: done, onerror: failed });
+      document.head.append(script);
+    });
+    return await Network.of(globalThis.network);
+  } catch {
+    loaded.delete(address); // such as without a connection: it may be there later
+    return null;
+  }
+}
+
+export class Network {
+  #told;
+  #weights;
+
+  constructor(told, weights) {
+    this.#told = told;
+    this.#weights = weights;
+  }
+
+  /** A network as its script tells it. */
+  static async of({ weights, ...told }) {
+    const packed = new Blob([Uint8Array.from(atob(weights), (character) => character.charCodeAt(0))]);
+    const unpacked = packed.stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Network(told, new Int16Array(await new Response(unpacked).arrayBuffer()));
+  }
+
+  /** The points still to come after a slide, before its spawn. */
+  value(board) {
+    const { known, stages, step, size, lookups } = this.#told;
+    const sum = [...new Set(board.flat())].reduce((total, tile) => total + tile);
+    const stage = stages.filter((least) => sum >= least).length;
+    const ranks = downgraded(board.flat().map((tile) => tile && Math.log2(tile)), known);
+    let steps = 0;
+    for (const [first, cells] of lookups) {
+      let index = stage * size + first;
+      for (const [place, cell] of cells.entries()) index += ranks[cell] * 16 ** place;
+      steps += this.#weights[index];
+    }
+    return steps * step;
+  }
+
+  /** The legal moves of a game with what they are worth, in points; the best first. */
+  rate({ board, rules }) {
+    const { merging, scoring } = parseRules(rules.text);
+    return DIRECTIONS.map((direction) => ({ direction, slid: slide(board, direction, merging) }))
+      .filter(({ slid }) => slid.changed)
+      .map(({ direction, slid }) => ({ direction, worth: scoreOf(scoring, slid) + this.value(slid.board) }))
+      .sort((one, other) => other.worth - one.worth);
+  }
+}
+
+// Ranks up to a known one: the largest missing one is skipped, as `downgraded` in `ntuple/layout.py`.
+function downgraded(ranks, known) {
+  const most = Math.max(...ranks);
+  if (most <= known) return ranks;
+  let missing = most - 1;
+  while (missing > 0 && ranks.includes(missing)) missing--;
+  if (!missing) return ranks.map((rank) => Math.min(rank, known));
+  return downgraded(ranks.map((rank) => rank - (rank > missing)), known);
+}
