@@ -72,7 +72,10 @@ async def test_a_casual_game_goes_on_without_the_server(
         assert board == await player.cells()
         assert await player.text("#category") == "offline"
         await player.press("u")
-        await player.status("Undo, hints and autoplay need it.")
+        await player.status("5 moves to be sent.")
+        await player.press("r")
+        await player.status("6 moves to be sent.")
+        await player.settle()
         await player.look("offline")
         own_server.start()
         await player.status("Connected again: 6 moves saved.")
@@ -86,6 +89,28 @@ async def test_a_casual_game_goes_on_without_the_server(
         await player.press(f"Arrow{legal[0].title()}")
         await player.settle()
         assert (await player.state())["ply"] == before["ply"] + 7
+
+
+async def test_help_goes_on_without_the_server(guest: Player) -> None:
+    """Whoever has asked for a hint gets others, and may watch; moves made there are taken back."""
+    line = Line()
+    await line.lay(guest.page)
+    await guest.deal("classic")
+    await guest.ask()
+    await line.cut()
+    await guest.said("You can play on.")
+    await guest.press("?")
+    await guest.status(" is best.")
+    await guest.page.evaluate("window.py2048.do('auto')")
+    await guest.page.wait_for_function("() => window.py2048.offline.length > 4")
+    await guest.page.evaluate("window.py2048.do('auto')")
+    count = await guest.page.evaluate("window.py2048.offline.length")
+    await guest.press("u", "u", "u")
+    await guest.status(f"{count - 3} moves to be sent.")
+    line.mend()
+    await guest.status(f"Connected again: {count - 3} moves saved.")
+    await guest.settle()
+    assert (await guest.state())["board"] == await guest.board()
 
 
 @pytest.mark.parametrize("reason", ["storage", "busy", "rate", "gap"])

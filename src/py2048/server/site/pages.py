@@ -81,9 +81,14 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     looks = environment.get_template("themes.css").render(vars(themes))
     made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
     later = {f"networks/{name}.js": (path, _network_script) for name, path in NETWORKS.items()}
-    assets = Assets(made, later)
-    environment.globals |= {"asset": assets.address, "networks": NETWORKS}
-    return environment, assets
+    files = Assets(made, later)
+    environment.globals |= {"asset": files.address, "networks": NETWORKS}
+    return environment, files
+
+
+def assets() -> Assets:
+    """Return the files of the pages."""
+    return _environment()[1]
 
 
 def _network_script(path: Path) -> bytes:
@@ -235,18 +240,20 @@ async def read_form(request: Request) -> dict[str, str]:
 # The pages
 
 
+def play_values() -> dict[str, object]:
+    """Return what the page for playing shows wherever it is."""
+    return {"rules": presets(), "people": PLAYERS, "longest_side": MAX_SIDE, "actions": BY_NAME}
+
+
 async def play(request: Request, user: User) -> Response:
     """Play at once. This page needs no store: it is the first that people see."""
     return render(
         request,
         user,
         "play.html",
-        rules=presets(),
         today={"day": datetime.now(UTC).date().isoformat()},
-        people=PLAYERS,
         players=services_of(request).hints.specs,
-        longest_side=MAX_SIDE,
-        actions=BY_NAME,
+        **play_values(),
     )
 
 
@@ -268,7 +275,7 @@ async def choose_language(request: Request) -> Response:
 
 async def show_file(request: Request) -> Response:
     """A file of the pages."""
-    return await _environment()[1].file(request)
+    return await assets().file(request)
 
 
 ROUTES = (

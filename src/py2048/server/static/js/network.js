@@ -1,28 +1,22 @@
 // What a small network thinks of the moves, where no server is there to be asked. Its weights come
 // as a script, which `browser_script` in `ntuple/weights.py` makes: a page on a disk may load scripts.
-import { DIRECTIONS } from "./input.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
+import { DIRECTIONS } from "./ways.js";
 
 const loaded = new Map();
 
-/** The network at an address, loaded once. */
+/** The network whose script is at an address, loaded once. */
 export function networkAt(address) {
   if (!loaded.has(address)) loaded.set(address, load(address));
+  loaded.get(address).catch(() => loaded.delete(address));
   return loaded.get(address);
 }
 
-async function load(address) {
-  const script = Object.assign(document.createElement("script"), { src: address });
-  try {
-    await new Promise((done, failed) => {
-      Object.assign(script, { onload: done, onerror: failed });
-      document.head.append(script);
-    });
-    return await Network.of(globalThis.network);
-  } catch {
-    loaded.delete(address); // such as without a connection: it may be there later
-    return null;
-  }
+async function load(src) {
+  const script = Object.assign(document.createElement("script"), { src });
+  document.head.append(script);
+  await new Promise((done, failed) => Object.assign(script, { onload: done, onerror: failed }));
+  return Network.of(globalThis.network);
 }
 
 export class Network {

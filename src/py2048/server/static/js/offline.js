@@ -1,6 +1,6 @@
 // A casual game that continues while the server is away: what the server does otherwise, and the turns
 // that it verifies when it is back. The server does not know tiles that appear here, so the game counts on
-// no leaderboard.
+// no leaderboard. Where no server is at all, a game also begins here.
 import { _, signed } from "./language.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { read, write } from "./settings.js";
@@ -13,6 +13,17 @@ const MAX_CHARACTERS = 1000;
 /** The directions that change a board. */
 export function legalOn(board) {
   return DIRECTIONS.filter((direction) => slide(board, direction, "once").changed);
+}
+
+/** The board on which a game begins. */
+export function startOn({ rows, columns, start }, pick) {
+  const board = Array.from({ length: rows }, () => Array(columns).fill(0));
+  const [least, most = least] = start.counts;
+  for (let left = least + pick(most - least + 1); left > 0; left--) {
+    const { tile, cell } = spawnOn({ spawn: { kind: "random", weights: start.weights } }, board, null, pick);
+    board[cell[0]][cell[1]] = tile;
+  }
+  return board;
 }
 
 /** The outcome of a game with a board. */
@@ -59,15 +70,20 @@ export function codeOf(direction, spawn, { rows, columns }) {
   return direction[0].toUpperCase() + DIGITS[Math.log2(spawn.tile)] + cell;
 }
 
-/** The board and the score after a turn in the notation of records. */
-function after(rules, board, score, code) {
+/** What a turn in the notation of records says. */
+function turnOf(code, { columns }) {
   const direction = DIRECTIONS.find((each) => each[0] === code[0].toLowerCase());
+  if (code.length === 1) return { direction, spawn: null };
+  const number = [...code.slice(2)].reduce((sum, digit) => 64 * sum + DIGITS.indexOf(digit), 0);
+  const cell = [Math.floor(number / columns), number % columns];
+  return { direction, spawn: { tile: 2 ** DIGITS.indexOf(code[1]), cell } };
+}
+
+/** A position after a turn. */
+function after(rules, { board, score, ply }, { direction, spawn }) {
   const slid = slide(board, direction, rules.merging);
-  if (code.length > 1) {
-    const number = [...code.slice(2)].reduce((sum, digit) => 64 * sum + DIGITS.indexOf(digit), 0);
-    slid.board[Math.floor(number / rules.columns)][number % rules.columns] = 2 ** DIGITS.indexOf(code[1]);
-  }
-  return { board: slid.board, score: scoreAfter(rules.scoring, score, slid) };
+  if (spawn) slid.board[spawn.cell[0]][spawn.cell[1]] = spawn.tile;
+  return { slid, board: slid.board, score: scoreAfter(rules.scoring, score, slid), ply: ply + slid.changed };
 }
 
 function drawn(choices) {
@@ -141,26 +157,71 @@ export class OfflineGame {
     this.saved = 0;
   }
 
-  /** Play a move; return what happened as the server tells it. */
-  play(direction) {
+  /** Begin a game that no server knows. */
+  begin(rules) {
+    const parsed = parseRules(rules.text);
+    const best = Number(read(`best ${rules.name}`, "0"));
+    const game = { game: String(Date.now()), version: 0, mode: "casual", mine: true, isLocal: true };
+    const position = { board: startOn(parsed, drawn), score: 0, ply: 0 };
+    if (this.#kept) this.forget();
+    this.#kept = { game: { ...game, ...position }, start: startOf({ ...game, ...position }), unanswered: [], turns: [] };
+    Object.assign(this.#kept.game, { rules: { ...rules, target: parsed.target }, best, category: "plain" });
+    this.#come(position);
+  }
+
+  /** Play a move, or let the computer play it; return what happened as the server tells it. */
+  play(direction, isComputers = false) {
     const { game } = this.#kept;
+    if (!game.isLocal) game.category = "offline";
+    else if (isComputers) game.category = "computer";
     const rules = parseRules(game.rules.text);
     const slid = slide(game.board, direction, rules.merging);
     const spawn = slid.changed ? spawnOn(rules, slid.board, direction, drawn) : null;
-    if (spawn) slid.board[spawn.cell[0]][spawn.cell[1]] = spawn.tile;
-    const score = scoreAfter(rules.scoring, game.score, slid);
-    const points = score - game.score;
+    return this.#take({ direction, spawn });
+  }
+
+  /** Take the last move back that the server does not know; null if there is none. */
+  undo() {
+    const { turns, undone = [], sent = 0, start, game } = this.#kept;
+    if (turns.length <= sent) return null;
+    undone.push(turns.pop());
+    this.#kept.undone = undone;
+    const rules = parseRules(game.rules.text);
+    const turn = turnOf(undone.at(-1), rules);
+    const { direction } = turn;
+    const before = turns.reduce((position, code) => after(rules, position, turnOf(code, rules)), start);
+    const { slid } = after(rules, before, turn);
+    const motions = slid.motions.map(({ source, target }) => ({ source: target, target: source }));
+    this.#come(before);
+    const way = WAYS[direction].toLowerCase();
+    const say = `${_("Undone: {direction}.", { direction: way })} ${_("Score {score}.", { score: before.score })}`;
+    return { ...game, events: [{ kind: "undone", direction, motions, say }] };
+  }
+
+  /** Play the move again that was taken back last; null if there is none. */
+  redo() {
+    const code = this.#kept.undone?.pop();
+    return code ? this.#take(turnOf(code, parseRules(this.game.rules.text)), true) : null;
+  }
+
+  #take({ direction, spawn }, redone = false) {
+    const { game, turns } = this.#kept;
+    const rules = parseRules(game.rules.text);
+    const next = after(rules, game, { direction, spawn });
+    const points = next.score - game.score;
     const hadWon = game.won;
-    if (spawn || points) this.#kept.turns.push(codeOf(direction, spawn, rules));
-    Object.assign(game, this.#position(rules, slid.board, score, game.ply + slid.changed));
-    this.#write();
+    if (spawn || points) {
+      turns.push(codeOf(direction, spawn, rules));
+      if (!redone) this.#kept.undone = [];
+    }
+    this.#come(next);
     const kind = spawn ? "moved" : "nothing_moved";
-    const event = { kind, direction, redone: false, points, spawn, say: said(direction, points, spawn, score) };
-    const events = [spawn ? { ...event, motions: slid.motions } : event];
+    const event = { kind, direction, redone, points, spawn, say: said(direction, points, spawn, next.score) };
+    const events = [spawn ? { ...event, motions: next.slid.motions } : event];
     if (game.won && !hadWon) {
       events.push({ kind: "won", tile: rules.target, say: _("You made {tile}: you win.", { tile: rules.target }) });
     }
-    if (game.outcome !== "playing") events.push({ kind: "over", say: `${_("Game over.")} ${_("Score {score}.", { score })}` });
+    if (game.outcome !== "playing") events.push({ kind: "over", say: `${_("Game over.")} ${_("Score {score}.", { score: next.score })}` });
     return { ...game, events };
   }
 
@@ -183,16 +244,16 @@ export class OfflineGame {
   #align(state) {
     const { start, turns, game } = this.#kept;
     const rules = parseRules(game.rules.text);
-    let { board, score } = start;
+    let position = start;
     for (let count = 0; ; count++) {
-      if (score === state.score && JSON.stringify(board) === JSON.stringify(state.board)) {
+      if (position.score === state.score && JSON.stringify(position.board) === JSON.stringify(state.board)) {
         this.saved += count;
-        Object.assign(this.#kept, { start: startOf(state), unanswered: [], turns: turns.slice(count) });
+        Object.assign(this.#kept, { start: startOf(state), unanswered: [], turns: turns.slice(count), sent: 0 });
         this.#write();
         return true;
       }
       if (count === turns.length) return false;
-      ({ board, score } = after(rules, board, score, turns[count]));
+      position = after(rules, position, turnOf(turns[count], rules));
     }
   }
 
@@ -208,20 +269,30 @@ export class OfflineGame {
 
   // The next piece of the moves, for a server that has the game at a version.
   #next(version) {
-    let text = "";
+    let [text, sent] = ["", 0];
     for (const turn of this.#kept.turns) {
       if (text.length + turn.length > MAX_CHARACTERS) break;
       text += turn;
+      sent++;
     }
+    this.#kept.sent = sent; // the server may have these: they are not taken back any more
     return { type: "offline", number: version + 1, turns: text };
   }
 
-  #position(rules, board, score, ply) {
+  // Have the game at a position, and keep it.
+  #come({ board, score, ply }) {
+    const { game, turns, undone, sent = 0 } = this.#kept;
+    const rules = parseRules(game.rules.text);
     const outcome = outcomeOf(rules, board);
     const won = rules.target !== null && Math.max(...board.flat()) >= rules.target;
     const legal = outcome === "playing" ? legalOn(board) : [];
-    const help = { can_undo: false, can_redo: false, autoplay: null, category: "offline" };
-    return { board, score, ply, outcome, won, legal, ...help };
+    const help = { can_undo: turns.length > sent, can_redo: Boolean(undone?.length), autoplay: null };
+    Object.assign(game, { board, score, ply, outcome, won, legal, ...help });
+    if (game.isLocal && game.category === "plain" && score > game.best) {
+      game.best = score;
+      write(`best ${game.rules.name}`, String(score));
+    }
+    this.#write();
   }
 
   #write() {

@@ -1,5 +1,5 @@
 // The page on which one plays.
-import { Computer, showHint, wordOn } from "./computer.js";
+import { Computer, hintOf, showHint, wordOn } from "./computer.js";
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
 import { KINDS, NewGameDialog, openDialog, showGames, toBoard } from "./dialogs.js";
 import { $, button, element, link } from "./elements.js";
@@ -21,6 +21,9 @@ const LOST = 5000;
 const LEFT = 250;
 const PAUSE = 400;
 const LESSONS = 3;
+/** Whether this page came from a server: one from a disk, or from a site of files, plays without. */
+const HAS_SERVER = !("alone" in document.body.dataset);
+const NOWHERE = { isOpen: false, isLoggedOut: false, send: () => false };
 
 class Table {
   #slow = 0;
@@ -52,10 +55,13 @@ class Table {
       (message) => this.connection.send(message),
       () => this.#waiting(),
     );
-    this.connection = new Connection("/ws", {
-      message: (message) => this.#hear(message),
-      lost: () => this.#lost(),
-    });
+    const listener = { message: (message) => this.#hear(message), lost: () => this.#lost() };
+    this.connection = HAS_SERVER ? new Connection("/ws", listener) : NOWHERE;
+    if (!HAS_SERVER) {
+      if (this.offline.game) this.#showKept();
+      else this.start("classic");
+      return;
+    }
     // A connection that swallows everything is found dead much later.
     if (!location.search) setTimeout(() => this.#current === undefined && this.#lost(), LOST);
   }
@@ -70,7 +76,8 @@ class Table {
   }
 
   start(rules, mode) {
-    if (!this.connection.send({ type: "new", rules, mode })) this.#cannot(_("A new game needs it."));
+    if (!HAS_SERVER) this.#startAlone(rules);
+    else if (!this.connection.send({ type: "new", rules, mode })) this.#cannot(_("A new game needs it."));
   }
 
   move(direction) {
@@ -91,7 +98,7 @@ class Table {
     new: () => this.#again(),
     casual: () => this.start("classic", "casual"),
     rules: () => this.#choose(),
-    games: () => this.connection.send({ type: "games" }) || this.#cannot(_("Your other games need it.")),
+    games: () => HAS_SERVER && (this.connection.send({ type: "games" }) || this.#cannot(_("Your other games need it."))),
     read: () => this.game && this.scene.speech.announce(spoken(this.game.board)),
     more: () => openDialog("menu-dialog"),
     player: () => {
@@ -110,20 +117,22 @@ class Table {
   };
 
   #act(type, can, more = {}) {
-    if (!this.game || this.#isHelpAway()) return;
+    if (!this.game) return;
     if (!can) {
       this.#announce(this.#isCasual() ? NOTHING[type] : NEEDS_CASUAL);
       return;
     }
     this.scene.view.finish();
     this.#wantsHint = type === "hint";
-    this.#push({ type, ...more });
+    if (this.#isAlone) this.#helpAlone(type);
+    else this.#push({ type, ...more });
   }
 
   // Send an action; what a move is certain to do is shown before the server answers.
   #push(action) {
     if (this.#isAlone) {
-      this.#playAlone(action.direction);
+      this.#autoplayed(null);
+      this.#showAlone(this.offline.play(action.direction));
       return;
     }
     if (this.#autoplay) this.#letPlay(null);
@@ -147,18 +156,67 @@ class Table {
     return isKept && this.queue.isPaused && !this.#isSyncing && !this.connection.isLoggedOut;
   }
 
-  #isHelpAway() {
-    if (this.#isAlone) this.#announce(`${AWAY} ${_("Undo, hints and autoplay need it.")}`, "warn");
-    return this.#isAlone;
+  #startAlone(rules) {
+    const { value, dataset } = this.#presetOf(rules);
+    this.#autoplayed(null);
+    this.result.lower();
+    showHint(null);
+    this.offline.begin({ name: value, text: dataset.text, summary: dataset.summary });
+    this.#showKept();
   }
 
-  #playAlone(direction) {
+  #presetOf(rules) {
+    return [...$("rules").options].find(({ value, dataset }) => rules === value || rules === dataset.text);
+  }
+
+  // The small network for the rules of the game; null where there is none.
+  async #network() {
+    const address = this.#presetOf(this.game.rules.text)?.dataset.network;
+    return address ? import("./network.js").then((it) => it.networkAt(address)).catch(() => null) : null;
+  }
+
+  async #hintAlone() {
+    const { game, version } = this.game;
+    const found = await this.#network();
+    const isThere = found && this.#isAlone && this.game.game === game && this.game.outcome === "playing";
+    return isThere ? { ...hintOf(found.rate(this.game)), game, version } : null;
+  }
+
+  async #helpAlone(type) {
+    this.#autoplayed(null);
+    const found = type === "hint" ? await this.#hintAlone() : this.offline[type]();
+    if (!found) this.#helpIsAway();
+    else if (type === "hint") this.#hinted(found);
+    else this.#showAlone(found);
+  }
+
+  async #watchAlone() {
+    const run = {};
+    this.#autoplayed(run);
+    while (this.#autoplay === run) {
+      const hint = await this.#hintAlone();
+      if (this.#autoplay !== run) return;
+      if (hint) this.#showAlone(this.offline.play(hint.direction, true));
+      else this.#helpIsAway();
+      if (!hint || this.result.isUp) this.#autoplayed(null);
+      await new Promise((done) => setTimeout(done, this.computer.delay));
+    }
+  }
+
+  #helpIsAway() {
+    const why = HAS_SERVER ? `${AWAY} ${_("Undo, hints and autoplay need it.")}` : _("There are no hints on this board.");
+    this.#announce(why, "warn");
+  }
+
+  #showAlone(message) {
     this.result.lower();
-    const message = this.offline.play(direction);
     this.scene.events(message);
+    showHint(null);
+    this.#judge(message.events);
     this.#render();
-    if (message.events[0].kind === "moved") this.scene.note(this.#away(), "warn");
+    if (HAS_SERVER && message.events[0].kind !== "nothing_moved") this.scene.note(this.#away(), "warn");
     this.#ended(message.events);
+    this.#watchOver();
   }
 
   #away() {
@@ -219,14 +277,14 @@ class Table {
   }
 
   #choose() {
-    const warning = _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", {
-      points: grouped(this.game?.score ?? 0),
-    });
+    const points = grouped(this.game?.score ?? 0);
+    const warning = HAS_SERVER
+      ? _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", { points })
+      : _("A game is in progress, with {points} points. The new one takes its place.", { points });
     this.newGame.open(this.isInProgress ? warning : "", this.game);
   }
 
   #toggleAutoplay() {
-    if (this.#isHelpAway()) return;
     if (this.#autoplay) this.#letPlay(null);
     else if (!this.#isCasual()) this.#announce(NEEDS_CASUAL);
     else if (!this.#isOver()) {
@@ -258,10 +316,11 @@ class Table {
   // The coach looks at the board when its player pauses before it: play never waits for it.
   #watchOver() {
     clearTimeout(this.#pause);
-    const isOn = this.#isCoached && this.#isCasual() && !this.#isAlone && !this.#autoplay;
+    const isOn = this.#isCoached && this.#isCasual() && !this.#autoplay;
     if (!isOn || this.game.outcome !== "playing" || this.#coached) return;
     this.#pause = setTimeout(() => {
-      if (!this.queue.length) this.queue.push({ type: "hint", player: this.computer.player });
+      if (this.#isAlone) this.#hintAlone().then((hint) => hint && this.#hinted(hint));
+      else if (!this.queue.length) this.queue.push({ type: "hint", player: this.computer.player });
     }, PAUSE);
   }
 
@@ -281,7 +340,9 @@ class Table {
   }
 
   #letPlay(player) {
-    this.connection.send({ type: "autoplay", player, delay: this.computer.delay });
+    if (!this.#isAlone) this.connection.send({ type: "autoplay", player, delay: this.computer.delay });
+    else if (player === null) this.#autoplayed(null);
+    else this.#watchAlone();
   }
 
   #isCasual() {
@@ -429,7 +490,10 @@ class Table {
     this.queue.hinted(message.version);
     this.game.version = message.version;
     if (message.category) this.game.category = message.category;
-    this.offline.keep(this.game);
+    if (!this.#isAlone) {
+      this.offline.keep(this.game);
+      this.#network().then(keepPage); // whoever asks for hints has them without the server, too
+    }
     this.#coached = message;
     // The coach asks in silence; a better answer takes the place of a quick one.
     if (this.#wantsHint || $("hint-card").classList.contains("shown")) {
@@ -473,11 +537,11 @@ class Table {
 
   #lost() {
     const isNews = this.connection && !document.body.classList.contains("away");
+    if (!this.queue.isPaused) this.#autoplayed(null);
     this.#unanswered.push(...this.queue.pause());
     this.#isSyncing = false;
     clearTimeout(this.#retry);
     this.scene.retract();
-    this.#autoplayed(null);
     if (this.connection?.isLoggedOut) {
       this.#loggedOut();
       return;
@@ -596,7 +660,9 @@ class Table {
     const title = won ? _("You win") : _("Game over");
     const actions = [button(_("New game"), () => this.#again(), "primary")];
     const text = ngettext("{n} point.", "{n} points.", score);
-    this.result.end(this.game, { title, text, won: false, actions }, soon).then(() => this.#lookBeside());
+    const content = { title, text, won: false, actions };
+    if (HAS_SERVER) this.result.end(this.game, content, soon).then(() => this.#lookBeside());
+    else this.result.raise({ ...content, actions: [...actions, button(_("Undo the last move"), () => this.do("undo"))] }, soon);
   }
 }
 
@@ -667,4 +733,4 @@ $("permanent").addEventListener("click", (event) => {
 });
 showPad(read("pad") === "on");
 press("motion", mayMove());
-keepPage();
+if (HAS_SERVER) keepPage();

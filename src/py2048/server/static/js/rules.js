@@ -9,17 +9,21 @@ export function parseRules(text) {
   const [scoring, ...numbers] = fields.scoring.split(":");
   const [kind, tile] = fields.spawn.split(":");
   const isFixed = Number.isNaN(Number(kind));
-  const weights = fields.spawn.split("+").map((pair) => pair.split(":").map(Number));
+  const weights = weightsIn(fields.spawn);
+  const [counts, startTiles] = fields.start.split("x");
   return {
     rows,
     columns,
     merging: fields.merging,
     scoring: { kind: scoring, numbers: numbers.map(Number) },
+    start: { counts: counts.split("..").map(Number), weights: startTiles ? weightsIn(startTiles) : weights },
     spawn: isFixed ? { kind, weights: [[Number(tile), 1]] } : { kind: "random", weights },
     target: fields.target === "none" ? null : Number(fields.target),
     endsAtTarget: fields.end === "target",
   };
 }
+
+const weightsIn = (text) => text.split("+").map((pair) => pair.split(":").map(Number));
 
 /**
  * Slide all tiles of a board.

@@ -1,0 +1,63 @@
+"""Write the page that plays 2048 in the browser without a server (`make site`).
+
+    make_site.py FOLDER       writes FOLDER/index.html and what it loads
+
+It is the server's page for playing, by the same templates, styles and modules, with the parts left
+out that need a server. It also opens from a disk, where browsers load no modules: the page carries
+them in its import map, each as an address that is its content. Every browser since 2023 reads that,
+and no bundler has to.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from pathlib import Path
+
+from py2048 import __version__
+from py2048.language import ENGLISH, LANGUAGES, use_language
+from py2048.server.site.pages import assets, play_values, text_of
+
+_IMPORT = re.compile(r'((?:\bfrom |\bimport |\bimport\()")\./(\w+)\.js"')
+
+
+def module_names(*names: str) -> dict[str, str]:
+    """Return modules, and all that they import, as addresses that are their contents."""
+    found: dict[str, str] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        text = assets().content(f"js/{name}.js").decode()
+        # A module with such an address has no neighbours: it imports others by name.
+        script = _IMPORT.sub(r'\1\2"', text) + f"//# sourceURL={name}.js"
+        found[name] = f"data:text/javascript;base64,{base64.b64encode(script.encode()).decode()}"
+        waiting += {match[2] for match in _IMPORT.finditer(text)} - {*found, *waiting}
+    return found
+
+
+def build(folder: Path) -> None:
+    """Write the page in each language, and the files that it loads."""
+    loaded: set[str] = set()
+
+    def address(name: str) -> str:
+        loaded.add(name)
+        return name
+
+    folder.mkdir(parents=True, exist_ok=True)
+    modules = module_names("page", "play")
+    for code in LANGUAGES:
+        with use_language(code):
+            text = text_of(
+                "play.html", asset=address, modules=modules, version=__version__, **play_values()
+            )
+        name = "index" if code == ENGLISH else code
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    for name in [*loaded, "digits.ttf"]:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(assets().content(name))
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]))

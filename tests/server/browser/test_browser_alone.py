@@ -1,0 +1,174 @@
+"""The page that is opened from a disk: no server, the same game, hints and a player to watch."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.server.browser.visiting import Arrive, Player, arriving
+
+from py2048.board import Board
+from py2048.ntuple.weights import load
+from py2048.server.site.pages import NETWORKS
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "scripts"))
+
+import make_site
+
+DRAWS = """crypto.getRandomValues = function (words) {
+    for (let i = 0; i < words.length; i++) {
+        globalThis.drawn = (Math.imul(globalThis.drawn ?? 1, 1664525) + 1013904223) >>> 0;
+        words[i] = globalThis.drawn;
+    }
+    return words;
+}"""
+"""Tiles that appear in the same places each time."""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Offer the address of the page on a disk."""
+    folder = tmp_path_factory.mktemp("site")
+    make_site.build(folder)
+    return folder.as_uri()
+
+
+async def opened(
+    arrive: Arrive, site: str, size: str = "desktop", page: str = "/index.html"
+) -> Player:
+    """Open the page from the disk."""
+    player = await arrive(site, size)
+    await player.page.add_init_script(DRAWS)
+    await player.visit(page)
+    await player.page.wait_for_selector(".tile")
+    return player
+
+
+async def game_of(player: Player) -> dict[str, Any]:
+    """Return the game as the page has it."""
+    found: dict[str, Any] = await player.page.evaluate("window.py2048.game")
+    return found
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+async def test_a_game_is_played_from_a_disk(browser: Browser, site: str, size: str) -> None:
+    """By keys, with undo and redo; it is there when the page is opened again, and ends."""
+    async with arriving(browser) as arrive:
+        player = await opened(arrive, site, size)
+        await player.look("alone")
+        boards = [await player.board()]
+        for _ in range(6):
+            direction = (await game_of(player))["legal"][0]
+            await player.press(f"Arrow{direction.title()}")
+            boards.append((await game_of(player))["board"])
+        assert len({str(board) for board in boards}) == 7
+        await player.settle()
+        assert await player.board() == await player.cells() == boards[-1]
+        await player.press("u", "u", "r")
+        await player.settle()
+        assert await player.board() == boards[-2]
+        await player.said("Undone: ")
+        await player.page.reload()
+        await player.page.wait_for_selector(".tile")
+        assert await player.board() == boards[-2]
+        assert (await game_of(player))["ply"] == 5
+        await player.page.evaluate(
+            "while (py2048.game.outcome === 'playing') py2048.move(py2048.game.legal[0])"
+        )
+        await expect(player.page.locator("dialog.result h2")).to_have_text("Game over")
+        await player.look("alone-over")
+        await player.page.click("dialog.result >> text=Undo the last move")
+        assert (await game_of(player))["outcome"] == "playing"
+        await player.press("n")
+        await player.status("")
+        await player.page.click("#new-play")
+        assert (await game_of(player))["ply"] == 0
+
+
+async def test_other_rules_are_played_too(browser: Browser, site: str) -> None:
+    """Each preset; where the page has no network for it, a hint says so."""
+    async with arriving(browser) as arrive:
+        player = await opened(arrive, site)
+        for name in await player.page.locator("#rules option").evaluate_all(
+            "all => all.map(it => it.value)"
+        ):
+            await player.press("m")
+            await player.page.select_option("#rules", name)
+            await player.page.click("#new-play")
+            game = await game_of(player)
+            assert game["rules"]["name"] == name
+            assert len(game["board"]) == len(await player.board())
+            await player.press("?")
+            if name in NETWORKS:
+                await player.page.wait_for_selector("#board[data-best]")
+            else:
+                await player.status("There are no hints on this board.")
+
+
+async def test_a_hint_is_the_networks(browser: Browser, site: str) -> None:
+    """The best of the four moves, as the package values them, and what the others lose."""
+    network = load(NETWORKS["classic"])
+    async with arriving(browser) as arrive:
+        player = await opened(arrive, site)
+        for _ in range(5):
+            await player.press("?")
+            best = await player.page.locator("#board[data-best]").get_attribute("data-best")
+            board = Board.from_rows((await game_of(player))["board"])
+            slides = [board.slide(each) for each in board.legal_directions()]
+            worth = {str(it.direction): it.points + network.value(it.board) for it in slides}
+            assert best == max(worth, key=worth.__getitem__)
+            rows = await player.page.locator("#losses li").all_inner_texts()
+            losses = sorted(round(max(worth.values()) - each) for each in worth.values())[1:]
+            told = [row.split()[-1] for row in rows[1:]]
+            assert told == [f"\N{MINUS SIGN}{loss:,}" if loss else "good" for loss in losses]
+            await player.press(f"Arrow{str(best).title()}")
+            await expect(player.page.locator("#board[data-best]")).to_have_count(0)
+
+
+async def test_the_coach_says_a_word(browser: Browser, site: str) -> None:
+    """It looks at the board while one thinks."""
+    async with arriving(browser) as arrive:
+        player = await opened(arrive, site)
+        await player.press("c", "?")
+        best = await player.page.locator("#board[data-best]").get_attribute("data-best")
+        await player.press(f"Arrow{str(best).title()}")
+        await player.reads("coach-word", "That was the best move.")
+
+
+async def test_the_computer_makes_2048_before_the_visitors_eyes(
+    browser: Browser, site: str
+) -> None:
+    """By one press of a button, and stops there; any move plays on."""
+    async with arriving(browser) as arrive:
+        player = await opened(arrive, site)
+        await player.press("x", "+", "+", "+", "+")
+        await player.page.click(".daily [data-do=auto]")
+        await expect(player.page.locator("dialog.result h2")).to_have_text(
+            "2048 is made", timeout=120_000
+        )
+        assert max(max(row) for row in await player.board()) == 2048
+        await player.look("alone-watched")
+        await player.page.click("dialog.result >> text=Keep playing")
+        ply = (await game_of(player))["ply"]
+        await player.press(f"Arrow{(await game_of(player))['legal'][0].title()}")
+        assert (await game_of(player))["ply"] == ply + 1
+        await player.page.evaluate("window.py2048.do('auto')")
+        await player.page.wait_for_function("ply => window.py2048.game.ply > ply + 5", arg=ply)
+        await player.press("u")
+        await player.settle()
+        await expect(player.page.locator("#stop")).to_be_hidden()
+
+
+async def test_the_page_speaks_portuguese(browser: Browser, site: str) -> None:
+    """There is one for each language, and they lead to each other."""
+    async with arriving(browser) as arrive:
+        player = await opened(arrive, site)
+        await player.page.click("footer >> text=Português")
+        await player.page.wait_for_url("**/pt.html")
+        await player.page.wait_for_selector(".tile")
+        await player.press("?")
+        await player.page.wait_for_selector("#board[data-best]")
+        assert "melhor" in await player.text("#losses .best .loss")
