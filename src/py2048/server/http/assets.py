@@ -89,7 +89,7 @@ class Assets:
         path = request.path_params["path"]
         version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest
-        if name not in self._files | self._later:
+        if name not in {*self._files, *self._later}:
             raise HTTPException(404, _("There is no such file."))
         headers = {
             "cache-control": LASTING if version == self.version else "no-cache",

@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import jinja2
@@ -240,7 +241,7 @@ async def read_form(request: Request) -> dict[str, str]:
 # The pages
 
 
-def play_values() -> dict[str, object]:
+def play_values() -> dict[str, Any]:
     """Return what the page for playing shows wherever it is."""
     return {"rules": presets(), "people": PLAYERS, "longest_side": MAX_SIDE, "actions": BY_NAME}
 
