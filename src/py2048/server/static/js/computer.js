@@ -1,10 +1,9 @@
 // The computer player: who it is, how fast it plays, and what it thinks of each direction.
 import { $ } from "./elements.js";
-import { _, grouped, ngettext } from "./language.js";
+import { _, ngettext } from "./language.js";
 import { read, write } from "./settings.js";
 import { WAYS, markEdge, wayLine } from "./ways.js";
 
-const GRADES = [["best", 0.001], ["good", 0.01], ["inaccuracy", 0.025], ["mistake", 0.1], ["blunder", 1]];
 const SPEEDS = [1, 2, 4, 8, 16, 32, 1000];
 
 export class Computer {
@@ -75,26 +74,6 @@ export function showHint(hint) {
   );
   $("losses").replaceChildren(...lines);
   $("outlook").textContent = hint.outlook;
-}
-
-/**
- * A hint as the server tells it, of what the moves are worth.
- * @param {{direction: string, worth: number}[]} rated the legal moves, the best first
- */
-export function hintOf(rated) {
-  const [{ direction, worth }] = rated;
-  const whole = worth > 0 ? worth : 2 * (worth - rated.at(-1).worth) || 1;
-  const options = rated.map((each) => {
-    const loss = worth - each.worth;
-    const text = each.direction === direction ? _("best") : Math.round(loss) ? `−${grouped(loss)}` : _("as good");
-    const grade = GRADES.find(([, limit]) => Math.min(1, loss / whole) <= limit)[0];
-    return { direction: each.direction, text, share: Math.max(0, 1 - loss / whole), grade };
-  });
-  const headline = _("{direction} is best", { direction: WAYS[direction] });
-  const points = grouped(Number(Math.max(worth, 0).toPrecision(2)));
-  const outlook = _("About {points} points to come with good play.", { points });
-  const losses = options.slice(1).map((each) => `${WAYS[each.direction]} ${each.text}.`);
-  return { direction, options, headline, reason: "", outlook, say: [`${headline}.`, ...losses].join(" ") };
 }
 
 /** The coach's word on a move, by what a hint said of its position. */

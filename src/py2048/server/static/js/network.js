@@ -1,12 +1,14 @@
 // What a small network thinks of the moves, where no server is there to be asked. Its weights come
 // as a script, which `browser_script` in `ntuple/weights.py` makes: a page on a disk may load scripts.
+import { _, grouped } from "./language.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
-import { DIRECTIONS } from "./ways.js";
+import { DIRECTIONS, WAYS } from "./ways.js";
 
+const GRADES = [["best", 0.001], ["good", 0.01], ["inaccuracy", 0.025], ["mistake", 0.1], ["blunder", 1]];
 const loaded = new Map();
 
-/** The network whose script is at an address, loaded once. */
-export function networkAt(address) {
+/** What gives hints on games, by the network whose script is at an address, loaded once. */
+export function adviserAt(address) {
   if (!loaded.has(address)) loaded.set(address, load(address));
   loaded.get(address).catch(() => loaded.delete(address));
   return loaded.get(address);
@@ -16,7 +18,8 @@ async function load(src) {
   const script = Object.assign(document.createElement("script"), { src });
   document.head.append(script);
   await new Promise((done, failed) => Object.assign(script, { onload: done, onerror: failed }));
-  return Network.of(globalThis.network);
+  const network = await Network.of(globalThis.network);
+  return (game) => hintOf(network.rate(game));
 }
 
 export class Network {
@@ -68,4 +71,21 @@ function downgraded(ranks, known) {
   while (missing > 0 && ranks.includes(missing)) missing--;
   if (!missing) return ranks.map((rank) => Math.min(rank, known));
   return downgraded(ranks.map((rank) => rank - (rank > missing)), known);
+}
+
+// A hint as the server tells it, of the legal moves with what they are worth.
+function hintOf(rated) {
+  const [{ direction, worth }] = rated;
+  const whole = worth > 0 ? worth : 2 * (worth - rated.at(-1).worth) || 1;
+  const options = rated.map((each) => {
+    const loss = worth - each.worth;
+    const text = each.direction === direction ? _("best") : Math.round(loss) ? `−${grouped(loss)}` : _("as good");
+    const grade = GRADES.find(([, limit]) => Math.min(1, loss / whole) <= limit)[0];
+    return { direction: each.direction, text, share: Math.max(0, 1 - loss / whole), grade };
+  });
+  const headline = _("{direction} is best", { direction: WAYS[direction] });
+  const points = grouped(Number(Math.max(worth, 0).toPrecision(2)));
+  const outlook = _("About {points} points to come with good play.", { points });
+  const losses = options.slice(1).map((each) => `${WAYS[each.direction]} ${each.text}.`);
+  return { direction, options, headline, reason: "", outlook, say: [`${headline}.`, ...losses].join(" ") };
 }

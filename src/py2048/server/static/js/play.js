@@ -1,5 +1,5 @@
 // The page on which one plays.
-import { Computer, hintOf, showHint, wordOn } from "./computer.js";
+import { Computer, showHint, wordOn } from "./computer.js";
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
 import { KINDS, NewGameDialog, openDialog, showGames, toBoard } from "./dialogs.js";
 import { $, button, element, link } from "./elements.js";
@@ -169,17 +169,17 @@ class Table {
     return [...$("rules").options].find(({ value, dataset }) => rules === value || rules === dataset.text);
   }
 
-  // The small network for the rules of the game; null where there is none.
-  async #network() {
+  // What hints by the small network for the rules of the game; null where there is none.
+  async #adviser() {
     const address = this.#presetOf(this.game.rules.text)?.dataset.network;
-    return address ? import("./network.js").then((it) => it.networkAt(address)).catch(() => null) : null;
+    return address ? import("./network.js").then((it) => it.adviserAt(address)).catch(() => null) : null;
   }
 
   async #hintAlone() {
     const { game, version } = this.game;
-    const found = await this.#network();
-    const isThere = found && this.#isAlone && this.game.game === game && this.game.outcome === "playing";
-    return isThere ? { ...hintOf(found.rate(this.game)), game, version } : null;
+    const hintOn = await this.#adviser();
+    const isThere = hintOn && this.#isAlone && this.game.game === game && this.game.outcome === "playing";
+    return isThere ? { ...hintOn(this.game), game, version } : null;
   }
 
   async #helpAlone(type) {
@@ -492,7 +492,7 @@ class Table {
     if (message.category) this.game.category = message.category;
     if (!this.#isAlone) {
       this.offline.keep(this.game);
-      this.#network().then(keepPage); // whoever asks for hints has them without the server, too
+      this.#adviser().then(keepPage); // whoever asks for hints has them without the server, too
     }
     this.#coached = message;
     // The coach asks in silence; a better answer takes the place of a quick one.
