@@ -22,12 +22,12 @@ BUDGETS = {
     "courses": (53, 8540),
     "envs": (8, 1330),
     "game": (6, 930),
-    "ntuple": (8, 1600),
+    "ntuple": (8, 1620),
     "players": (9, 730),
     "review": (11, 1360),
     "rules": (3, 440),
     "search": (8, 1780),
-    "server": (33, 6100),
+    "server": (33, 6130),
     "session": (7, 1210),
     "solving": (13, 2210),
     "storage": (16, 2090),
@@ -104,7 +104,7 @@ def test_the_whole_keeps_to_its_budget() -> None:
     files, lines = count_lines.counted(PACKAGE)
     assert files <= 263
     assert lines <= 44_400
-    assert count_lines.counted(ROOT / "tests")[1] <= 32_240
+    assert count_lines.counted(ROOT / "tests")[1] <= 32_360
     assert count_lines.word_count() <= 45_200
 
 

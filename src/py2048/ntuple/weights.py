@@ -272,7 +272,8 @@ def browser_script(path: Path | str) -> bytes:
     A page on a disk may load scripts and no other files. `network` is an object with `known`,
     `stages` and `step`; the number of weights of a stage, `size`; for each weight that adds to a
     board's value where its tuple's begin and the tuple's cells, `lookups`: the rank on the cell
-    at place i counts 16**i; and little-endian int16 `[stages, size]`, deflated, in base64.
+    at place i counts 16**i; and `weights`, zigzag numbers `[stages, size]`, first the low bytes of
+    all and then the high bytes, deflated, in base64.
 
     Raises:
         WeightsError: if the file cannot be loaded, or is not so simple.
@@ -281,6 +282,7 @@ def browser_script(path: Path | str) -> bytes:
     layout, table = network.layout, network.table
     if network.bands or not layout.is_packed or table.dtype != np.int16:
         raise WeightsError(f"{path} is not for browsers: exact weights, bands, sides above 4")
+    zigzag = ((table << 1) ^ (table >> 15)).astype("<i2").view(np.uint8).reshape(-1, 2)
     told = {
         "known": layout.known,
         "stages": layout.stages,
@@ -291,7 +293,7 @@ def browser_script(path: Path | str) -> bytes:
             for offset, cells in zip(layout.offsets, layout.tuples, strict=False)
             for image in layout.images
         ],
-        "weights": base64.b64encode(zlib.compress(table.astype("<i2").tobytes())).decode(),
+        "weights": base64.b64encode(zlib.compress(zigzag.T.tobytes())).decode(),
     }
     return f"globalThis.network = {json.dumps(told)};\n".encode()
 

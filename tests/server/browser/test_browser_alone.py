@@ -20,7 +20,7 @@ import make_site
 
 DRAWS = """crypto.getRandomValues = function (words) {
     for (let i = 0; i < words.length; i++) {
-        globalThis.drawn = (Math.imul(globalThis.drawn ?? 1, 1664525) + 1013904223) >>> 0;
+        globalThis.drawn = (Math.imul(globalThis.drawn ?? 2, 1664525) + 1013904223) >>> 0;
         words[i] = globalThis.drawn;
     }
     return words;

@@ -45,8 +45,7 @@ _TEMPLATES = Path(__file__).parents[1] / "templates"
 DIGITS = Path(themes.__file__).with_name("digits.ttf")
 _NETWORKS = Path(ntuple.__path__[0]) / "data"
 NETWORKS = {
-    name: _NETWORKS / f"{weights}.npz"
-    for name, weights in (("classic", "ist"), ("2x4", "2x4"), ("3x3", "3x3"), ("ist", "ist"))
+    name: _NETWORKS / f"{name}.npz" for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
 }
 """The networks that play in the browser where no server is, by the presets that they are for."""
 

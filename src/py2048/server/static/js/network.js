@@ -35,7 +35,7 @@ export class Network {
   static async of({ weights, ...told }) {
     const packed = new Blob([Uint8Array.from(atob(weights), (character) => character.charCodeAt(0))]);
     const unpacked = packed.stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Network(told, new Int16Array(await new Response(unpacked).arrayBuffer()));
+    return new Network(told, new Uint8Array(await new Response(unpacked).arrayBuffer()));
   }
 
   /** The points still to come after a slide, before its spawn. */
@@ -48,7 +48,8 @@ export class Network {
     for (const [first, cells] of lookups) {
       let index = stage * size + first;
       for (const [place, cell] of cells.entries()) index += ranks[cell] * 16 ** place;
-      steps += this.#weights[index];
+      const zigzag = this.#weights[index] | (this.#weights[index + this.#weights.length / 2] << 8);
+      steps += (zigzag >> 1) ^ -(zigzag & 1);
     }
     return steps * step;
   }
