@@ -282,7 +282,8 @@ def browser_script(path: Path | str) -> bytes:
     layout, table = network.layout, network.table
     if network.bands or not layout.is_packed or table.dtype != np.int16:
         raise WeightsError(f"{path} is not for browsers: exact weights, bands, sides above 4")
-    zigzag = ((table << 1) ^ (table >> 15)).astype("<i2").view(np.uint8).reshape(-1, 2)
+    steps = table.astype("<i2")
+    zigzag = ((steps << 1) ^ (steps >> 15)).view(np.uint8).reshape(-1, 2)
     told = {
         "known": layout.known,
         "stages": layout.stages,
