@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow check lint types architecture docs examples wheel messages bench strength looks format clean
+.PHONY: help play test test-slow check lint types architecture docs site examples wheel messages bench strength looks format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -33,7 +33,7 @@ test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
 	@scripts/system-packages slow
 	$(PYTEST) -n $(JOBS) --dist worksteal -m slow --timeout 1800 $(ARGS)
 
-check: lint types architecture docs examples wheel ## everything else that must hold before a change lands
+check: lint types architecture docs site examples wheel ## everything else that must hold before a change lands
 
 # "X is no Y" is not how a native speaker says that X is not a Y.
 UNIDIOMATIC := (?<!there )\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|better\b)[a-z]+|\bin the mean\b
@@ -52,6 +52,10 @@ architecture: $(VENV)/.ready-dev ## the import contracts
 docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "documentation: docs/_build/html/index.html"
+
+site: docs ## build documentation and a page to play in the browser into docs/_build/html
+	$(BIN)/python scripts/make_site.py docs/_build/html/play
+	@echo "play: docs/_build/html/play/index.html, also from a disk"
 
 examples: docs ## run every example of README and documentation, which link to what docs writes
 	$(PYTEST) -n $(JOBS) tests/test_docs.py
