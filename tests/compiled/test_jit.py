@@ -233,14 +233,8 @@ sys.exit(status or 99 * ("numba" in sys.modules))
 
 def without_numba(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command as if Numba were not installed."""
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT_NUMBA, *words],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=150,
-    )
+    command = [sys.executable, "-c", WITHOUT_NUMBA, *words]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def test_without_numba_a_hint_is_the_same(
