@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,7 @@ from py2048.board import Board
 from py2048.ntuple.weights import load
 from py2048.server.site.pages import NETWORKS
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "scripts"))
-
-import make_site
-
+MAKE_SITE = Path(__file__).parents[3] / "scripts" / "make_site.py"
 DRAWS = """crypto.getRandomValues = function (words) {
     for (let i = 0; i < words.length; i++) {
         globalThis.drawn = (Math.imul(globalThis.drawn ?? 2, 1664525) + 1013904223) >>> 0;
@@ -32,7 +30,7 @@ DRAWS = """crypto.getRandomValues = function (words) {
 def site(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Offer the address of the page on a disk."""
     folder = tmp_path_factory.mktemp("site")
-    make_site.build(folder)
+    subprocess.run([sys.executable, MAKE_SITE, folder], check=True)
     return folder.as_uri()
 
 
