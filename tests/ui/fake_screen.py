@@ -45,6 +45,8 @@ class FakeScreen:
     def show_board(self, transition: BoardTransition, pace: float) -> None:
         self.board, self.hint = transition.board, None
 
+    def share(self) -> None: ...
+
     def show_help(self) -> None: ...
 
     def show_status(self, status: Status) -> None:

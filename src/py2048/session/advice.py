@@ -141,7 +141,7 @@ def advise(
     yield hint
 
 
-def _prepared(player: Player, rules: Rules, *, apart: bool) -> Iterator[Compiling]:
+def _prepared(player: Player, rules: Rules, *, apart: bool = True) -> Iterator[Compiling]:
     """Yield the compiler's progress until the player is ready."""
     from py2048.players.preparing import prepare
 
@@ -159,16 +159,12 @@ Finding = Judge | Review | tuple[MoveReview, ...]
 """What comes of judging, besides the compiler's progress."""
 
 
-def ready_judge(
-    rules: Rules, spec: str = "", start: Board | None = None, *, apart: bool = True
-) -> Generator[Compiling, None, Judge]:
-    """Return a judge that needs no compiler any more; yield the compiler's progress until then.
+def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling, None, Judge]:
+    """Return the best judge, once it needs no compiler; yield the compiler's progress until then.
 
     Args:
         rules: the rules.
-        spec: the judge, as for `py2048.review.judge_for`.
-        start: a board from which games begin, likewise.
-        apart: compile in another process, which holds up no screen.
+        start: a board from which games begin, as for `py2048.review.judge_for`.
 
     Raises:
         PlayerError: if there is no such judge for the rules.
@@ -177,29 +173,25 @@ def ready_judge(
 
     try:
         with ready_only():
-            judge = judge_for(rules, spec, start)
+            judge = judge_for(rules, "", start)
             judge.rate(Game(rules, seed=0).board)
     except NotReadyError:
-        yield from _prepared(judging_player(rules, spec), rules, apart=apart)
-        judge = judge_for(rules, spec, start)
+        yield from _prepared(judging_player(rules), rules)
+        judge = judge_for(rules, "", start)
     return judge
 
 
-def review_game(
-    record: Record, spec: str = "", *, apart: bool = True
-) -> Iterator[Finding | Compiling]:
+def review_game(record: Record) -> Iterator[Finding | Compiling]:
     """Yield the judge, then the moves of a game as they are judged, and last the whole review.
 
     Args:
         record: the game.
-        spec: the judge, as for `py2048.review.judge_for`; by default the best there is.
-        apart: compile in another process, which holds up no screen.
 
     Raises:
         PlayerError: if there is no such judge, or it cannot value the game.
         RecordError: if the record breaks its rules.
     """
-    judge = yield from ready_judge(record.rules, spec, record.start, apart=apart)
+    judge = yield from ready_judge(record.rules, record.start)
     yield judge
     moves: list[MoveReview] = []
     told, due = 0, monotonic() + BATCH_S

@@ -123,7 +123,6 @@ class DesktopApp:
             "about": self.show_about,
             "keep_going": self.keep_going,
             "more": self.show_more,
-            "share": self.share,
         }
         self.menus = Menus(self.root, controller)
         self.menus.paint()

@@ -21,16 +21,7 @@ from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.language import LANGUAGES, N_, _, language, ngettext, set_language
 from py2048.review import Review
 from py2048.rules import RandomStart, Rules, list_rules
-from py2048.session import (
-    Event,
-    GameOver,
-    GameStarted,
-    Hint,
-    Moved,
-    Session,
-    Undone,
-    hint_player,
-)
+from py2048.session import Event, Hint, Session, events, hint_player
 from py2048.ui.shared.background import BackgroundWorker, Failure
 from py2048.ui.shared.coach import SETTING as COACH_SETTING
 from py2048.ui.shared.coach import Coach
@@ -51,7 +42,7 @@ from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
-    from py2048.ui.shared.practice import Drill
+    from py2048.ui.shared.practice import PracticeRun
 
 RULES_TEXT = N_("Advanced: rules as a text, such as classic:size=5x5")
 PLAYER_TEXT = N_("Advanced: a player with options, such as expectimax:depth=3")
@@ -131,6 +122,7 @@ class Controller:
             "language": self._choose_language,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
             "animation": self._toggle_animation,
+            "share": screen.share,
             "help": screen.show_help,
             "quit": self._quit,
         }
@@ -627,12 +619,13 @@ class ReviewCommands:
 
     def follow(self, event: Event) -> None:
         """Review a person's game that is over, for its result; no longer when it is not."""
-        if isinstance(event, GameStarted | Moved | Undone) and self._of_end:
-            self._of_end.close()
-            self._of_end = None
-        elif isinstance(event, GameOver) and self._session.game.ply and not event.by_computer:
-            self._of_end = GameReview(self._session.record())
-            self._of_end.start(self._quiet, self._tell)
+        match event:
+            case events.GameStarted() | events.Moved() | events.Undone() if self._of_end:
+                self._of_end.close()
+                self._of_end = None
+            case events.GameOver(by_computer=False) if self._session.game.ply:
+                self._of_end = GameReview(self._session.record())
+                self._of_end.start(self._quiet, self._tell)
 
     def _tell(self, whole: Review | None) -> None:
         """Complete the result by its review, if there can be one."""
@@ -698,25 +691,18 @@ class PracticeCommands:
         self._screen.choose(ListRequest(_("Practise"), list_offers(self._session), self._prepare))
 
     def _prepare(self, choice: str) -> None:
-        from py2048.ui.shared.practice import drill_of
+        from py2048.ui.shared.practice import PracticeRun, drill_of
 
         self._screen.say(_("Preparing practice …"))
-        self._worker.ask(lambda: iter([drill_of(self._session, choice)]), self._take)
+        self._worker.ask(lambda: iter([PracticeRun(drill_of(self._session, choice))]), self._take)
 
-    def _take(self, answer: Drill | Failure) -> None:
-        from py2048.ui.shared.practice import PracticeRun
-
-        if isinstance(answer, Failure):
-            self._screen.warn(answer.reason)
+    def _take(self, run: PracticeRun | Failure) -> None:
+        if isinstance(run, Failure):
+            self._screen.warn(run.reason)
             return
         attempt = self._presenter.attempt
-
-        def begin() -> None:
-            run = PracticeRun(answer)
-            self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
-
         self._screen.say("")
-        attempt(begin)
+        self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
 
 
 def is_written(path: Path) -> bool:

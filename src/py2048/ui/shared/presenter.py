@@ -106,6 +106,9 @@ class GameScreen(Protocol):
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
         """Ask for a file to read."""
 
+    def share(self) -> None:
+        """Give the result away in words, or the board where there is none."""
+
     def show_help(self) -> None:
         """Show all keys."""
 
@@ -260,7 +263,6 @@ class Presenter:
                 _(HELP[session.category]) if session.category in HELP else "",
                 self.note,
                 session.game.can_undo,
-                session.game.can_redo,
                 2 * game.board.max_tile,
                 teaching(game.rules, game.ply),
             )

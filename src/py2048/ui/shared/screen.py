@@ -63,7 +63,6 @@ class Status:
         help: what kept the game from being a person's alone, such as ``assisted``; or empty.
         note: who thinks or plays, or an empty text.
         can_undo: whether there is a move to take back.
-        can_redo: whether there is a move to play again.
         next_tile: the tile to make next, larger than all there are.
         teaching: the line that teaches the game during its first moves, else empty.
     """
@@ -75,7 +74,6 @@ class Status:
     help: str = ""
     note: str = ""
     can_undo: bool = False
-    can_redo: bool = False
     next_tile: int = 0
     teaching: str = ""
 

@@ -118,8 +118,6 @@ class GameApp(App[None]):
             session, self, colours, reduced_motion=is_still, player=player, text_of=brief
         )
 
-        self.controller.commands["share"] = self.share
-
     def compose(self) -> ComposeResult:
         """The game fills the screen."""
         yield self.view

@@ -7,6 +7,7 @@ ends the program; the game is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -18,17 +19,7 @@ from py2048.folders import expanded
 from py2048.game.importing import load_record_file
 from py2048.language import N_, _
 from py2048.rules import Rules
-from py2048.session import (
-    Event,
-    GameOver,
-    GameStarted,
-    Hint,
-    Moved,
-    Session,
-    Undone,
-    hint_player,
-    review_game,
-)
+from py2048.session import Event, Hint, Session, events, hint_player, review_game
 from py2048.ui.shared.actions import direction_of_word
 from py2048.ui.shared.background import Failure, Worker, answers
 from py2048.ui.shared.coach import Coach
@@ -119,10 +110,12 @@ class PlainTextGame:
         is_any = False
         for event in happened:
             is_any = True
-            what_next = [_("Type new, undo or review.")] if isinstance(event, GameOver) else []
+            what_next = (
+                [_("Type new, undo or review.")] if isinstance(event, events.GameOver) else []
+            )
             self._write(" ".join([describe(event), *what_next]))
             self._coach.follow(event)
-            if isinstance(event, (GameStarted, Moved, Undone)):
+            if isinstance(event, events.GameStarted | events.Moved | events.Undone):
                 self._tell_coach()
         return is_any
 
@@ -173,10 +166,13 @@ class PlainTextGame:
             self._write(_("Nothing moves. Type new or undo."))
         return self._session.game.is_over
 
-    def _ask(self, text: str, yes: Callable[[], object], no: str) -> None:
-        """Ask a question, which the next line may answer."""
-        self._question = yes, no
-        self._write(_("{question} Type yes or no.").format(question=text))
+    def _do_after(self, question: str, action: Callable[[], object], no: str) -> None:
+        """Do something; after a question, which the next line may answer, if there is one."""
+        if question:
+            self._question = action, no
+            self._write(_("{question} Type yes or no.").format(question=question))
+        else:
+            action()
 
     # The game
 
@@ -185,15 +181,10 @@ class PlainTextGame:
             self._write(_(nothing))
 
     def _new(self, text: str) -> None:
-        rules = Rules.parse(text) if text else self._session.rules
-
-        def start() -> None:
-            self.show(self._session.start(rules))
-
-        if self._session.in_progress:
-            self._ask(_("A game is in progress. Start a new one?"), start, _("The game continues."))
-        else:
-            start()
+        rules, is_asked = Rules.parse(text) if text else None, self._session.in_progress
+        question = _("A game is in progress. Start a new one?") if is_asked else ""
+        start = partial(self._session.start, rules)
+        self._do_after(question, lambda: self.show(start()), _("The game continues."))
 
     def _resume(self, text: str) -> None:
         rules = Rules.parse(text) if text else None
@@ -216,11 +207,8 @@ class PlainTextGame:
             self._write(_("Name a file, such as save game.2048.json."))
             return
         path = expanded(text)
-        if is_written(path):
-            text = _("{path} is there. Replace it?").format(path=path)
-            self._ask(text, lambda: self._save_as(path), _("It stays."))
-        else:
-            self._save_as(path)
+        question = _("{path} is there. Replace it?") if is_written(path) else ""
+        self._do_after(question.format(path=path), partial(self._save_as, path), _("It stays."))
 
     def _save_as(self, path: Path) -> None:
         self._session.save_record(path)

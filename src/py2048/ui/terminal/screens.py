@@ -301,10 +301,8 @@ def row_text(row: DirectionRow, columns: int) -> str:
     colour = "$good" if row.is_best else "$danger" if row.is_played else ""
     words = f"[bold {colour}]{ARROWS[row.direction]}[/]"
     if columns:
-        filled = round(columns * row.share)
-        words += f" [{colour or '$muted'}]{'━' * filled}[/][$line]{'━' * (columns - filled)}[/]"
-    is_marked = row.is_best or row.is_played
-    return f"{words} [bold {colour}]{row.text}[/]" if is_marked else f"{words} {row.text}"
+        words += f" {bar(row.share, columns, colour or '$muted').markup}"
+    return f"{words} [bold {colour}]{row.text}[/]" if colour else f"{words} {row.text}"
 
 
 # Reviews
