@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from py2048.board import Board, Cell, Slide
 from py2048.courses.grading import (
@@ -32,6 +32,8 @@ from py2048.errors import BoardError
 
 SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
+T = TypeVar("T")
+
 # --- the two languages ---
 
 # The course is taught in Portuguese, and its document was translated into English. The checks are
@@ -44,58 +46,28 @@ class Language:
 
     table: Mapping[str, str] = field(default_factory=dict)
 
-    def __call__(self, text: str) -> str:
-        """The text with the names and texts of this language."""
-        if not self.table:
-            return text
-        longest_first = sorted(map(re.escape, self.table), key=len, reverse=True)
-        pattern = rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)"
-        return re.sub(pattern, lambda found: self.table[found[0]], text)
+    def __call__(self, part: T) -> T:
+        """The same in this language: of a text, or of whatever holds texts.
 
-    def task(self, task: Task) -> Task:
-        """A task in this language."""
-        return replace(
-            task,
-            title=self(task.title),
-            asked=self(task.asked),
-            checks=tuple(map(self.check, task.checks)),
-            reference_patches=tuple(map(self, task.reference_patches)),
-        )
-
-    def check(self, check: Check) -> Check:
-        """A check in this language; a function that runs it is passed the language."""
-        patches = check.reference_patches
-        run: Any = check.run  # ist's functions take the words beside the session
-        return replace(
-            check,
-            title=self(check.title),
-            examples=[self.example(example) for example in check.listed()],
-            run=run and partial(run, words=self),
-            reference_patches=patches and tuple(map(self, patches)),
-        )
-
-    def example(self, example: Example) -> Example:
-        """An example in this language."""
-        return replace(
-            example,
-            code=self(example.code),
-            given=self(example.given),
-            expected=self.expectation(example.expected),
-            prints=self.expectation(example.prints),
-            then={self(code): value for code, value in example.then.items()},
-        )
-
-    def expectation(self, expected: object) -> object:
-        """What is expected, with its texts in this language."""
-        match expected:
-            case str():
-                return self(expected)
-            case Raises(type=kind, message=str(message)):
-                return Raises(kind, self(message))
-            case Lines(text=text):
-                return Lines(self(text))
-            case _:
-                return expected
+        A function that runs a check is passed the language.
+        """
+        found: Any = part
+        if isinstance(part, Check):
+            run: Any = part.run  # ist's functions take the words beside the session
+            found = replace(part, examples=part.listed(), run=run and partial(run, words=self))
+        match found:
+            case str() if self.table:
+                longest_first = sorted(map(re.escape, self.table), key=len, reverse=True)
+                pattern = rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)"
+                found = re.sub(pattern, lambda word: self.table[word[0]], found)
+            case list() | tuple():
+                found = type(found)(map(self, found))
+            case dict():
+                found = {self(key): value for key, value in found.items()}
+            case Task() | Check() | Example() | Raises() | Lines():
+                texts = {name: self(value) for name, value in vars(found).items()}
+                found = replace(found, **texts)
+        return cast(T, found)
 
 
 ENGLISH = Language()
@@ -380,10 +352,10 @@ def shown(rows: Rows, score: int) -> Lines:
     return Lines("\n".join([*lines, f"Score: {score}"]))
 
 
-def refused(name: str, calls: Iterable[str]) -> list[Example]:
-    """Return the examples that each of `calls` on an empty board is refused by `name`."""
-    error = Raises("ValueError", f"{name}: invalid arguments")
-    return [Example(call, error, given=build()) for call in calls]
+def refused(call: str, arguments: Iterable[str]) -> list[Example]:
+    """Return the examples that `call` on an empty board refuses each of `arguments`."""
+    error = Raises("ValueError", f"{call.partition('(')[0]}: invalid arguments")
+    return [Example(call.format(argument), error, given=build()) for argument in arguments]
 
 
 def _row(*values: int) -> Rows:
@@ -432,7 +404,7 @@ def _reduced_results() -> Iterator[Example]:
     for letter in DIRECTIONS:
         yield Example(f"board_reduce(b, '{letter}') is b", True, given=build(_row(0, 2, 2, 0)))
     wrong = ("'n'", "''", "'NS'", "'X'", "None", "1", "'North'", "['N']", "('N',)", "'N '")
-    yield from refused("board_reduce", [f"board_reduce(b, {thing})" for thing in wrong])
+    yield from refused("board_reduce(b, {})", wrong)
 
 
 def _finished() -> Iterator[Example]:
@@ -479,6 +451,7 @@ _NO_POINTS = ("2", "3", "-4", "-1", "4.0", "'4'", "None", "[4]")
 _NO_BOARDS = ("'a'", "0", "None", "[]", "{}", "()", "(1, 2)", "True", "[[0] * 4] * 4")
 _MIXED = ((2, 0, 0, 4), (0, 8, 0, 0), (0, 0, 16, 0), (32, 0, 0, 64))
 _EMPTIES = "[(coordinate_row(c), coordinate_col(c)) for c in board_empty_positions(b)]"
+_PUT = "board_fill_position(b, create_coordinate(2, 3), {})"
 _AT_2_3 = "board_position(b, create_coordinate(2, 3))"
 
 
@@ -486,8 +459,9 @@ def _empty_cells(rows: Rows) -> list[tuple[int, int]]:
     return [(row + 1, column + 1) for row, column in Board.from_rows(rows).empty_cells()]
 
 
-def _as_other(lines: str) -> str:
-    return lines.replace("b = ", "other = ").replace("(b,", "(other,")
+def other(rows: Rows, score: int) -> str:
+    """Return the lines that make a board `other`."""
+    return build(rows, score).replace("b = ", "other = ").replace("(b,", "(other,")
 
 
 BOARDS = replace(
@@ -508,7 +482,7 @@ BOARDS = replace(
             [
                 Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
                 Example("board_position(create_board(), create_coordinate(2, 4))", 0),
-                *refused("board_position", [f"board_position(b, {c})" for c in _NO_COORDINATES]),
+                *refused("board_position(b, {})", _NO_COORDINATES),
             ],
             reference_patches=board_patches("board_position"),
         ),
@@ -520,7 +494,7 @@ BOARDS = replace(
                 Example("board_score(board_update_score(b, 2048))", 2056, given=build(score=8)),
                 Example("board_update_score(b, 4)", given=build(), then={"board_score(b)": 4}),
                 Example("board_update_score(b, 4) is b", True, given=build()),
-                *refused("board_update_score", [f"board_update_score(b, {v})" for v in _NO_POINTS]),
+                *refused("board_update_score(b, {})", _NO_POINTS),
             ],
             reference_patches=board_patches("board_score", "board_update_score"),
         ),
@@ -538,28 +512,14 @@ BOARDS = replace(
         Check(
             "board_fill_position puts any integer at a coordinate and refuses other arguments",
             [
-                Example("board_fill_position(b, create_coordinate(2, 3), 2)", given=build()),
+                Example(_PUT.format(2), given=build()),
                 *(
-                    Example(
-                        f"board_fill_position(b, create_coordinate(2, 3), {value})",
-                        given=build(_MIXED),
-                        then={_AT_2_3: value},
-                    )
+                    Example(_PUT.format(value), given=build(_MIXED), then={_AT_2_3: value})
                     for value in (2, 0, 3, -2, 131072)
                 ),
-                Example(
-                    "board_fill_position(b, create_coordinate(2, 3), 2) is b", True, given=build()
-                ),
-                *refused(
-                    "board_fill_position",
-                    [
-                        *(f"board_fill_position(b, {c}, 2)" for c in _NO_COORDINATES),
-                        *(
-                            f"board_fill_position(b, create_coordinate(1, 1), {v})"
-                            for v in _NO_VALUES
-                        ),
-                    ],
-                ),
+                Example(f"{_PUT.format(2)} is b", True, given=build()),
+                *refused("board_fill_position(b, {}, 2)", _NO_COORDINATES),
+                *refused("board_fill_position(b, create_coordinate(1, 1), {})", _NO_VALUES),
             ],
             reference_patches=board_patches("board_fill_position"),
         ),
@@ -590,11 +550,7 @@ BOARDS = replace(
         Check(
             "boards_equal compares the values and the score",
             [
-                Example(
-                    "boards_equal(b, other)",
-                    equal,
-                    given=f"{build(*one)}\n{_as_other(build(*two))}",
-                )
+                Example("boards_equal(b, other)", equal, given=f"{build(*one)}\n{other(*two)}")
                 for one, two, equal in (
                     ((EMPTY, 0), (EMPTY, 0), True),
                     ((EMPTY, 0), (EMPTY, 4), False),
@@ -611,19 +567,10 @@ BOARDS = replace(
             "print_board prints the values and the score, and refuses what is not a board",
             [
                 *(
-                    Example(
-                        "print_board(b)", None, given=build(rows, score), prints=shown(rows, score)
-                    )
-                    for rows, score in (
-                        (EMPTY, 0),
-                        (_MIXED, 0),
-                        (_MIXED, 2096),
-                        (_row(2048, 0, 0, 0), 4),
-                    )
+                    Example("print_board(b)", None, given=build(*board), prints=shown(*board))
+                    for board in ((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4))
                 ),
-                *refused(
-                    "print_board", [f"print_board({thing})" for thing in ("'a'", "0", "None", "[]")]
-                ),
+                *refused("print_board({})", ("'a'", "0", "None", "[]")),
             ],
         ),
         Check(
@@ -677,8 +624,7 @@ class PrintedBoard(NamedTuple):
     score: int
 
     def __str__(self) -> str:
-        rows = [" ".join(f"[ {value} ]" for value in row) for row in self.board.rows]
-        return "\n".join([*rows, f"Score: {self.score}"])
+        return shown(self.board.rows, self.score).text
 
 
 class ObservedGame(NamedTuple):
@@ -954,7 +900,7 @@ ENGLISH_GRADING = Grading(
 )
 PORTUGUESE_GRADING = replace(
     ENGLISH_GRADING,
-    expects=tuple(map(PORTUGUESE, ENGLISH_GRADING.expects)),
-    tasks=tuple(map(PORTUGUESE.task, ENGLISH_GRADING.tasks)),
+    expects=PORTUGUESE(ENGLISH_GRADING.expects),
+    tasks=PORTUGUESE(ENGLISH_GRADING.tasks),
 )
 GRADING = replace(ENGLISH_GRADING, variants=(PORTUGUESE_GRADING,))
