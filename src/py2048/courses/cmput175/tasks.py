@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,16 @@ from py2048.direction import Direction
 TILES = (0, 0, 2, 2, 4, 8)
 
 
-def grid_of(rows: Rows) -> str:
-    """Code that makes a `grid` with these rows, the list of empty cells in order."""
-    cells = [tile for row in rows for tile in row]
-    empties = [cell for cell, tile in enumerate(cells) if not tile]
-    return (
-        f"grid = Grid({len(rows)}, {len(rows[0])}, 0)\n"
-        f"grid._grid = {rows}\ngrid.emptiesSet = {empties}"
-    )
+def grid_of(rows: Rows, empties: list[int] | None = None) -> str:
+    """Code that makes a `grid` with these rows, the list of empty cells in order if not given."""
+    size = f"{len(rows)}, {len(rows[0])}"
+    listed = empty_cells(rows) if empties is None else empties
+    return f"grid = Grid({size}, 0)\ngrid._grid = {rows}\ngrid.emptiesSet = {listed}"
+
+
+def empty_cells(rows: Rows) -> list[int]:
+    """The numbers of the empty cells, in order."""
+    return [cell for cell, tile in enumerate(chain(*rows)) if not tile]
 
 
 FULL: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
@@ -83,7 +86,7 @@ def rank_of(rows: Rows) -> int:
 
 def got(rows: Rows) -> Iterator[Example]:
     """Every cell of a grid."""
-    for cell, tile in enumerate(tile for row in rows for tile in row):
+    for cell, tile in enumerate(chain(*rows)):
         yield Example(f"grid.getCell({cell})", tile, given=grid_of(rows))
 
 
@@ -161,12 +164,8 @@ def prepare_a_row(grid_class: Any) -> list[Any]:
 def emptied(boards: Iterable[Rows]) -> Iterator[Example]:
     """The list after the grid has changed, from a list that is out of date."""
     for rows in boards:
-        cells = [tile for row in rows for tile in row]
-        yield Example(
-            "grid.updateEmptiesSet()\ngrid.emptiesSet",
-            [cell for cell, tile in enumerate(cells) if not tile],
-            given=f"grid = Grid({len(rows)}, {len(rows[0])}, 0)\ngrid._grid = {rows}",
-        )
+        given = grid_of(rows).rpartition("\n")[0]
+        yield Example("grid.updateEmptiesSet()\ngrid.emptiesSet", empty_cells(rows), given=given)
 
 
 def plays_on(session: SubmissionSession) -> None:
@@ -215,11 +214,11 @@ def answers(boards: Iterable[Rows]) -> list[Example]:
     ]
 
 
-OTHER_ANSWERS = [
-    answer
+OTHER_ANSWERS = answers(
+    rows
     for size in SIZES
-    for answer in answers([checkered(*size), *with_one_gap(*size), *with_one_pair(*size)])
-]
+    for rows in (checkered(*size), *with_one_gap(*size), *with_one_pair(*size))
+)
 UNCHANGED = [
     Example(
         "grid.collapsible()",
@@ -230,11 +229,7 @@ UNCHANGED = [
     for rows in (SPARSE, *with_one_pair())
 ]
 OWN_EYES = [
-    Example(
-        "grid.collapsible()",
-        answer,
-        given=f"grid = Grid(4, 4, 0)\ngrid._grid = {rows}\ngrid.emptiesSet = {empties}",
-    )
+    Example("grid.collapsible()", answer, given=grid_of(rows, empties))
     for rows, empties, answer in (
         (with_tiles({(3, 3): 0}, checkered()), [], True),
         (checkered(), [1], False),

@@ -42,6 +42,7 @@ SHEET = read_sheet(HERE / "starter" / "TASKS.md")
 STUCK: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "RIGHT": (0, 1), "LEFT": (0, -1)}
 SEQUENCES = ["<Down>", "<Left>", "<Right>", "<Up>"]
+COUNT = "len(board.numbers)"
 MAX_PUTS = 4  # tiles that are put on a board one by one
 PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
@@ -168,7 +169,7 @@ ADDED_EVERYWHERE = (
         given=laid(ONE_LEFT),
         then={
             "main.grid[2][3]": OneOf(2, 4),
-            "len(board.numbers)": 16,
+            COUNT: 16,
             "(2, 3) in board.numbers.values()": True,
         },
     ),
@@ -278,12 +279,14 @@ def in_steps(direction: str, distance: int, step: int = 20) -> Example:
 def moved(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
     """One tile moved as far as it goes."""
     rows = with_tiles(tiles)
-    after = far(rows, cell, direction)[1]
-    return Example(
-        f"move(board, {letter(cell)!r}, {direction})",
-        given=laid(rows),
-        then={"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)},
-    )
+    call = f"move(board, {letter(cell)!r}, {direction})"
+    return leads_to(far(rows, cell, direction)[1], rows, call)
+
+
+def leads_to(after: Rows, rows: Rows, call: str) -> Example:
+    """A call that makes `after` of `rows`, in the grid and on the board."""
+    then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
+    return Example(call, given=laid(rows), then=then)
 
 
 # --- problems 9 to 14, and 21 ---
@@ -291,9 +294,7 @@ def moved(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
 
 def whole_move(rows: Rows, direction: str, call: str) -> Example:
     """One move of the whole board."""
-    after = moved_all(rows, direction)
-    then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
-    return Example(call, given=laid(rows), then=then)
+    return leads_to(moved_all(rows, direction), rows, call)
 
 
 def line(values: list[int], direction: str) -> Rows:
@@ -351,15 +352,15 @@ def moved_and_added(rows: Rows, direction: str) -> Example:
     """A turn that moves: all tiles where they belong, and one more."""
     after = tiles_of(moved_all(rows, direction))
     stand = f"all(main.grid[r][c] for r, c in {after})"
-    count = "sum(number > 0 for row in main.grid for number in row)"
+    filled = "sum(number > 0 for row in main.grid for number in row)"
     number = len(after) + 1
-    return turn(rows, direction, {stand: True, count: number, "len(board.numbers)": number})
+    return turn(rows, direction, {stand: True, filled: number, COUNT: number})
 
 
 def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
     """A turn that moves nothing: everything as before."""
     rows = with_tiles(tiles)
-    return turn(rows, direction, {"main.grid": rows, "len(board.numbers)": len(tiles)})
+    return turn(rows, direction, {"main.grid": rows, COUNT: len(tiles)})
 
 
 def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
@@ -474,6 +475,14 @@ ONTO_AN_EQUAL = (
     "gui.put(board, 'b', gui.find_number(2), 0, 1)\n"
     "board.numbers['b'] = (0, 0)"
 )
+
+
+def arrived(answer: object = ..., **options: Any) -> list[Example]:
+    """A tile is animated onto an equal one."""
+    call = "animate_movement(board, 'b', 140, 0, LEFT)"
+    return [Example(call, answer, given=ONTO_AN_EQUAL, **options)]
+
+
 ENDED = "ended = []\n" + noted("game_over", "board, winner", "ended.append(bool(winner))")
 
 
@@ -714,12 +723,8 @@ TASKS = (
         Check(
             "False for a tile alone",
             [
-                Example(
-                    "merge(board, 'f')", False, given=laid(ONE), then={"len(board.numbers)": 1}
-                ),
-                Example(
-                    "merge(board, 'x')", False, given=TWO_ON_ONE, then={"len(board.numbers)": 3}
-                ),
+                Example(f"merge(board, {key!r})", False, given=given, then={COUNT: count})
+                for key, given, count in (("f", laid(ONE), 1), ("x", TWO_ON_ONE, 3))
             ],
             weight=2,
         ),
@@ -740,18 +745,9 @@ TASKS = (
         19,
         Check(
             "the tile merges when it has arrived",
-            [
-                Example(
-                    "animate_movement(board, 'b', 140, 0, LEFT)",
-                    given=ONTO_AN_EQUAL,
-                    then={"list(board.numbers.values())": [(0, 0)], "board.score": 4},
-                )
-            ],
+            arrived(then={"list(board.numbers.values())": [(0, 0)], "board.score": 4}),
         ),
-        Check(
-            "False tells of the merge",
-            [Example("animate_movement(board, 'b', 140, 0, LEFT)", False, given=ONTO_AN_EQUAL)],
-        ),
+        Check("False tells of the merge", arrived(False)),
         about="animate_movement",
     ),
     _problem(

@@ -383,27 +383,22 @@ class SubmissionSession:
     # -- typing lines -------------------------------------------------------------------
 
     def run(
-        self, code: str, *, typed: Sequence[str] = (), seed: int | None = None, show: bool = True
+        self,
+        code: str,
+        *,
+        typed: Sequence[str] = (),
+        seed: int | None = None,
+        show: bool = True,
+        wanted: str = "an end",
     ) -> ProcessReport:
         """Run lines; what the submission raises is part of the result.
 
         Without `show` the lines are left out of the example that a student may get to see.
+        `wanted` says what there is to expect should the process die.
         """
-        return self._run("an end", code, typed, seed, show)
-
-    def _run(
-        self,
-        expected: str,
-        code: str,
-        typed: Sequence[str] = (),
-        seed: int | None = None,
-        show: bool = True,
-    ) -> ProcessReport:
         if show:
             self._show(code, typed)
-        return self._result(
-            {"op": "run", "code": code, "typed": list(typed), "seed": seed}, expected
-        )
+        return self._result({"op": "run", "code": code, "typed": list(typed), "seed": seed}, wanted)
 
     def program(self, *, seed: int = 0) -> ProcessReport:
         """Run the student's file as a program in a new process."""
@@ -446,7 +441,7 @@ class SubmissionSession:
 
     def expect(self, code: str, expected: object = ..., **options: Any) -> ProcessReport:
         """Run lines and compare the value of the last; see `Example` for `expected`."""
-        result = self._run(_wanted(expected), code, **options)
+        result = self.run(code, wanted=_wanted(expected), **options)
         self._compare(expected, result.error or result.value)
         return result
 

@@ -442,13 +442,17 @@ class Agent:
 
     def do_load(self, request: Facts) -> None:
         """Load the student's file as a module."""
-        module = self.module = ModuleType(self.config["module"])
-        module.__file__ = self.file
-        vars(module)["__builtins__"] = builtins
-        _modules[module.__name__] = module
+        self.module = self._new_module(self.config["module"])
         found, error = self.guard(request["seconds"], lambda: self._load(request))
         self._tidy()
         self._reply({"left_out": found or [], "error": self.describe(error)})
+
+    def _new_module(self, name: str) -> ModuleType:
+        """The module as which the student's file is run."""
+        module = _modules[name] = ModuleType(name)
+        module.__file__ = self.file
+        vars(module)["__builtins__"] = builtins
+        return module
 
     def _load(self, request: Facts) -> list[Facts]:
         """Run the file; return what was left out beside the statements at the lines `skip`."""
@@ -571,10 +575,7 @@ class Agent:
         """Run the student's file as a program, until it ends or waits for its user."""
         self._prepare(request)
         sys.argv[:] = [self.file]
-        main = ModuleType("__main__")
-        main.__file__ = self.file
-        vars(main)["__builtins__"] = builtins
-        _modules["__main__"] = main
+        main = self._new_module("__main__")
         with open(self.file, "rb") as source:
             code = compile(source.read(), self.file, "exec")
         self.running = True
