@@ -402,9 +402,8 @@ class Display:
             ready = select.select([answer], [], [], START_TIMEOUT_S)[0]
             number = answer.readline().decode().strip() if ready else ""
         self.name = f":{number}"
-        self._left = [f"/tmp/.X11-unix/X{number}", f"/tmp/.X{number}-lock"]
-        if protection.own_root:
-            self._left = []
+        left = [f"/tmp/.X11-unix/X{number}", f"/tmp/.X{number}-lock"]
+        self._left = [] if protection.own_root else left
         if not number:
             self.close()
             raise CourseError("no virtual display could be started: Xvfb ended")

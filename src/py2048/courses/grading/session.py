@@ -424,13 +424,14 @@ class SubmissionSession:
 
     def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
         self._has_overrun = True
-        exit_code = None
+        crash = SubmissionCrash(self.text(), expected, str(reason), "the process ended")
         if isinstance(reason, Raised):
-            fact = fact_of(reason)
+            crash.fact = fact_of(reason)
         else:
-            fact = OVERRUN if str(reason) == OVERRUN else "the process ended"
-            exit_code = reason.exit_code
-        raise SubmissionCrash(self.text(), expected, str(reason), fact, exit_code) from None
+            crash.exit_code = reason.exit_code
+            if str(reason) == OVERRUN:
+                crash.fact = OVERRUN
+        raise crash from None
 
     def value(self, code: str, **options: Any) -> Any:
         """Run lines and return the value of the last; raise `CheckFailed` if they raise."""

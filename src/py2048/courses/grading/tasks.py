@@ -52,11 +52,7 @@ class SubmissionCrash(CheckFailed):
     `exit_code` is that of a process which has ended itself, negative for a signal.
     """
 
-    def __init__(
-        self, example: str, expected: str, actual: str, fact: str, exit_code: int | None = None
-    ) -> None:
-        super().__init__(example, expected, actual, fact)
-        self.exit_code = exit_code
+    exit_code: int | None = None
 
 
 class PatchFailed(CheckFailed):

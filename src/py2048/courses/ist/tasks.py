@@ -755,7 +755,12 @@ def _letters(seed: int, count: int) -> list[str]:
 
 
 def check_moves(session: SubmissionSession, played: ObservedGame, words: Language) -> None:
-    """Fail unless each move that changes the board is a slide and one new tile."""
+    """Fail unless each move that changes the board is a slide and one new tile.
+
+    There must be more than ten moves.
+    """
+    if len(played.letters) < 10:
+        session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
     for number, (before, letter, after) in enumerate(played.turns(), 1):
         slide = _slide(before, letter)
         if not slide.changed:
@@ -771,8 +776,6 @@ def check_moves(session: SubmissionSession, played: ObservedGame, words: Languag
 def _moves(session: SubmissionSession, words: Language = ENGLISH) -> None:
     for seed in range(4):
         played = play(session, _letters(seed, 40), seed, words)
-        if len(played.letters) < 10:
-            session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
         check_moves(session, played, words)
 
 
@@ -852,8 +855,6 @@ def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLI
     with replacing(session, words(OTHER_COORDINATE + BOARD)):
         setting = "# coordinates and boards are represented in another way"
         played = play(session, _letters(5, 30), 5, words, setting)
-    if len(played.letters) < 10:
-        session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
     check_moves(session, played, words)
 
 
