@@ -308,10 +308,12 @@ class DesktopApp:
         self.controller.game.paste(text)
 
     def share(self) -> None:
-        """Put the result into words in the clipboard, and offer its picture."""
-        if (result := self.controller.presenter.result) is not None:
-            self.root.clipboard_clear()
-            self.root.clipboard_append(result.words)
+        """Put the result in words into the clipboard and offer its picture; the board otherwise."""
+        if (result := self.controller.presenter.result) is None:
+            self.copy()
+            return
+        self.root.clipboard_clear()
+        self.root.clipboard_append(result.words)
         self.export_picture()
 
     # Records to watch, and exports
