@@ -88,9 +88,9 @@ def _use_write_ahead_log(engine: Engine) -> None:
     The change needs the file for itself, and SQLite does not wait for that on its own.
     """
     raw = engine.raw_connection()
+    cursor = raw.cursor()
     try:
         deadline = time.monotonic() + TIMEOUT_S
-        cursor = raw.cursor()
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:
                 cursor.execute("PRAGMA journal_mode = WAL")
@@ -100,6 +100,7 @@ def _use_write_ahead_log(engine: Engine) -> None:
                     raise
                 time.sleep(0.01)
     finally:
+        cursor.close()  # an answer that is not read whole would hold up the next commit
         raw.close()
 
 
