@@ -92,7 +92,7 @@ def watch(
     size: SizeOption = None,
     seed: SeedOption = None,
     games: Annotated[int, counting("How many games to play.")] = 1,
-    moves: Annotated[int | None, counting("Stop each game after so many moves.")] = None,
+    moves: Annotated[int | None, counting("Stop each game after this many moves.")] = None,
     delay: DelayOption = 0.0,
     quiet: QuietOption = False,
     json: JsonOption = False,

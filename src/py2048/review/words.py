@@ -15,7 +15,7 @@ _BAD_LUCK = (N_("average"), N_("bad"), N_("very bad"))
 
 
 def grade_word(grade: Grade, count: int) -> str:
-    """Return what so many moves of a grade are called, without their number."""
+    """Return the word for a grade, singular or plural by the number of moves."""
     words = {
         Grade.BEST: ngettext("best", "best", count),
         Grade.GOOD: ngettext("good", "good", count),

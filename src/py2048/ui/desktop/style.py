@@ -334,7 +334,7 @@ class Lines(ttk.Frame):
         self.reserve(count)
 
     def reserve(self, count: int) -> None:
-        """Keep room for so many lines."""
+        """Keep room for this many lines."""
         self.configure(height=count * line_height(self, self._kind) + 4)
 
     def show(self, text: str) -> None:

@@ -392,7 +392,7 @@ RESULT_COLUMNS, MIN_RESULT_COLUMNS, BAR_ROWS = 45, 24, 3
 
 
 def result_lines(result: Result, width: int, height: int, theme: Theme) -> list[Content]:
-    """Return a result, with as much as fits on so many rows."""
+    """Return a result, as much of it as fits on the given rows."""
     head = [muted(result.kind)]
     head += [Content.styled(line, "bold") for line in textwrap.wrap(result.headline, width)]
     if not result.is_final:
