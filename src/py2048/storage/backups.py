@@ -9,10 +9,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import re
-import time
 import zlib
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -31,10 +28,7 @@ if TYPE_CHECKING:
 SQLITE_ENDINGS = "", "-wal", "-shm", "-journal"
 """What the names of the files of an SQLite database end in, after the database's own."""
 
-_NAME = re.compile(r"\.?py2048-\d{8}T\d{6}Z\.2048\.jsonl\.gz(?P<part>\.\w+\.tmp)?")
-_ABANDONED_S = 24 * 3600
-"""The age at which an unfinished backup is in no process's hands."""
-
+_NAMES = "py2048-????????T??????Z.2048.jsonl.gz"
 _ROWS_AT_ONCE = 500
 
 
@@ -88,16 +82,7 @@ def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
         raise StorageError(f"there is no folder {folder} for backups: make it first")
     path = folder / f"py2048-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.2048.jsonl.gz"
     rows = back_up(store, path)
-    complete = []
-    for each in sorted(folder.iterdir()):
-        match = _NAME.fullmatch(each.name)
-        if match and match["part"]:
-            with suppress(FileNotFoundError):  # it is complete now
-                if each.stat().st_mtime < time.time() - _ABANDONED_S:
-                    each.unlink()
-        elif match:
-            complete.append(each)
-    for each in complete[:-keep]:
+    for each in sorted(folder.glob(_NAMES))[:-keep]:
         each.unlink(missing_ok=True)
     return path, rows
 
@@ -137,12 +122,7 @@ def _write_rows(connection: Connection, file: IO[str]) -> int:
     return rows
 
 
-def _check_head(file: IO[str], path: Path) -> None:
-    """Read the head of a backup.
-
-    Raises:
-        StorageError: The file is not a backup, or of another schema.
-    """
+def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
     try:
         head = json.loads(next(file, "null"))
     except (gzip.BadGzipFile, ValueError):
@@ -154,12 +134,8 @@ def _check_head(file: IO[str], path: Path) -> None:
     if head.get("schema") != schema.REVISION:
         raise StorageError(
             f"{path} holds schema {head.get('schema')}, this py2048 has {schema.REVISION}: "
-            "restore it with the version that wrote it, which a newer one then converts"
+            "restore it with the version that wrote it"
         )
-
-
-def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
-    _check_head(file, path)
     rows, claimed = 0, None
     for name, lines in itertools.groupby(map(json.loads, file), key=_table_of):
         if name is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import sqlalchemy as sa
 
@@ -49,24 +49,19 @@ class Notices(Subject):
         Raises:
             StorageError: The connection is lost.
         """
-        with explained(self._database.name), self._told():
-            pooled = self._database.engine.raw_connection()
+        engine = self._database.engine
+        with explained(self._database.name):
+            pooled = engine.raw_connection()
             connection = pooled.driver_connection
             assert connection is not None  # it has just been opened
             pooled.detach()  # a listening connection must not go back to the pool
-            with closing(connection):
-                connection.autocommit = True
-                connection.execute(f"LISTEN {CHANNEL}")
-                while not self._database.is_closed:
-                    yield None
-                    for notice in connection.notifies(timeout=timeout_s):
-                        yield notice.payload
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Pass on the driver's own errors as SQLAlchemy would: a detached connection is not its."""
-        driver = self._database.engine.dialect.loaded_dbapi
-        try:
-            yield
-        except driver.OperationalError as error:
-            raise sa.exc.OperationalError(None, None, error) from error
+            try:
+                with closing(connection):
+                    connection.autocommit = True
+                    connection.execute(f"LISTEN {CHANNEL}")
+                    while not self._database.is_closed:
+                        yield None
+                        for notice in connection.notifies(timeout=timeout_s):
+                            yield notice.payload
+            except engine.dialect.loaded_dbapi.OperationalError as error:  # detached: not wrapped
+                raise sa.exc.OperationalError(None, None, error) from error

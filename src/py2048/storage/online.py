@@ -137,45 +137,39 @@ class OnlineGames(Subject):
         return self._database.values(query)
 
     def sweep_guests(
-        self, before: str, lost: str = "", *, since: str = "", spare: Collection[str] = (),
-        limit: int = 1000,
-    ) -> str:  # fmt: skip
+        self, before: str, lost: str = "", *, spare: Collection[str] = (), limit: int = 1000
+    ) -> None:
         """Remove guests' games in progress that are hardly begun or lost, and guests without any.
 
         Args:
             before: Games of fewer than `MIN_TURNS` turns go that have not changed since this time,
                 ISO 8601 in UTC.
             lost: All go that have not changed since this time: no browser knows them any more.
-            since: Only games that began at this time or later.
             spare: Games that are open in a room.
-            limit: Look at no more games.
-
-        Returns:
-            When the next game to look at began; empty when all were looked at.
+            limit: Remove no more games, the oldest first.
         """
         is_short = sa.and_(games.c.length < MIN_TURNS, games.c.updated < before)
         useless = sa.and_(~games.c.is_over, sa.or_(is_short, games.c.updated < lost))
         query = (
-            sa.select(games.c.id, games.c.owner, games.c.started, accounts.c.name)
-            .add_columns(useless.label("is_useless"))
+            sa.select(games.c.id, games.c.owner)
             .join(rounds, rounds.c.game_id == games.c.id)
             .join(accounts, accounts.c.id == games.c.owner)
-            .where(games.c.started >= since, games.c.started < before)
+            .where(games.c.started < before, useless, accounts.c.name.is_(None))
+            .where(games.c.id.not_in(spare))
             .order_by(games.c.started)
-            .limit(limit + 1)
+            .limit(limit)
         )
         found = self._database.rows(query)
-        old = found[:limit]
-        found_useless = [row for row in old if row.is_useless and not row.name]
-        ids = {row.id for row in found_useless} - set(spare)
-        if ids:
-            with self._database.write() as connection:
-                connection.execute(sa.delete(games).where(games.c.id.in_(ids), useless))
-                left = connection.scalars(sa.select(games.c.id).where(games.c.id.in_(ids)))
-                gone = ids.difference(left)
-                connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
-                _forget_guests(connection, {row.owner for row in found_useless})
-        return found[limit].started if len(found) > limit else ""
+        if not found:
+            return
+        ids = {row.id for row in found}
+        with self._database.write() as connection:
+            connection.execute(sa.delete(games).where(games.c.id.in_(ids), useless))
+            gone = ids.difference(
+                connection.scalars(sa.select(games.c.id).where(games.c.id.in_(ids)))
+            )
+            connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
+            _forget_guests(connection, {row.owner for row in found})
 
 
 def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) -> bool:

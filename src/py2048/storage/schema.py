@@ -1,14 +1,15 @@
-"""The tables; `migration` makes them, and converts those of before."""
+"""The tables; `migration` makes them."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
 REVISION = "0010"
-"""Names these tables: a store says by it what it holds. Revisions sort as texts."""
+"""Names these tables: a store says by it what it holds."""
 
 metadata = sa.MetaData()
 json_text = json.JSONEncoder(allow_nan=False).encode
@@ -38,25 +39,25 @@ _Period = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
 # SQLite uses a partial index where a query has the same words.
 _IS_OVER, _IS_OVER_SQLITE = sa.text("is_over"), sa.text("is_over = 1")
 
+
+def _given(kind: Any, *names: str) -> list[sa.Column[Any]]:
+    """Return columns of one kind that are never empty."""
+    return [sa.Column(name, kind, nullable=False) for name in names]
+
+
 games = sa.Table(
     "games",
     metadata,
     sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("rules", sa.Text, nullable=False),
+    *_given(sa.Text, "owner", "rules"),
     sa.Column("seed", sa.Text),  # decimal digits: a seed may exceed 64 bits
-    sa.Column("start", sa.Text, nullable=False),
-    sa.Column("player", sa.Text, nullable=False),
-    sa.Column("started", _Time, nullable=False),
-    sa.Column("updated", _Time, nullable=False),
+    *_given(sa.Text, "start", "player"),
+    *_given(_Time, "started", "updated"),
     # Turns from `length` on are leftovers of a line that was cut; the next turn overwrites them.
-    sa.Column("length", sa.Integer, nullable=False),
-    sa.Column("position", sa.Integer, nullable=False),
+    *_given(sa.Integer, "length", "position"),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("is_over", sa.Boolean, nullable=False),
-    sa.Column("revision", sa.Integer, nullable=False),
-    sa.Column("undos", sa.Integer, nullable=False),
-    sa.Column("hints", sa.Integer, nullable=False),
+    *_given(sa.Integer, "revision", "undos", "hints"),
     sa.Column("extra", Json, nullable=False),
     # A move changes no column of an index: PostgreSQL then leaves all of them as they are.
     sa.Index("games_by_owner", "owner"),
@@ -80,14 +81,9 @@ records = sa.Table(
     "records",
     metadata,
     sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("rules", sa.Text, nullable=False),
-    sa.Column("player", sa.Text, nullable=False),
-    sa.Column("category", sa.Text, nullable=False),
-    sa.Column("started", _Time, nullable=False),
-    sa.Column("finished", _Time, nullable=False),
-    sa.Column("score", sa.BigInteger, nullable=False),
-    sa.Column("max_tile", sa.BigInteger, nullable=False),
+    *_given(sa.Text, "owner", "rules", "player", "category"),
+    *_given(_Time, "started", "finished"),
+    *_given(sa.BigInteger, "score", "max_tile"),
     sa.Column("plies", sa.Integer, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
     # The long text is last, so that SQLite lists summaries without reading it.
@@ -168,8 +164,7 @@ sessions = sa.Table(
     sa.Column("id", sa.String(64), primary_key=True),  # the SHA-256 of the token
     sa.Column("owner", sa.String(32), nullable=False),
     sa.Column("label", sa.Text, nullable=False),
-    sa.Column("created", _Time, nullable=False),
-    sa.Column("seen", _Time, nullable=False),
+    *_given(_Time, "created", "seen"),
     sa.Index("sessions_by_owner", "owner"),
 )
 
@@ -245,13 +240,10 @@ mistakes = sa.Table(
     sa.Column("game", sa.String(64), nullable=False),  # a digest of the game up to the move
     sa.Column("played", sa.Text, nullable=False),
     sa.Column("moves", Json, nullable=False),  # what each legal direction is worth
-    sa.Column("unit", sa.Text, nullable=False),
-    sa.Column("source", sa.Text, nullable=False),
-    sa.Column("theme", sa.Text, nullable=False),
+    *_given(sa.Text, "unit", "source", "theme"),
     sa.Column("box", sa.Integer, nullable=False),
     sa.Column("due", _Time, nullable=False),
-    sa.Column("tries", sa.Integer, nullable=False),
-    sa.Column("successes", sa.Integer, nullable=False),
+    *_given(sa.Integer, "tries", "successes"),
     sa.Index("mistakes_by_time", "owner", "due"),
 )
 
@@ -263,8 +255,7 @@ puzzle_answers = sa.Table(
     sa.Column("puzzle", sa.Integer, primary_key=True),
     sa.Column("answered", _Time, nullable=False),
     sa.Column("is_solved", sa.Boolean, nullable=False),
-    sa.Column("rating", sa.Float, nullable=False),
-    sa.Column("deviation", sa.Float, nullable=False),
+    *_given(sa.Float, "rating", "deviation"),
     sa.Index("puzzle_answers_by_time", "owner", "answered"),
 )
 
@@ -281,8 +272,7 @@ reviews = sa.Table(
     sa.Column("done", sa.Integer, nullable=False),
     sa.Column("finished", _Time),
     sa.Column("fault", sa.Text),
-    sa.Column("summary", Json, nullable=False),
-    sa.Column("moves", Json, nullable=False),
+    *_given(Json, "summary", "moves"),
     sa.Index("reviews_in_line", "finished", "asked"),
     sa.Index("reviews_by_owner", "owner"),
 )

@@ -399,7 +399,6 @@ class GameService:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._swept = ""  # where the next sweep begins
         self._broken: set[str] = set()  # games that cannot be finished
 
     def account(self, account_id: str) -> Account:
@@ -661,9 +660,7 @@ class GameService:
         """
         self.store.leaderboards.forget_periods()
         before, lost = (utc_text(datetime.now(UTC) - age) for age in (UNTOUCHED, LOST))
-        self._swept = self.store.online.sweep_guests(
-            before, lost, since=self._swept, spare=open_ids
-        )
+        self.store.online.sweep_guests(before, lost, spare=open_ids)
 
 
 def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
