@@ -91,7 +91,8 @@ async def test_many_requests_are_worked_through_beside_the_play(
             assert (await player.move())["version"] == version
         await until(lambda: is_settled(store, *games))
         player.leave()
-        assert f"py2048_reviews_total {float(len(games))}" in services.metrics.text().decode()
+        counted = f"py2048_reviews_total {float(len(games))}"
+        await until(lambda: counted in services.metrics.text().decode())  # after it is settled
     scores = stand_in.noted("runs")
     assert len(scores) == len(games)
     assert set(stand_in.noted("at once")) == {1}
