@@ -1,8 +1,8 @@
 """Check that a tag may be released, and print its release notes.
 
-``check_release.py v0.2.0`` compares the tag with the version in ``pyproject.toml`` and
-``CITATION.cff``, asks for ``[project.urls]``, and prints the section of ``CHANGELOG.md`` for that
-version. It exits with status 1 and one line for each thing that is not ready.
+``check_release.py v0.2.0`` compares the tag with ``__version__``, asks for ``[project.urls]``, and
+prints the section of ``CHANGELOG.md`` for that version. It exits with status 1 and one line for
+each thing that is not ready.
 """
 
 from __future__ import annotations
@@ -25,14 +25,12 @@ def release_notes(changelog: str, version: str) -> str:
 def problems(tag: str, root: Path = ROOT) -> list[str]:
     """Return what keeps `tag` from being released, a line each."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    module = (root / "src" / "py2048" / "__init__.py").read_text(encoding="utf-8")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     version = tag.removeprefix("v")
     found = []
-    if project["version"] != version:
-        found.append(f"pyproject.toml has version {project['version']}, the tag {tag}")
-    if not re.search(rf"^version: {re.escape(version)}$", citation, re.MULTILINE):
-        found.append(f"CITATION.cff does not say version: {version}")
+    if f'\n__version__ = "{version}"\n' not in module:
+        found.append(f"py2048/__init__.py does not say {version}")
     if not release_notes(changelog, version):
         found.append(f"CHANGELOG.md has no section '## {version}'")
     if "Source" not in project.get("urls", {}):

@@ -38,9 +38,11 @@ def test_the_table_of_layers_names_what_exists() -> None:
 def project(tmp_path: Path) -> Path:
     """Offer a project that is ready to release version 1.2.0."""
     (tmp_path / "pyproject.toml").write_text(
-        '[project]\nversion = "1.2.0"\n[project.urls]\nSource = "https://example.org/py2048"\n'
+        '[project]\n[project.urls]\nSource = "https://example.org/py2048"\n'
     )
-    (tmp_path / "CITATION.cff").write_text("version: 1.2.0\n")
+    module = tmp_path / "src" / "py2048" / "__init__.py"
+    module.parent.mkdir(parents=True)
+    module.write_text('"""2048."""\n\n__version__ = "1.2.0"\n')
     (tmp_path / "CHANGELOG.md").write_text(
         "# Log\n\n## 1.2.0 - 2026-12-01\n\nNew.\n\n## 1.1.0\n\nOld.\n"
     )
@@ -94,15 +96,11 @@ def test_an_environment_that_cannot_work_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_a_release_needs_one_version_everywhere_and_its_notes(project: Path) -> None:
-    """A tag is released only if version, citation, changelog and address agree with it."""
+    """A tag is released only if version, changelog and address agree with it."""
     assert check_release.problems("v1.2.0", project) == []
     found = check_release.problems("v1.3.0", project)
-    assert [line.partition(" ")[0] for line in found] == [
-        "pyproject.toml",
-        "CITATION.cff",
-        "CHANGELOG.md",
-    ]
-    (project / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')
+    assert [line.partition(" ")[0] for line in found] == ["py2048/__init__.py", "CHANGELOG.md"]
+    (project / "pyproject.toml").write_text("[project]\n")
     assert "[project.urls]" in check_release.problems("v1.2.0", project)[0]
 
 

@@ -227,7 +227,7 @@ def test_a_desktop_entry_starts_this_installation(
     assert re.sub(r"\\(.)", r"\1", quoted[1]).replace("%%", "%") == python
     assert keys["Icon"] == str(picture)
     assert keys["Terminal"] == "false"
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.read_bytes().startswith(b"<svg")
     assert main(["desktop-entry", "--remove"]) == 0
     assert not entry.exists()
     assert not picture.exists()

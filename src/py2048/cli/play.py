@@ -32,7 +32,7 @@ from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error
 from py2048.players import make_player
 from py2048.rng import derive_seed, random_seed
-from py2048.ui.shared.themes import DEFAULT_THEME, THEMES, get_theme
+from py2048.ui.shared.themes import THEMES, get_theme
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
@@ -162,22 +162,6 @@ def desktop_entry(
 
 # The game in the menu of a desktop, as freedesktop.org has it
 
-ENTRY_ICON_SIDE = 256
-
-ENTRY = """\
-[Desktop Entry]
-Type=Application
-Name=2048
-GenericName=Puzzle Game
-Comment=Slide and merge tiles
-Exec={command}
-TryExec={python}
-Icon={icon}
-Terminal=false
-Categories=Game;LogicGame;
-StartupWMClass=Py2048
-"""
-
 
 def _entry_files() -> tuple[Path, Path]:
     """Return where this user's desktop looks for the entry and for its icon.
@@ -186,30 +170,33 @@ def _entry_files() -> tuple[Path, Path]:
         Py2048Error: on a system without such menus.
     """
     if sys.platform in ("win32", "darwin"):
+        from sysconfig import get_path
+
         raise Py2048Error(
             "desktop entries are for Linux and BSD: here make a shortcut to "
-            f"{sys.executable} -P -m py2048"
+            f"{Path(get_path('scripts'), 'py2048w')}"
         )
     share = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share").absolute()
-    icons = share / "icons" / "hicolor" / f"{ENTRY_ICON_SIDE}x{ENTRY_ICON_SIDE}" / "apps"
-    return share / "applications" / "py2048.desktop", icons / "py2048.png"
+    icons = share / "icons" / "hicolor" / "scalable" / "apps"
+    return share / "applications" / "py2048.desktop", icons / "py2048.svg"
 
 
 def _install_entry(entry: Path, picture: Path) -> None:
     """Write the entry of this installation, and its icon."""
-    from py2048.ui.shared.board_image import icon
+    from importlib.resources import files
 
     for file in (entry, picture):
         file.parent.mkdir(parents=True, exist_ok=True)
-    icon(ENTRY_ICON_SIDE, DEFAULT_THEME).save(picture)
+    package = files("py2048")
+    picture.write_bytes((package / "server" / "static" / "icons" / "icon.svg").read_bytes())
     # -P: the folder that the desktop starts programs in may hold modules of the same names.
     python = re.sub(r'(["`$\\])', r"\\\1", sys.executable).replace("%", "%%")
-    text = ENTRY.format(
-        command=_string(f'"{python}" -P -m py2048'),
-        python=_string(sys.executable),
-        icon=_string(str(picture)),
+    text = (package / "ui" / "desktop" / "py2048.desktop").read_text(encoding="utf-8")
+    command = _string(f'"{python}" -P -m py2048')
+    text = text.replace("=py2048w", f"={command}").replace(
+        "=py2048\n", f"={_string(str(picture))}\n"
     )
-    entry.write_text(text, encoding="utf-8")
+    entry.write_text(f"{text}TryExec={_string(sys.executable)}\n", encoding="utf-8")
 
 
 def _string(text: str) -> str:
