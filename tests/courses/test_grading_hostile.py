@@ -17,7 +17,9 @@ from py2048.courses import COURSES
 from py2048.courses.cmput175.tasks import all_but as cmput175_all_but
 from py2048.courses.grading import Check, Example, Grading, Task
 from py2048.courses.grading.patches import compiled
-from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.sandbox import PROTECTIONS, SandboxConfig, interpreter_for
+
+HIDING = [protection for protection in PROTECTIONS[:2] if interpreter_for(protection)]
 
 
 def test_a_right_submission_has_full_marks():
@@ -335,15 +337,61 @@ def deaf(*words):
 """
 
 
+# What f() does where nothing else is done in time: see the test below.
+ENDLESS = {
+    "loops": "while True: pass",
+    "deaf": "deaf()",
+    "a fork bomb": """while True:
+        try: os.fork()
+        except OSError: pass""",
+    "a load that outlives each call": """for _ in range(20):
+        if not os.fork():
+            os.setsid()
+            deaf()
+    deaf()""",
+    "stops itself": "os.kill(os.getpid(), signal.SIGSTOP)",
+    "stops what it was copied from": "os.kill(os.getppid(), signal.SIGSTOP); os._exit(0)",
+    "a value of 400 MB": "return [bytes(100) for _ in range(2_500_000)]",
+    "a text of 400 MB": "return 'x ' * 200_000_000",
+    "a long answer": """text = b'{"state":"done","value":[' + b'[],' * 2_700_000 + b'[]]}'
+    for pipe in range(3, 64):
+        try:
+            os.write(pipe, len(text).to_bytes(4, "big"))
+            while text: text = text[os.write(pipe, text):]
+        except OSError: pass""",
+    "folders in folders": """for _ in range(20_000):
+        os.mkdir("d")
+        os.chdir("d")
+    deaf()""",
+}
+TWENTY = tuple(
+    Task(str(n), "f", "f.", 1, (Check("c", (Example("f()", n, typed=["x" * 99_999]),)),))
+    for n in range(20)
+)
+
+
 @pytest.mark.slow
-def test_the_time_of_a_submission_is_limited(tmp_path):
-    """What was graded until then counts; the rest is not tried, and the report says so."""
+@pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
+@pytest.mark.parametrize("name", [*ENDLESS, "at import"])
+def test_a_submission_ends_in_its_time_whatever_it_does(name, protection):
+    """By the clock, however busy it keeps the machine; what was not tried is said, and not kept."""
+    function = f"def f():\n    {ENDLESS.get(name, 'pass')}\n"
+    source = f"import os, signal\n{DEAF}\n{function}{'' if name in ENDLESS else 'deaf()'}"
+    slow = Grading("toy", "app", TWENTY, ("app.py",), seconds=2)
+    began = time.monotonic()
+    report = grade_source(source, slow, SandboxConfig(protection, seconds=3))
+    assert time.monotonic() - began < 3 + 5
+    assert report.earned == 0
+    assert (report.seconds < 3) == bool(report.key)
+
+
+@pytest.mark.slow
+def test_what_was_graded_in_time_counts():
+    """The rest is not tried, and the report says so."""
     long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
     grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
     sandbox = replace(SandboxConfig(), seconds=4)
-    began = time.monotonic()
     report = grade_source(ADD + f"{DEAF}greet = deaf\n" + GROW, grading, sandbox)
-    assert time.monotonic() - began < 60
     assert (report.lost, report.earned) == (("2", "3"), 4)
     assert "the time of 4 s for one submission was over in task 2" in failures(report)
     assert "not tried: the time for one submission was over" in failures(report)

@@ -52,7 +52,8 @@ DISPLAY_KIB = 1 << 20  # the address space of a virtual display
 DISPLAY_SIZE = "1280x1024x24"
 USERS = 4096
 START_TIMEOUT_S = 60.0  # for an interpreter or a display to start on a busy machine
-MAX_REPLY_BYTES = 32 << 20
+END_TIMEOUT_S = 2.0  # for a killed process to be gone
+MAX_REPLY_BYTES = 8 << 20
 FLOODED, DEAF = 85, 86  # exit codes of a process that ends itself; see ``agent/host.py``
 OVERRUN = "still running when the time was over: an endless loop?"
 ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # Tk there knows no X
@@ -177,7 +178,7 @@ class _Killable(Protocol):
 class SandboxConfig:
     """How processes are started, by default with the strongest protection that works here.
 
-    `seconds` is the time that one submission may take in all. `trusted` lets the code import
+    `seconds` is the time that one submission may take in all, by the clock. `trusted` lets the code import
     py2048; it is for our own reference solutions only. `live` are the running submissions, which
     `abort` stops.
     """
@@ -359,7 +360,7 @@ class Display:
         sockets: the folder to mount as ``/tmp/.X11-unix`` where the sandbox has its own root.
     """
 
-    def __init__(self, protection: Protection, user: int | None) -> None:
+    def __init__(self, protection: Protection, user: int | None, timeout_s: float) -> None:
         if not shutil.which("Xvfb"):
             raise CourseError(
                 "programs with windows are graded on a virtual display, and there is no Xvfb: "
@@ -399,7 +400,7 @@ class Display:
         )
         os.close(writing)
         with os.fdopen(reading, "rb") as answer:  # a line when it is ready; nothing if it ends
-            ready = select.select([answer], [], [], START_TIMEOUT_S)[0]
+            ready = select.select([answer], [], [], timeout_s)[0]
             number = answer.readline().decode().strip() if ready else ""
         self.name = f":{number}"
         left = [f"/tmp/.X11-unix/X{number}", f"/tmp/.X{number}-lock"]
@@ -548,6 +549,7 @@ class Process:
         down, self._requests = os.pipe()
         self._replies, up = os.pipe()
         os.set_blocking(self._replies, False)
+        os.set_blocking(self._requests, False)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         command += [executable, "-s", "-S", "-P", str(agent / "boot.py"), str(down), str(up)]
         environment = {
@@ -589,7 +591,7 @@ class Process:
             "own_processes": is_alone,
             "trusted": folders.trusted,
         }
-        self._send({**config, **places})
+        self._send({**config, **places}, time.monotonic() + START_TIMEOUT_S)
 
     def ask(self, request: Request, seconds: float) -> ProcessReport:
         """Send a request and return the answer.
@@ -598,7 +600,7 @@ class Process:
             ProcessDied: if the process ends, or has not answered after `seconds` and is killed.
         """
         deadline = time.monotonic() + seconds
-        self._send(request)
+        self._send(request, deadline)
         size = int.from_bytes(self._read(4, deadline), "big")
         if size > MAX_REPLY_BYTES:
             self.close()
@@ -610,22 +612,27 @@ class Process:
             self.close()
             raise ProcessDied("the submission spoiled the process that runs it") from None
 
-    def _send(self, request: Request) -> None:
+    def _send(self, request: Request, deadline: float) -> None:
         data = marshal.dumps(request)
         data = len(data).to_bytes(4, "big") + data
         with contextlib.suppress(BrokenPipeError):  # the reason shows when reading
             while data:
+                self._await(self._requests, select.POLLOUT, deadline)
                 data = data[os.write(self._requests, data) :]
+
+    def _await(self, pipe: int, event: int, deadline: float) -> None:
+        """Wait until a pipe is ready; end a process that has not made it so by `deadline`."""
+        waiter = select.poll()
+        waiter.register(pipe, event)
+        left = deadline - time.monotonic()
+        if left <= 0 or not waiter.poll(left * 1000):
+            self.close()
+            raise ProcessDied(OVERRUN)
 
     def _read(self, size: int, deadline: float) -> bytes:
         parts = []
-        waiter = select.poll()
-        waiter.register(self._replies, select.POLLIN)
         while size:
-            left = deadline - time.monotonic()
-            if left <= 0 or not waiter.poll(left * 1000):
-                self.close()
-                raise ProcessDied(OVERRUN)
+            self._await(self._replies, select.POLLIN, deadline)
             part = os.read(self._replies, min(size, 1 << 16))
             if not part:
                 raise self._death()
@@ -637,7 +644,7 @@ class Process:
         """Why the process ended by itself."""
         code = 0
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._child.wait(timeout=2)
+            code = self._child.wait(END_TIMEOUT_S)
         self.close()
         return ProcessDied.by_itself(code)
 
@@ -652,11 +659,13 @@ class Process:
             return
         self.closed = True
         self.kill()
-        self._child.wait()
-        user = self._ends_all_of
-        if user:  # processes may have left the group; each submission has a user to itself
-            words = ["sh", "-c", "kill -s KILL -- -1"]
-            subprocess.run(words, user=user, group=user, extra_groups=(), check=False)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            user = self._ends_all_of
+            if user:  # processes may have left the group; each submission has a user to itself
+                words = ["sh", "-c", "kill -s KILL -- -1"]
+                ids = {"user": user, "group": user, "extra_groups": ()}
+                subprocess.run(words, **ids, check=False, timeout=END_TIMEOUT_S)
+            self._child.wait(END_TIMEOUT_S)
         os.close(self._requests)
         os.close(self._replies)
         self._errors.seek(0)

@@ -4,8 +4,9 @@ A process loads the program once and makes a copy of itself (a fork) for each ch
 begins in a process that nothing has touched.
 
 There are two limits of time. A call may take the seconds of its check: of work, which a timer in
-the process measures, or `SLACK` times as long of waiting, on a busy machine longer. And all calls
-of a submission together may take the seconds of `SandboxConfig`.
+the process measures, or `SLACK` times as long of waiting, on a busy machine longer. And a
+submission may take the seconds of `SandboxConfig` by the clock, however busy the machine is: a
+program that loads it has no more time for that.
 """
 
 from __future__ import annotations
@@ -98,14 +99,18 @@ class Runner:
         self._originals: dict[bool, Process] = {}  # by whether the program is loaded
         self._loads_in_copies = False
         self._current: Process | None = None
-        self._waited_s = 0.0
-        self._ran_out = False
+        self._deadline = time.monotonic() + sandbox.seconds
         sandbox.live.add(self)
+
+    @property
+    def left_s(self) -> float:
+        """What is left of the time for the whole submission."""
+        return self._deadline - time.monotonic()
 
     @property
     def out_of_time(self) -> bool:
         """Whether the time for the whole submission is over."""
-        return self._ran_out or self._waited_s >= self.sandbox.seconds * slowness()
+        return self.left_s <= 0
 
     @property
     def ready(self) -> bool:
@@ -166,25 +171,14 @@ class Runner:
         return self._ask(self._current, request, seconds)
 
     def _ask(self, process: Process, request: Request, seconds: float = 0) -> ProcessReport:
-        """Ask for what takes `seconds` of a submission's work, or else for a copy to begin or end.
-
-        The wait counts towards the time of the submission.
-        """
-        began = time.monotonic()
-        busy = slowness()
-        left = self.sandbox.seconds * busy - self._waited_s
-        timeout_s = SLACK * busy * seconds + GRACE_S if seconds else COPY_TIMEOUT_S
+        """Ask for what takes `seconds` of a submission's work, or else for a copy to begin or end."""
+        slack = SLACK * slowness()
+        timeout_s = slack * seconds + GRACE_S if seconds else COPY_TIMEOUT_S
         try:
-            report = process.ask(
-                {**request, "slack": SLACK * busy},
-                min(timeout_s, left),
-            )
+            report = process.ask({**request, "slack": slack}, min(timeout_s, self.left_s))
         except ProcessDied:
-            self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
             self._drop(process)
             raise
-        finally:
-            self._waited_s += time.monotonic() - began
         if report.state == "ended":
             self._current = None
             if report.changed:
@@ -205,12 +199,15 @@ class Runner:
         grading, sandbox, submission = self.grading, self.sandbox, self.submission
         if sandbox.aborted.is_set():
             raise RunAborted("the run was interrupted")
+        timeout_s = min(START_TIMEOUT_S, self.left_s)
+        if timeout_s <= 0:
+            raise ProcessDied(OVERRUN)
         scratch = submission.folder
         if not sandbox.protection.own_root:
             scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
             shutil.copytree(submission.folder, scratch, dirs_exist_ok=True)
         if grading.gui and self._display is None and not ON_SCREEN:
-            self._display = Display(sandbox.protection, self._user)
+            self._display = Display(sandbox.protection, self._user, timeout_s)
         libraries: tuple[str, ...] = ()
         if grading.libraries or grading.gui or sandbox.trusted:
             libraries = library_paths(trusted=sandbox.trusted)
@@ -224,8 +221,11 @@ class Runner:
         }
         process = Process(folders, sandbox, self._user, config)
         try:
-            process.ask({"op": "hello"}, START_TIMEOUT_S)
+            process.ask({"op": "hello"}, timeout_s)
         except ProcessDied as error:
+            self._drop(process)
+            if self.out_of_time:
+                raise
             reason = process.complaint or str(error)
             if "tkinter" in reason:
                 reason += ": install it for this Python (apt install python3-tk)"

@@ -443,6 +443,6 @@ def show(value: object) -> str:
     if isinstance(value, (*MATCHERS, Raised)):
         return str(value)
     text = repr(value)
-    if len(text) > 76:
+    if 76 < len(text) <= 4 * MAX_SHOWN:  # what is longer is cut, and long to lay out
         text = pprint.pformat(value, width=76, compact=True, sort_dicts=False)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… ({len(text)} characters)"

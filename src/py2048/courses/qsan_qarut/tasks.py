@@ -314,7 +314,7 @@ OVER_WORDS = (
 
 def says(words: str, text: str, flags: str = "False") -> bool:
     """Whether a text has such words, and not just as a flag with a value: `finished: False`."""
-    told = re.sub(rf"\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
+    told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 
 
