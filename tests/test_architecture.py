@@ -19,7 +19,7 @@ BUDGETS = {
     "arena": (8, 790),
     "cli": (17, 2640),
     "compiled": (12, 2510),
-    "courses": (53, 8460),
+    "courses": (53, 8910),
     "envs": (8, 1330),
     "game": (6, 930),
     "ntuple": (8, 1620),

@@ -178,9 +178,9 @@ class _Killable(Protocol):
 class SandboxConfig:
     """How processes are started, by default with the strongest protection that works here.
 
-    `seconds` is the time that one submission may take in all, by the clock. `trusted` lets the code import
-    py2048; it is for our own reference solutions only. `live` are the running submissions, which
-    `abort` stops.
+    `seconds` is the time that one submission may take in all, by the clock. `trusted` lets the code
+    import py2048; it is for our own reference solutions only. `live` are the running submissions,
+    which `abort` stops.
     """
 
     protection: Protection = field(default_factory=choose_protection)
@@ -663,8 +663,8 @@ class Process:
             user = self._ends_all_of
             if user:  # processes may have left the group; each submission has a user to itself
                 words = ["sh", "-c", "kill -s KILL -- -1"]
-                ids = {"user": user, "group": user, "extra_groups": ()}
-                subprocess.run(words, **ids, check=False, timeout=END_TIMEOUT_S)
+                killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
+                killer.wait(END_TIMEOUT_S)
             self._child.wait(END_TIMEOUT_S)
         os.close(self._requests)
         os.close(self._replies)

@@ -171,7 +171,7 @@ class Runner:
         return self._ask(self._current, request, seconds)
 
     def _ask(self, process: Process, request: Request, seconds: float = 0) -> ProcessReport:
-        """Ask for what takes `seconds` of a submission's work, or else for a copy to begin or end."""
+        """Ask for what takes `seconds` of work, or else for a copy to begin or end."""
         slack = SLACK * slowness()
         timeout_s = slack * seconds + GRACE_S if seconds else COPY_TIMEOUT_S
         try:
