@@ -1,7 +1,7 @@
-"""Make the tables of a new database; refuse one that holds others.
+"""Bring a database to the schema of this version: new tables, or those of `BEFORE` converted.
 
-The next change of the schema adds its conversion here. All of it happens in a transaction, in both
-databases, and nothing is ever dropped that a player would miss.
+The next change of the schema adds its own conversion here. All of one happens in a transaction, in
+both databases, and nothing is ever dropped that a player would miss.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ from sqlalchemy.engine import Connection, Engine
 from py2048.errors import StorageError
 from py2048.storage import TIMEOUT_S, schema
 from py2048.storage.database import WRITES, is_sqlite
+from py2048.storage.schema import accounts, names, settings
+from py2048.storage.values import looks_of
+
+BEFORE = "0009"
+"""The last schema of the time before the first release; stores that have it are converted."""
 
 _ADVISORY_LOCK = 2048_0001  # any number; every py2048 must use the same
 
 
 def bring_up_to_date(engine: Engine, name: str) -> None:
-    """Create the tables of `engine` unless they are there.
+    """Create or convert the tables of `engine` unless they are of this version already.
 
     Several processes may do this at once: one works, the others wait and find it done.
 
@@ -39,11 +44,43 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         revision = _revision(connection)
         if revision is None:
             _create(connection, name)
+        elif revision == BEFORE:
+            _convert(connection)
         elif revision != schema.REVISION:
+            age, way_out = "a newer", "upgrade py2048 to use it"
+            if revision < schema.REVISION:
+                age = "an older"
+                way_out = "open it once with the last py2048 before 0.1.0, or move it away"
             raise StorageError(
-                f"{name} holds schema {revision}, this py2048 has {schema.REVISION}; it was left as"
-                " it is: open it with the version that wrote it, or move it away"
+                f"{name} was written by {age} py2048 (schema {revision}, here {schema.REVISION});"
+                f" it was left as it is: {way_out}"
             )
+
+
+def _convert(connection: Connection) -> None:
+    """Convert the tables of `BEFORE`.
+
+    Names that look alike are compared by `looks_of`: of two the older account's counts, and the
+    other keeps its name, too.
+    """
+    for change in (
+        "DROP TABLE bot_games", "DROP TABLE follows",
+        "ALTER TABLE leaders ADD COLUMN think_ms BIGINT",
+    ):  # fmt: skip
+        connection.execute(sa.text(change))
+    connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
+    rivals = sa.or_(settings.c.key == "rivals", settings.c.key.startswith("rival "))
+    connection.execute(sa.delete(settings).where(rivals))
+    query = sa.select(names.c.account, names.c.looks).where(names.c.looks.is_not(None))
+    oldest_first = query.join(accounts, accounts.c.id == names.c.account).order_by(
+        accounts.c.created, accounts.c.id
+    )
+    first: dict[str, str] = {}
+    for account, looks in connection.execute(oldest_first):
+        first.setdefault(looks_of(looks), account)
+    connection.execute(sa.update(names).values(looks=None))
+    for looks, account in first.items():
+        connection.execute(sa.update(names).where(names.c.account == account).values(looks=looks))
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
