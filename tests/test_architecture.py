@@ -102,9 +102,9 @@ def test_each_package_keeps_to_its_budget() -> None:
 def test_the_whole_keeps_to_its_budget() -> None:
     """The package, its tests and its pages together stay what one person can hold in mind."""
     files, lines = count_lines.counted(PACKAGE)
-    assert files <= 262
-    assert lines <= 43_720
-    assert count_lines.counted(ROOT / "tests")[1] <= 32_320
+    assert files <= 270
+    assert lines <= 44_900
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_800
     assert count_lines.word_count() <= 45_000
 
 
