@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,26 @@ def test_the_page_needs_nothing_else(good: Path, bad: Path, tmp_path: Path) -> N
     assert "<script" not in text
     assert "http" not in text
     assert "Critical moments" in text
+
+
+@pytest.mark.parametrize("words", [["review"], ["report", "--judge", "greedy"]])
+def test_the_page_is_in_the_readers_language(
+    words: list[str],
+    good: Path,
+    bad: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """That of the environment, by the variables of gettext; what is printed stays English."""
+    monkeypatch.setenv("LANGUAGE", "pt")
+    page = tmp_path / "page.html"
+    assert main([*words, str(good), str(bad), "--html", str(page), "--quiet"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert '<html lang="pt">' in text
+    assert "precisão" in text
+    assert not re.search("accuracy|lost|moves|played", text.partition("</head>")[2])
+    assert "accuracy" in capsys.readouterr().out
 
 
 def test_a_player_may_have_any_name(tmp_path: Path) -> None:

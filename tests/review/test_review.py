@@ -283,5 +283,5 @@ def test_whatever_may_be_wider_than_a_screen_is_scrolled_by_keys() -> None:
     places = re.findall(
         r'<div class="scroll" role="region" aria-label="(.+?)" tabindex="0">', written
     )
-    assert places == ["Evaluation", "Phases", "Mistakes"]
+    assert places == ["Evaluation", "Phases", "Inaccuracies, mistakes and blunders"]
     assert written.count('<div class="scroll"') == len(places)

@@ -17,6 +17,7 @@ from py2048.folders import data_folder
 from py2048.game import Record
 from py2048.game.importing import load_record, load_records
 from py2048.game.record import write_atomically
+from py2048.language import language_of_environment, use_language
 from py2048.players import list_players, make_player
 from py2048.storage import open_store
 
@@ -59,7 +60,8 @@ def review(
         data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
         print_json(data[0] if len(files) == 1 else data)
     if html is not None:
-        _write(html, page([*found.values()], colours()))
+        with use_language(language_of_environment()):
+            _write(html, page([*found.values()], colours()))
     if keep:
         with open_store() as store:
             new = sum(map(Notebook(store).keep, found.values()))
@@ -209,7 +211,8 @@ def report(
     if known.trouble:
         streams.complain(f"the next report reviews these games again: {known.trouble}")
     if html is not None:
-        _write(html, report_page(found, colours()))
+        with use_language(language_of_environment()):
+            _write(html, report_page(found, colours()))
     return status or (2 if refused else 0)
 
 

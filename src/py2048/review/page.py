@@ -1,4 +1,7 @@
-"""Pages with reviews and with a report: HTML files that need no others and no scripts."""
+"""Pages with reviews and with a report: HTML files that need no others and no scripts.
+
+They are in the language of here and now.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from py2048.board import Board
+from py2048.language import N_, _, language, ngettext
+from py2048.language import number as written
 from py2048.players import Unit
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
@@ -17,6 +22,14 @@ from py2048.review.words import (
     describe_move,
     describe_review,
     grade_word,
+    percent,
+    way_of,
+)
+
+PHASE_HEADS = N_("largest tile"), N_("moves"), N_("accuracy"), N_("lost"), N_("luck")
+MISTAKE_HEADS = (
+    *(N_("move"), N_("grade"), N_("played"), N_("best"), N_("lost"), N_("of the chances")),
+    *(N_("luck"), N_("judged by")),
 )
 
 MAX_ROWS = 1000
@@ -57,13 +70,13 @@ figcaption { margin-top: .75rem; font-size: .875rem; }
 def page(reviews: Sequence[Review], colours: str = "") -> str:
     """Return a page with one or more reviews; `colours` is a style sheet of custom properties."""
     sections = "".join(_section(review) for review in reviews)
-    return document("Review of a game of 2048", sections, colours)
+    return document(_("Review of a game of 2048"), sections, colours)
 
 
 def document(title: str, body: str, colours: str = "") -> str:
     """Return a page of HTML with this title and this content."""
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{language()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{colours}{PAGE_STYLE}</style></head>\n"
         f"<body><main>{body}</main></body></html>\n"
@@ -72,8 +85,10 @@ def document(title: str, body: str, colours: str = "") -> str:
 
 def _section(review: Review) -> str:
     record = review.record
-    title = f"{record.rules.name}, score {record.score:,}"
-    title += f", played by {record.player}" if record.player else ""
+    text = _("{rules}, score {score}, played by {player}")
+    text = text if record.player else _("{rules}, score {score}")
+    score = written(record.score)
+    title = text.format(rules=record.rules.name, score=score, player=record.player)
     summary = "".join(f"<li>{escape(line)}</li>" for line in describe_review(review))
     return (
         f"<section><h1>{escape(title)}</h1>\n<ul>{summary}</ul>\n{_graph(review)}"
@@ -83,14 +98,15 @@ def _section(review: Review) -> str:
 
 def _graph(review: Review) -> str:
     drawn = graph(review)
-    return scroller("Evaluation", drawn) if drawn else ""
+    return scroller(_("Evaluation"), drawn) if drawn else ""
 
 
 def _moments(review: Review) -> str:
     if not review.critical:
         return ""
     figures = "".join(_moment(review, move) for move in review.critical)
-    return f'<h2>Critical moments</h2>\n<div class="moments">{figures}</div>\n'
+    title = _("Critical moments")
+    return f'<h2>{title}</h2>\n<div class="moments">{figures}</div>\n'
 
 
 def _moment(review: Review, move: MoveReview) -> str:
@@ -111,29 +127,31 @@ def _cell(tile: int) -> str:
 def _phases(review: Review) -> str:
     rows = [
         (
-            *(f"{phase.tile:,}", f"{phase.first:,}-{phase.last:,}", f"{phase.accuracy:.1f} %"),
+            *(written(phase.tile), f"{written(phase.first)}-{written(phase.last)}"),
+            f"{written(phase.accuracy, 1)} %",
             *(amount(review.unit, phase.loss), amount(review.unit, phase.luck, signed=True)),
         )
         for phase in review.phases
     ]
-    heads = ("largest tile", "moves", "accuracy", "lost", "luck")
-    return f"<h2>Phases</h2>\n{table('Phases', heads, rows)}" if rows else ""
+    return _titled(_("Phases"), PHASE_HEADS, rows)
 
 
 def _mistakes(review: Review) -> str:
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_ROWS]
     rows = [
         (
-            *(f"{move.ply:,}", str(move.grade), str(move.played), str(move.best)),
-            *(amount(review.unit, move.loss), f"{100 * move.share:.2g} %"),
+            *(written(move.ply), grade_word(move.grade, 1)),
+            *(way_of(move.played), way_of(move.best)),
+            *(amount(review.unit, move.loss), percent(move.share)),
             *(amount(review.unit, move.luck, signed=True), move.source),
         )
         for move in sorted(worst, key=lambda move: move.ply)
     ]
-    heads = ("move", "grade", "played", "best", "lost", "of the chances", "luck", "judged by")
-    few = f", the worst {MAX_ROWS:,}" if len(rows) < len(review.mistakes) else ""
-    title = f"Inaccuracies, mistakes and blunders{few}"
-    return f"<h2>{title}</h2>\n{table('Mistakes', heads, rows)}" if rows else ""
+    return _titled(_("Inaccuracies, mistakes and blunders"), MISTAKE_HEADS, rows)
+
+
+def _titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return f"<h2>{title}</h2>\n{table(title, [*map(_, heads)], rows)}" if rows else ""
 
 
 def scroller(name: str, content: str) -> str:
@@ -156,14 +174,17 @@ def table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 
 # --- a report ------------------------------------------------------------------------------------
 
-HEADS = ("games", "moves", "accuracy", "mistakes in 100 moves", "moves a minute")
-DETAILS = ("mean score", "best", "luck a game", "lost a game")
+HEADS = (
+    *(N_("games"), N_("moves"), N_("accuracy")),
+    *(N_("mistakes in 100 moves"), N_("moves a minute")),
+)
+DETAILS = N_("mean score"), N_("best score"), N_("luck a game"), N_("lost a game")
 
 
 def describe_report(report: Report) -> list[str]:
     """Return a report as lines of text."""
     if not report.totals.games:
-        return ["no games"]
+        return [_("no games")]
     lines = []
     for title, tables in _parts(report):
         lines.append(title)
@@ -174,14 +195,18 @@ def describe_report(report: Report) -> list[str]:
 
 def report_page(report: Report, colours: str = "") -> str:
     """Return a report as a page; `colours` as for `page`."""
-    body = f"<h1>Report on {len(report.totals.games):,} games of 2048</h1>\n{_chart(report.weeks)}"
-    for title, tables in _parts(report):
+    count = len(report.totals.games)
+    text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", count)
+    title = text.format(n=written(count))
+    body = f"<h1>{title}</h1>\n{_chart(report.weeks)}"
+    for part, tables in _parts(report):
         shown = "".join(f"<h3>{escape(each[0])}</h3>\n{table(*each)}" for each in tables)
-        body += f"<section><h2>{escape(title)}</h2>\n{shown}</section>\n"
+        body += f"<section><h2>{escape(part)}</h2>\n{shown}</section>\n"
     if report.refused:
         skipped = "".join(f"<li>{escape(line)}</li>" for line in report.refused)
-        body += f"<h2>Skipped files</h2>\n<ul>{skipped}</ul>\n"
-    return document("Report on games of 2048", body, colours)
+        named = _("Skipped files")
+        body += f"<h2>{named}</h2>\n<ul>{skipped}</ul>\n"
+    return document(title, body, colours)
 
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
@@ -190,41 +215,41 @@ Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 
 def _parts(report: Report) -> Iterator[tuple[str, list[Table]]]:
     """Yield the title of each part of a report, and its tables."""
-    weeks = [(week, *_cells(totals)) for week, totals in report.weeks.items()]
-    everything = [*weeks, ("all", *_cells(report.totals))]
-    yield "All games", [("By week", ("week", *HEADS), everything)]
+    heads, by_week = [_("week"), *map(_, HEADS)], _("By week")
+    weeks = [(_(week), *_cells(totals)) for week, totals in report.weeks.items()]
+    yield _("All games"), [(by_week, heads, [*weeks, (_("all"), *_cells(report.totals))])]
     for section in report.sections:
         unit, totals = Unit(section.unit), section.totals
         grades = [grade_word(grade, 2) for grade in Grade]
         details = [
             (
-                *(name, *_cells(each), f"{each.score:,.0f}", f"{each.best:,}"),
+                *(_(name), *_cells(each), written(each.score), written(each.best)),
                 *(amount(unit, each.luck, signed=True), amount(unit, each.loss)),
             )
-            for name, each in [*section.weeks.items(), ("all", totals)]
+            for name, each in [*section.weeks.items(), (N_("all"), totals)]
         ]
-        tiles = [(f"{tile:,}", f"{count:,}") for tile, count in totals.tiles.items()]
+        tiles = [(written(tile), written(count)) for tile, count in totals.tiles.items()]
         phases = [
-            (f"{tile:,}", *(f"{count:,}" for count in counts.values()))
+            (written(tile), *map(written, counts.values()))
             for tile, counts in totals.phases.items()
         ]
         yield (
-            f"{section.name}, judged by {section.judge}",
+            _("{rules}, judged by {judge}").format(rules=section.name, judge=section.judge),
             [
-                ("By week", ("week", *HEADS, *DETAILS), details),
-                ("Largest tiles", ("largest tile", "games"), tiles),
-                ("Moves by their grade", ("with the largest tile", *grades), phases),
+                (by_week, [*heads, *map(_, DETAILS)], details),
+                (_("Largest tiles"), (_("largest tile"), _("games")), tiles),
+                (_("Moves by their grade"), (_("with the largest tile"), *grades), phases),
             ],
         )
 
 
 def _cells(totals: Totals) -> tuple[str, ...]:
     return (
-        f"{len(totals.games):,}",
-        f"{totals.moves:,}",
-        "-" if totals.accuracy is None else f"{totals.accuracy:.1f} %",
-        "-" if totals.mistakes is None else f"{totals.mistakes:.1f}",
-        "-" if totals.speed is None else f"{totals.speed:.0f}",
+        written(len(totals.games)),
+        written(totals.moves),
+        "-" if totals.accuracy is None else f"{written(totals.accuracy, 1)} %",
+        "-" if totals.mistakes is None else written(totals.mistakes, 1),
+        "-" if totals.speed is None else written(totals.speed),
     )
 
 
@@ -238,8 +263,9 @@ def _chart(weeks: Mapping[str, Totals]) -> str:
     if len(dated) < 2:
         return ""
     first, *_, last = dated
-    said = f"Accuracy from {first} to {last}: the table below has the numbers."
+    text = _("Accuracy from {first} to {last}: the table below has the numbers.")
+    said = text.format(first=first, last=last)
     low = min(10 * (int(min(dated.values())) // 10), 90)
     accuracies = [round(value, 1) for value in dated.values()]
-    drawn = line_plot(said, list(dated), {"accuracy": accuracies}, low=low, unit=" %")
-    return scroller("Accuracy by week", drawn)
+    drawn = line_plot(said, list(dated), {_("accuracy"): accuracies}, low=low, unit=" %")
+    return scroller(_("Accuracy by week"), drawn)

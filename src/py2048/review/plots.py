@@ -12,6 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from py2048.language import _
+from py2048.language import number as written
 from py2048.players import Unit
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
@@ -90,7 +92,8 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
         for move in reversed(worst)
     )
     path, name = _path(points), f"fill-{review.record.plies}-{review.record.score}"
-    said = f"Points still to come before each move. Accuracy {review.accuracy:.1f} %."
+    said = _("Points still to come before each move. Accuracy {share} %.")
+    said = said.format(share=written(review.accuracy, 1))
     told = 'aria-hidden="true"' if is_silent else f'role="img" aria-label="{said}"'
     grid = "".join(f"M0 {HIGH * part // 5}H{WIDE}" for part in (1, 2, 3, 4))
     return (

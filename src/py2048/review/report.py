@@ -19,10 +19,11 @@ from typing import Any
 import msgspec
 
 from py2048.game import Record
+from py2048.language import N_
 from py2048.review.games import Review, last_board
 from py2048.review.moves import Grade
 
-UNDATED = "no date"
+UNDATED = N_("no date")
 
 VERSION = 4
 """Changes with the definitions of grades, accuracy and luck, and with the fields below."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from py2048.direction import Direction
 from py2048.language import N_, _, ngettext
 from py2048.language import number as written
 from py2048.players import Unit
@@ -24,6 +25,24 @@ def grade_word(grade: Grade, count: int) -> str:
         Grade.BLUNDER: ngettext("blunder", "blunders", count),
     }
     return words[grade]
+
+
+_WAYS = {
+    Direction.UP: N_("up"),
+    Direction.DOWN: N_("down"),
+    Direction.LEFT: N_("left"),
+    Direction.RIGHT: N_("right"),
+}
+
+
+def way_of(direction: Direction) -> str:
+    """Return a direction as one goes: you went "left"."""
+    return _(_WAYS[direction])
+
+
+def percent(share: float) -> str:
+    """Return a share of the chances: "15 %", "0.4 %"."""
+    return f"{written(100 * share, 0 if share >= 0.095 else 1)} %"
 
 
 def luck_word(luck: float, swing: float) -> str:
@@ -115,7 +134,10 @@ def _sums(review: Review) -> list[str]:
 
 def describe_move(review: Review, move: MoveReview) -> str:
     """Return the grade of a move, what it lost, and what was better."""
+    grade, played = grade_word(move.grade, 1), way_of(move.played)
     if move.played is move.best:
-        return f"{move.ply}. {move.played}: {move.grade}"
-    lost = f"lost {amount(review.unit, move.loss)}, {100 * move.share:.2g} % of the chances"
-    return f"{move.ply}. {move.played}, {move.grade}: {lost}; best was {move.best}"
+        return f"{move.ply}. {played}: {grade}"
+    text = _("{ply}. {played}, {grade}: lost {points}, {share} of the chances; best was {best}")
+    points, share = amount(review.unit, move.loss), percent(move.share)
+    said = {"ply": move.ply, "played": played, "grade": grade, "best": way_of(move.best)}
+    return text.format(points=points, share=share, **said)

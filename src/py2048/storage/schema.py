@@ -36,9 +36,6 @@ class Json(sa.TypeDecorator[object]):
 _Time = sa.String(27).with_variant(sa.String(27, collation="C"), "postgresql")
 _Period = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
 
-# SQLite uses a partial index where a query has the same words.
-_IS_OVER, _IS_OVER_SQLITE = sa.text("is_over"), sa.text("is_over = 1")
-
 
 def _given(kind: Any, *names: str) -> list[sa.Column[Any]]:
     """Return columns of one kind that are never empty."""
@@ -62,8 +59,13 @@ games = sa.Table(
     # A move changes no column of an index: PostgreSQL then leaves all of them as they are.
     sa.Index("games_by_owner", "owner"),
     sa.Index("games_by_start", "started"),
-    sa.Index("games_over", "started", sqlite_where=_IS_OVER_SQLITE, postgresql_where=_IS_OVER),
 )
+
+# SQLite uses a partial index where a query has the same words. An `Index` with a condition for
+# PostgreSQL would load all that SQLAlchemy knows of it, before a terminal's first picture.
+for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
+    _index = sa.DDL(f"CREATE INDEX games_over ON games (started) WHERE {_is_over}")
+    sa.event.listen(games, "after_create", _index.execute_if(dialect=_dialect))
 
 turns = sa.Table(
     "turns",

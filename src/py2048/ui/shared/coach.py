@@ -18,9 +18,9 @@ from py2048.players import Unit
 from py2048.review import Judge, MoveReview
 from py2048.review.games import MeanAccuracy
 from py2048.review.moves import Basis, Grade, move_review
+from py2048.review.words import way_of
 from py2048.session import Event, Session, events, ready_judge
 from py2048.ui.shared.background import Failure, Worker
-from py2048.ui.shared.hints import way_of
 from py2048.ui.shared.review import GRADE_SYMBOLS, badge_of, value_text
 from py2048.ui.shared.screen import CoachStatus, preparing
 

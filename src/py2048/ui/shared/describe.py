@@ -14,9 +14,10 @@ from typing import assert_never
 from py2048.board import Board, Cell, Line, lines, slide_line
 from py2048.game import Outcome, Turn
 from py2048.language import _, language, ngettext, number
+from py2048.review.words import way_of
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.session import Event, events
-from py2048.ui.shared.hints import describe_hint, name_of, way_of
+from py2048.ui.shared.hints import describe_hint, name_of
 
 FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""

@@ -16,6 +16,7 @@ from py2048.language import N_, _, number
 from py2048.players import Chance, Unit
 from py2048.review import Grade
 from py2048.review.moves import grade_of
+from py2048.review.words import way_of
 from py2048.rules import Rules
 from py2048.session import Hint
 
@@ -54,21 +55,16 @@ def player_name(spec: str, best: str = "") -> str:
 
 
 _NAMES = {
-    Direction.UP: (N_("Up"), N_("up")),
-    Direction.DOWN: (N_("Down"), N_("down")),
-    Direction.LEFT: (N_("Left"), N_("left")),
-    Direction.RIGHT: (N_("Right"), N_("right")),
+    Direction.UP: N_("Up"),
+    Direction.DOWN: N_("Down"),
+    Direction.LEFT: N_("Left"),
+    Direction.RIGHT: N_("Right"),
 }
 
 
 def name_of(direction: Direction) -> str:
     """Return a direction as it begins a sentence, or stands alone: "Left"."""
-    return _(_NAMES[direction][0])
-
-
-def way_of(direction: Direction) -> str:
-    """Return a direction as one goes: you went "left"."""
-    return _(_NAMES[direction][1])
+    return _(_NAMES[direction])
 
 
 class DirectionRow(NamedTuple):

@@ -19,9 +19,10 @@ from py2048.players import Unit
 from py2048.review import MoveReview
 from py2048.review.puzzles import Puzzle, daily_puzzle
 from py2048.review.themes import Theme
+from py2048.review.words import way_of
 from py2048.rng import random_seed
 from py2048.session.notebook import MAX_RATING, Exercise, Notebook, PuzzleBook
-from py2048.ui.shared.hints import DirectionRow, direction_rows, name_of, way_of
+from py2048.ui.shared.hints import DirectionRow, direction_rows, name_of
 from py2048.ui.shared.review import describe_move_review, verdict_of
 from py2048.ui.shared.screen import Choice, title_of
 

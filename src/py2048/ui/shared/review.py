@@ -18,16 +18,10 @@ from py2048.players import Unit
 from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.games import accuracy_of_moves
 from py2048.review.themes import Theme, theme_of
-from py2048.review.words import describe_review, luck_word
+from py2048.review.words import describe_review, luck_word, percent, way_of
 from py2048.session import Session, is_by_computer, name_of, review_game
 from py2048.ui.shared.background import Failure, Worker
-from py2048.ui.shared.hints import (
-    DirectionRow,
-    describe_losses,
-    direction_rows,
-    points_text,
-    way_of,
-)
+from py2048.ui.shared.hints import DirectionRow, describe_losses, direction_rows, points_text
 from py2048.ui.shared.hints import name_of as direction_name
 from py2048.ui.shared.screen import points
 from py2048.ui.shared.themes import Theme as Look
@@ -95,8 +89,7 @@ GRADE_TITLES = {
 def badge_of(grade: Grade, share: float) -> str:
     """Return the grade of a move and the share of the chances that it lost: "Blunder -15 %"."""
     title = _(GRADE_TITLES[grade])
-    percent = written(100 * share, 0 if share >= 0.095 else 1)
-    return f"{title} \N{MINUS SIGN}{percent} %" if grade.is_mistake else title
+    return f"{title} \N{MINUS SIGN}{percent(share)}" if grade.is_mistake else title
 
 
 def headline_of(played: Direction, best: Direction) -> str:
