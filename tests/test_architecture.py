@@ -24,7 +24,7 @@ BUDGETS = {
     "game": (6, 930),
     "ntuple": (8, 1620),
     "players": (9, 730),
-    "review": (11, 1360),
+    "review": (11, 1395),
     "rules": (3, 440),
     "search": (8, 1780),
     "server": (33, 6120),

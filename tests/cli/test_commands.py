@@ -13,12 +13,18 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+import typer.main
 from tests.game.foreign_games import new_text, played
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
+from py2048.cli.app import app
 from py2048.cli.records import rules_name, verify
 from py2048.session import open_session
+
+sys.path.append(str(Path(__file__).parents[2] / "docs" / "_extensions"))
+
+import command_pages
 
 
 def run(*words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
@@ -308,7 +314,7 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["watch", "--delay", "nan"], "'--delay': 'nan' should be less than or equal to 3600"),
         (["train", "folder", "--minutes", "nan"], "'nan' should be less than or equal to"),
         (["train", "folder", "--set", "checkpoint_minutes=nan"], "checkpoint_minutes must not be"),
-        (["watch", "--games", "0"], "'--games': '0' should be greater than or equal to 1"),
+        (["watch", "--games", "0"], "'0' should be greater than or equal to 1"),
         (["watch", "--delay", "soon"], "'--delay': 'soon' should be a valid number"),
         (["serve", "--port", "99999"], "'99999' should be less than or equal to 65535"),
         (["play", "--ui", "desktp"], "Invalid value for '--ui': 'desktp' is not one of"),
@@ -316,7 +322,7 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["play", "--resume", "--seed", "9"], "--seed 9 is for a new game"),
         (["replay", "x.json", "--from", "2", "--to", "1"], "--to 1 is before --from 2"),
         (["practice", "--seed", "5"], "--seed 5 draws an ending of a --table"),
-        (["practice", "--statistics", "--theme", "row"], "--statistics excludes --theme and"),
+        (["practice", "--statistics", "--only", "row"], "--statistics excludes --only and"),
         (["watch", "--rules", ""], "'' after --rules: give a value, or leave it out"),
         (["play", "--size="], "'' after --size: give a value, or leave it out"),
         (["solve", ""], "'' after solve: give a value, or leave it out"),
@@ -402,6 +408,16 @@ def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) 
         assert len(capsys.readouterr().out.splitlines()) > 5
 
 
+def test_an_option_has_one_meaning() -> None:
+    """Its value is of one kind in all commands, and a letter stands for no two such kinds."""
+    kinds: dict[str, set[object]] = {}
+    for _, command in command_pages.walk(typer.main.get_command(app)):
+        for each in command.params:
+            for name in each.opts if each.param_type_name == "option" else ():
+                kinds.setdefault(name, set()).add((each.metavar, each.is_flag))
+    assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
+
+
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
@@ -414,12 +430,31 @@ def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) 
         ("solve cits", "cits1401"),
         ("--rules cits", "cits1401"),
         ("--reduced", "--reduced-motion"),
+        ("play --ui t", "terminal"),
+        ("practice --only c", "corner"),
+        ("course check ci", "cits1401"),
+        ("tables build 4431", "4431"),
+        ("review --judge perf", "perfect"),
+        ("replay g", "game.2048.json"),
+        ("verify g g", "game.2048.json"),
+        ("report fol", "folder/"),
+        ("train net --weights sh", "shipped"),
+        ("train net --weights w", "w.npz"),
+        ("weights w", "w.npz"),
     ],
 )
 def test_the_shell_completes_commands_and_values(
-    typed: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    typed: str,
+    offered: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What bash asks for, it gets: a command, an option, a rule set, a player, a theme."""
+    """What bash asks for, it gets: commands, options, the words of options, files of a kind."""
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    for name in ("game.2048.json", "game.png", "w.npz", "w.json"):
+        Path(name).touch()
     monkeypatch.setenv("_PY2048_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", f"py2048 {typed}")
     monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))

@@ -40,10 +40,10 @@ def test_mistakes_of_a_reviewed_game_are_practised(
     record: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kept once, shown, answered, and gone until they are due again."""
-    assert main(["review", str(record), "--keep"]) == 0
+    assert main(["review", str(record), "--notebook"]) == 0
     kept = int(capsys.readouterr().out.splitlines()[-1].split()[0])
     assert kept > 1
-    assert main(["review", str(record), "--keep"]) == 0
+    assert main(["review", str(record), "--notebook"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("0 new")
     with open_store() as store:
         due = Notebook(store).due()
@@ -54,7 +54,7 @@ def test_mistakes_of_a_reviewed_game_are_practised(
     out = capsys.readouterr().out
     assert "'nonsense' is not a direction" in out
     assert out.count("is best") == out.count("again in 2 days") == kept
-    assert main(["review", str(record), "--keep", "--quiet"]) == 0
+    assert main(["review", str(record), "--notebook", "--quiet"]) == 0
     assert main(["practice"]) == 0
     assert "nothing is due; the next mistake comes back on" in capsys.readouterr().out
     assert main(["practice", "--statistics", "--json"]) == 0
@@ -65,9 +65,9 @@ def test_mistakes_of_a_reviewed_game_are_practised(
 
 def test_an_empty_notebook_says_how_it_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
     """In practice and in its statistics."""
-    for words in (["practice"], ["practice", "--theme", "ending"], ["practice", "--statistics"]):
+    for words in (["practice"], ["practice", "--only", "ending"], ["practice", "--statistics"]):
         assert main(words) == 0
-        assert "py2048 review FILE --keep" in capsys.readouterr().out
+        assert "py2048 review FILE --notebook" in capsys.readouterr().out
 
 
 def test_a_puzzle_is_solved_once_for_the_rating(
@@ -131,8 +131,8 @@ def test_keys_move_in_a_terminal(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["practice", "--theme", "cornr"], "no theme is called 'cornr'; did you mean 'corner'?"),
-        (["practice", "--table", "L3-256", "--theme", "row"], "--table excludes --theme"),
+        (["practice", "--only", "cornr"], "no theme is called 'cornr'; did you mean 'corner'?"),
+        (["practice", "--table", "L3-256", "--only", "row"], "--table excludes --only"),
         (["puzzle", "--rating", "high"], "'high' is not a range of ratings: give one such as"),
         (["puzzle", "--rating", "9-1"], "'9-1' is not a range of ratings: give one such as"),
         (["puzzle", "--rating", "1-2"], "no puzzle is rated 1-2: ratings go from "),

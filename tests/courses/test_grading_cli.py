@@ -101,7 +101,7 @@ def test_odd_files_of_one_student_are_that_students_alone(capsys, toy, students,
     """A damaged ZIP, names and texts that are not UTF-8, a folder called 2048.py: all is graded."""
     _odd_files(students)
     csv_file, html = tmp_path / "marks.csv", tmp_path / "html"
-    assert _run(capsys, "check", "toy", students, "--csv", csv_file, "--html", html)[0] == 0
+    assert _run(capsys, "check", "toy", students, "--csv", csv_file, "--pages", html)[0] == 0
     with csv_file.open(encoding="utf-8", newline="") as file:
         rows = {row["submission"]: row for row in csv.DictReader(file)}
     odd = {r"caf\udce9": "9", "files": "9", "2048.py": "9", "half": "7", "damaged": "0"}
@@ -132,8 +132,8 @@ def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
             opened.write(path, path.name)
     out = tmp_path / "out"
     status, *_ = _run(
-        capsys, "check", "toy", archive, "--csv", tmp_path / "g.csv", "--html", out,
-        "--resume", tmp_path / "r.jsonl",
+        capsys, "check", "toy", archive, "--csv", tmp_path / "g.csv", "--pages", out,
+        "--log", tmp_path / "r.jsonl",
     )  # fmt: skip
     assert status == 0
     with (tmp_path / "g.csv").open(newline="") as file:
@@ -170,7 +170,7 @@ def test_ctrl_c_reports_and_writes_what_is_graded(
     monkeypatch.setattr(grader, "grade_all", _stopping_after(2))
     table, pages = tmp_path / "marks.csv", tmp_path / "pages"
     status, out, err = _run(
-        capsys, "check", "toy", students, "-j", 1, "--csv", table, "--html", pages, *words
+        capsys, "check", "toy", students, "-j", 1, "--csv", table, "--pages", pages, *words
     )
     assert status == 130
     assert err.splitlines()[-1] == "py2048: stopped after 2 of 3 submissions"
@@ -210,8 +210,8 @@ def test_a_failure_of_the_grader_is_not_a_mark(capsys, monkeypatch, toy, student
     monkeypatch.setattr(type(courses.COURSES["toy"]), "found", faulty)
     table, pages = tmp_path / "marks.csv", tmp_path / "pages"
     results = tmp_path / "results.jsonl"
-    words = ["check", "toy", students, "--csv", table, "--html", pages]
-    status, out, err = _run(capsys, *words, "--resume", results)
+    words = ["check", "toy", students, "--csv", table, "--pages", pages]
+    status, out, err = _run(capsys, *words, "--log", results)
     assert status == 2
     assert "the grader failed on 1 of 3 submissions" in err.splitlines()[-1]
     with table.open(newline="") as file:
@@ -221,7 +221,7 @@ def test_a_failure_of_the_grader_is_not_a_mark(capsys, monkeypatch, toy, student
     assert "bob  no mark" in " ".join(out.split("\n"))
     assert "of 9 marks on average" in (pages / "index.html").read_text()
     assert "2 submissions" in (pages / "index.html").read_text()
-    status, out, _ = _run(capsys, "check", "toy", students, "--json", "--resume", results)
+    status, out, _ = _run(capsys, "check", "toy", students, "--json", "--log", results)
     assert status == 2, "what could not be graded is tried again"
     scores = {one["name"]: one["score"] for one in json.loads(out)["submissions"]}
     assert scores == {"ann": 9, "bob": None, "cy": 0}
@@ -285,19 +285,19 @@ BAD = {
         "cannot write",
     ),
     "a file for pages": (
-        ("check", "toy", "{class}/ann.py", "--html", "{class}/ann.py"),
-        "--html {class}/ann.py would replace a file that is read",
+        ("check", "toy", "{class}/ann.py", "--pages", "{class}/ann.py"),
+        "--pages {class}/ann.py would replace a file that is read",
     ),
     "pages below a file": (
-        ("check", "toy", "{class}", "--html", "{class}/ann.py/pages"),
+        ("check", "toy", "{class}", "--pages", "{class}/ann.py/pages"),
         "there is no folder {class}/ann.py",
     ),
     "one name for pages and CSV": (
-        ("check", "toy", "{class}", "--csv", "{tmp}/marks", "--html", "{tmp}/marks"),
+        ("check", "toy", "{class}", "--csv", "{tmp}/marks", "--pages", "{tmp}/marks"),
         "{tmp}/marks would replace a file that is read or written here: name another",
     ),
     "a results file of something else": (
-        ("check", "toy", "{class}", "--resume", "{class}/ann.py"),
+        ("check", "toy", "{class}", "--log", "{class}/ann.py"),
         "is not a results file",
     ),
     "a broken ZIP": (("check", "toy", "{tmp}/broken.zip"), "is not a readable ZIP file"),

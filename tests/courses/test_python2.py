@@ -119,8 +119,8 @@ def test_a_converted_program_is_graded(capsys, toy, tmp_path):
     """The report says which lines were converted; results of the two ways are kept apart."""
     path = tmp_path / "ann.py"
     path.write_text(OLD)
-    _check(capsys, path, "--resume", tmp_path / "results")
-    status, out = _check(capsys, path, "--from-python2", "--resume", tmp_path / "results")
+    _check(capsys, path, "--log", tmp_path / "results")
+    status, out = _check(capsys, path, "--from-python2", "--log", tmp_path / "results")
     assert status == 0
     assert "ann.py was converted from Python 2: lines 3, 4, 8, 9 and more" in out
     assert "9 / 9" in out

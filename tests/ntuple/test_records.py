@@ -123,10 +123,10 @@ def test_damaged_records_are_refused(text: str, tmp_path: Path) -> None:
 def test_a_command_measures_and_keeps_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`weights FILE --records` writes them; afterwards `weights FILE` shows them."""
+    """`weights FILE --calibrate` writes them; afterwards `weights FILE` shows them."""
     path = tmp_path / "net.npz"
     shutil.copy(SHIPPED / "2x4.npz", path)
-    assert main(["weights", str(path), "--records", "--games", "20", "--seed", "5"]) == 0
+    assert main(["weights", str(path), "--calibrate", "--games", "20", "--seed", "5"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert any(line.startswith("at       the start: expects ") for line in said)
     records = load_records(path)
@@ -141,7 +141,7 @@ def test_a_command_measures_and_keeps_them(
 
 @pytest.mark.parametrize("path", shipped_files(), ids=called)
 def test_every_shipped_file_has_records(path: Path) -> None:
-    """Of its weights as they are: after a change, measure with py2048 weights FILE --records."""
+    """Of its weights as they are: after a change, measure with py2048 weights FILE --calibrate."""
     records = load_records(path)
     assert records is not None
     start, last = records.stages[0], records.stages[-1]

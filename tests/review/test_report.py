@@ -130,7 +130,7 @@ def test_a_folder_is_reported_and_reviewed_once(
     assert "d.txt: line 1, character" in err
     assert data["refused"][0] in err
     monkeypatch.setattr("py2048.review.review", lambda *_: pytest.fail("reviewed again"))
-    assert main([*words, "--player", "Ada"]) == 2
+    assert main([*words, "--by", "Ada"]) == 2
     assert json.loads(capsys.readouterr().out)["games"] == 2
 
 

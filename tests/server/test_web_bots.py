@@ -174,7 +174,7 @@ def test_the_command_plays_for_the_board_of_programs(
     begun = connect(web_server.url, token).new_game(RULES)
     begun.play(begun.position.legal_directions()[0])
     words = ["bot", "greedy", "--server", web_server.url, "--rules", RULES]
-    assert main([*words, "--games", "3", "--parallel", "2"]) == 0
+    assert main([*words, "--games", "3", "--jobs", "2"]) == 0
     printed = capfd.readouterr().out
     assert printed.count(" ms a move: ") == 3
     assert begun.url in printed

@@ -281,7 +281,7 @@ def test_a_training_takes_no_folder_of_another(
     for words, message in (
         ([bands, "--games", "5"], "bands holds a training, plan.toml"),
         ([bands, "--config", str(plan)], "bands holds a training, plan.toml"),
-        ([bands, "--resume", "--from", "shipped"], "--resume keeps the weights"),
+        ([bands, "--resume", "--weights", "shipped"], "--resume keeps the weights"),
         ([plain, "--config", str(plan)], "plain holds a training, checkpoint.npz"),
         ([plain, "--config", str(plan), "--resume"], "plain holds no training of bands"),
     ):
@@ -315,7 +315,7 @@ def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
     text = SMALL.format(weights=tmp_path / "base.npz", least=96)
     (tmp_path / "plan.toml").write_text(f'tuples = "0123 4567"\ncheckpoint_minutes = 0{text}')
     words = ["train", str(tmp_path / "run"), "--config", str(tmp_path / "plan.toml"), "--quiet"]
-    assert main([*words, "--plot"]) == 2
+    assert main([*words, "--plot", str(tmp_path / "curve.png")]) == 2
     assert main(words) == 0
     rows = stretches(tmp_path / "run")
     moves = {depth: [row["moves"] for row in rows if row["depth"] == depth] for depth in (1, 2)}

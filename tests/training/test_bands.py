@@ -267,12 +267,12 @@ def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFi
     facts = {"games": 3, "moves": 50, "seconds": 1.0}
     history = tuple({"band": [64, least], "kept": least > 70, **facts} for least in (90, 70))
     save(replace(NETWORK, history=history), path)
-    assert main(["weights", str(path), "--games", "5", "--records", "--seed", "3", "--json"]) == 0
+    assert main(["weights", str(path), "--games", "5", "--calibrate", "--seed", "3", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     played = play_games(SEARCHERS[1], [derive_seed(3, number) for number in range(5)])
     assert data["strength"]["mean"] == played.scores.mean()
     assert data["bands"]["bands"][0] == LATE[0]._asdict()
-    assert main(["weights", str(path), "--records"]) == 0
+    assert main(["weights", str(path), "--calibrate"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "band     from 64 and a sum of 90" in lines
     assert "trained  band 64, 90: 3 games, 50 moves, 1.0 s" in lines

@@ -244,7 +244,7 @@ def test_shipped_weights_get_a_later_stage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Rules, tuples and ranks are theirs; what was played before stays in their history."""
-    words = ["train", str(tmp_path / "a"), "--from", "shipped", "--games", "300", "--quiet"]
+    words = ["train", str(tmp_path / "a"), "--weights", "shipped", "--games", "300", "--quiet"]
     later = ["--set", "stages=[64]", "--set", "learning_rate=0.1"]
     assert main([*words, "--rules", "3x3", *later]) == 0
     network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x3"))

@@ -88,7 +88,7 @@ def _common(
     """Take the options that stand before a command."""
 
 
-GROUPS: dict[str, dict[str, Callable[..., int]]] = {
+GROUPS: dict[str, dict[str, Callable[..., int | None]]] = {
     "Play": {
         "play": play.play,
         "watch": play.watch,

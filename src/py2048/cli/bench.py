@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import JsonOption, QuietOption, ThreadsOption, counting, print_json
+from py2048.cli import options
 from py2048.cli.streams import StatusLine
 from py2048.errors import need_compiler
 
@@ -28,13 +28,13 @@ VECTORS |= {"sve": "SVE", "neon": "NEON"}
 
 
 def bench(
-    rounds: Annotated[int, counting("Turns of each contestant.", most=10**6)] = 15,
+    rounds: Annotated[int, options.counting("Turns of each contestant.", most=10**6)] = 15,
     seconds: Annotated[
         float, typer.Option(min=0.001, max=3600, help="The length of a turn.")
     ] = 0.1,
-    threads: ThreadsOption = None,
-    json: JsonOption = False,
-) -> int:
+    threads: options.ThreadsOption = None,
+    json: options.JsonOption = False,
+) -> None:
     """Measure how fast this machine plays random games, and print the engine's signature."""
     from py2048.compiled.jit import available_threads
 
@@ -52,12 +52,11 @@ def bench(
         for count, values in speeds.items()
     ]
     if json:
-        print_json({"machine": found, "unit": "moves/s", "rows": rows})
-        return 0
+        options.print_json({"machine": found, "unit": "moves/s", "rows": rows})
+        return
     print(f"\n{'random play, moves/s':<24}{'median':>14}{'best':>14}")
     for row in rows:
         print(f"  {row['name']:<22}{row['median']:>14,.0f}{row['best']:>14,.0f}")
-    return 0
 
 
 def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, list[float]]:
@@ -84,7 +83,7 @@ def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, lis
     return speeds
 
 
-def warm_up(quiet: QuietOption = False) -> int:
+def warm_up(quiet: options.QuietOption = False) -> None:
     """Compile everything now, so that no game, hint or training waits for it later."""
     from py2048.compiled import jit
 
@@ -101,7 +100,6 @@ def warm_up(quiet: QuietOption = False) -> int:
         folder = jit.cache_directory()
         where = f"in {folder}" if folder else "for this process only: no folder can be written"
         print(f"{done} compiled forms ready after {time.perf_counter() - start:.1f} s, {where}")
-    return 0
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:

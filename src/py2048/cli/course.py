@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli import streams
-from py2048.cli.options import (
-    MAX_JOBS,
-    Command,
-    JsonOption,
-    Subcommands,
-    counting,
-    print_json,
-    taking,
-    word,
-)
+from py2048.cli import options, streams
 from py2048.courses import COURSES, get_course
 from py2048.errors import CourseError
 
@@ -33,13 +23,13 @@ if TYPE_CHECKING:
     from py2048.courses.grading.tasks import Grading
 
 app = typer.Typer(
-    cls=Subcommands,
+    cls=options.Subcommands,
     help="The five course systems: play them, hand out starters, grade submissions.",
     pretty_exceptions_enable=False,
 )
 
 
-NameArgument = Annotated[str, word("NAME", "A course.", lambda: list(COURSES))]
+NameArgument = Annotated[str, options.word("COURSE", "Its name.", lambda: list(COURSES))]
 
 
 @app.command("list")
@@ -53,16 +43,18 @@ def list_() -> None:
 @app.command(context_settings={"ignore_unknown_options": True})
 def play(
     name: NameArgument,
-    arguments: Annotated[list[str] | None, word("[ARGUMENT]...", "What the course takes.")] = None,
-) -> None:
+    arguments: Annotated[
+        list[str] | None, options.word("[ARGUMENT]...", "What the course takes.")
+    ] = None,
+) -> int:
     """Play a course's own solution, such as cmput175 5 5 for a larger grid."""
-    raise typer.Exit(get_course(name).play(arguments or ()))
+    return get_course(name).play(arguments or ())
 
 
 @app.command()
 def start(
     name: NameArgument,
-    folder: Annotated[Path, word("DIR", "Where to put the files.")],
+    folder: Annotated[Path, options.word("DIR", "Where to put the files.")],
 ) -> None:
     """Write the files that a student begins with; nothing is ever overwritten."""
     written = get_course(name).hand_out(folder)
@@ -71,29 +63,23 @@ def start(
     print(f"\nNow read {folder / 'README.md'}")
 
 
-@app.command(cls=Command)
+@app.command(cls=options.Command)
 def check(
     name: NameArgument,
     paths: Annotated[
         list[Path],
-        word("PATH...", "A Python file, a submission's folder, a folder or ZIP of them."),
+        options.word("PATH...", "A Python file, a submission's folder, a folder or ZIP of them."),
     ],
-    json: JsonOption = False,
-    csv: Annotated[Path | None, taking("FILE", "Write a gradebook.")] = None,
-    html: Annotated[Path | None, taking("DIR", "Write a page per student, and an index.")] = None,
-    gradescope: Annotated[Path | None, taking("FILE", "Write results.json for Gradescope.")] = None,
-    resume: Annotated[
-        Path | None,
-        taking("FILE", "Keep results in FILE; an interrupted run continues from there."),
+    json: options.JsonOption = False,
+    csv: Annotated[Path | None, options.taking("FILE", "Write a gradebook.")] = None,
+    pages: Annotated[
+        Path | None, options.taking("DIR", "Write a page per student, and an index.")
     ] = None,
-    jobs: Annotated[
-        int | None,
-        counting(
-            "Grade N at a time, by default one a processor; 1 keeps their order.",
-            *("--jobs", "-j"),
-            most=MAX_JOBS,
-        ),
+    gradescope: Annotated[
+        Path | None, options.taking("FILE", "Write results.json for Gradescope.")
     ] = None,
+    log: options.LogOption = None,
+    jobs: options.JobsOption = None,
     detailed: Annotated[
         bool, typer.Option("--details", "-d", help="Show every task of every submission.")
     ] = False,
@@ -106,14 +92,15 @@ def check(
             "--unprotected", help="Grade even where submissions could read our own solutions."
         ),
     ] = False,
-    seconds: Annotated[
+    timeout: Annotated[
         float,
-        typer.Option(metavar="S", min=1, max=86_400, help="The time for one submission in all."),
+        typer.Option(metavar="S", min=1, max=86_400, help="The seconds for one submission in all."),
     ] = 60.0,
-) -> None:
+) -> int:
     """Grade submissions of a course, each in a limited process of its own.
 
-    Ctrl-C stops and reports the submissions that are graded.
+    As many run at a time as there are processors; --jobs 1 keeps their order. Ctrl-C stops and
+    reports the submissions that are graded.
     """
     from py2048.courses.grading import report
     from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
@@ -122,7 +109,7 @@ def check(
 
     course = get_course(name)
     grading = course.grading()
-    sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=seconds)
+    sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=timeout)
     check_start(grading, sandbox)
     if from_python2:
         check_fissix()
@@ -135,23 +122,22 @@ def check(
                 f"{len(submissions)}: name one"
             )
         jobs = jobs or os.cpu_count() or 1
-        reports = _graded(submissions, grading, run, sandbox, jobs, resume, quiet=json)
+        reports = _graded(submissions, grading, run, sandbox, jobs, log, quiet=json)
     if len(reports) < len(submissions):
         stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
     if reports:
-        _write_files(run, grading, reports, csv, html, gradescope)
+        _write_files(run, grading, reports, csv, pages, gradescope)
         if json:
-            print_json(report.to_json(run, reports))
+            options.print_json(report.to_json(run, reports))
         else:
             report.print_reports(run, reports, detailed=detailed or len(reports) == 1)
-    if run.stopped:
-        raise typer.Exit(streams.INTERRUPTED)
     if failed := sum(bool(one.failure) for one in reports):
         raise CourseError(
             f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
         )
+    return streams.INTERRUPTED if run.stopped else 0
 
 
 def _write_files(
@@ -159,7 +145,7 @@ def _write_files(
     grading: Grading,
     reports: list[Report],
     csv: Path | None,
-    html: Path | None,
+    pages: Path | None,
     gradescope: Path | None,
 ) -> None:
     """Write what is wanted; after a failure of the grader nothing for Gradescope.
@@ -170,8 +156,8 @@ def _write_files(
 
     if csv:
         report.write_gradebook(csv, grading, reports)
-    if html:
-        report.write_pages(html, run, reports)
+    if pages:
+        report.write_pages(pages, run, reports)
     if gradescope and not reports[0].failure:
         data = report.to_gradescope(run, reports[0])
         gradescope.write_text(json.dumps(data, indent=2), "utf-8")
@@ -183,7 +169,7 @@ def _graded(
     run: RunInfo,
     sandbox: SandboxConfig,
     jobs: int,
-    resume: Path | None,
+    log: Path | None,
     *,
     quiet: bool,
 ) -> list[Report]:
@@ -212,7 +198,7 @@ def _graded(
             running.append(submission.name)
             tell()
 
-        results = ResultsFile(resume)
+        results = ResultsFile(log)
         reports = grade_all(
             submissions, grading, sandbox, jobs=jobs, results=results, on_start=on_start
         )

@@ -8,21 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli import plots
-from py2048.cli.options import (
-    MAX_JOBS,
-    JsonOption,
-    QuietOption,
-    RulesOption,
-    SeedOption,
-    SizeOption,
-    chosen_rules,
-    chosen_seed,
-    counting,
-    print_json,
-    taking,
-    word,
-)
+from py2048.cli import options, plots
 from py2048.cli.streams import INTERRUPTED, StatusLine
 from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
@@ -35,34 +21,31 @@ if TYPE_CHECKING:
 def evaluate(
     players: Annotated[
         list[str],
-        word("PLAYER...", "Players such as greedy or expectimax:depth=2.", list_players),
+        options.word("PLAYER...", "Players such as greedy or expectimax:depth=2.", list_players),
     ],
-    games: Annotated[int, taking("N", "Games of each player.", "--games", "-n")] = 100,
-    rules: RulesOption = None,
-    size: SizeOption = None,
-    seed: SeedOption = None,
-    jobs: Annotated[
-        int | None,
-        counting("Processes; by default one for each processor.", "--jobs", "-j", most=MAX_JOBS),
-    ] = None,
-    cluster: Annotated[
-        str | None, taking("ADDRESS", "Play on a Ray cluster: auto, or its address.")
-    ] = None,
-    log: Annotated[Path | None, taking("FILE", "Keep games in FILE; continue from it.")] = None,
-    records: Annotated[Path | None, taking("DIR", "Save a record of every game.")] = None,
-    json: JsonOption = False,
-    csv: Annotated[Path | None, taking("FILE", "Write a table of the games.")] = None,
-    plot: Annotated[Path | None, taking("FILE", "Draw the results: .png or .svg.")] = None,
+    games: options.GamesOption = 100,
+    rules: options.RulesOption = None,
+    size: options.SizeOption = None,
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
+    cluster: options.ClusterOption = None,
+    log: options.LogOption = None,
+    records: Annotated[Path | None, options.taking("DIR", "Save a record of every game.")] = None,
+    json: options.JsonOption = False,
+    csv: Annotated[Path | None, options.taking("FILE", "Write a table of the games.")] = None,
+    plot: options.PlotOption = None,
     regret: Annotated[
         bool, typer.Option("--regret", help="Tell what the moves lose against perfect play.")
     ] = False,
     solution: Annotated[
         Path | None,
-        taking("FILE", "Where to read perfect play for --regret on boards of over 8 cells."),
+        options.taking(
+            "FILE", "Where to read perfect play for --regret on boards of over 8 cells."
+        ),
     ] = None,
-    quiet: QuietOption = False,
+    quiet: options.QuietOption = False,
 ) -> int:
-    """Let each PLAYER play the same games; compare their scores.
+    """Let each PLAYER play the same games, by default on all processors; compare their scores.
 
     Ctrl-C stops and reports the finished games, and the regrets that are known by then.
     """
@@ -78,9 +61,9 @@ def evaluate(
     tells_regret = regret or solution is not None
     tournament = Tournament(
         tuple(players),
-        chosen_rules(rules, size),
+        options.chosen_rules(rules, size),
         games,
-        chosen_seed(seed) or 0,
+        options.chosen_seed(seed) or 0,
         recorded=records is not None or tells_regret,
     )
     losses: list[Regret] = []
@@ -97,7 +80,7 @@ def evaluate(
     if plot:
         plots.draw_results(results, plot)
     if json:
-        print_json(data(results, losses), indent=None)
+        options.print_json(data(results, losses), indent=None)
     else:
         print(text_report(results, losses))
     is_complete = results.complete and len(losses) == tells_regret * len(players)

@@ -5,18 +5,7 @@ from __future__ import annotations
 import time
 from typing import Annotated
 
-import typer
-
-from py2048.cli.options import (
-    BoardArgument,
-    JsonOption,
-    OptionalPlayer,
-    RulesOption,
-    board_of,
-    print_json,
-    rules_for,
-    rules_names,
-)
+from py2048.cli import options
 from py2048.cli.streams import LOOK_S, StatusLine, complain
 from py2048.errors import GameOverError
 from py2048.players import Player, list_players, make_player
@@ -28,17 +17,17 @@ from py2048.ui.shared.hints import describe_hint, describe_outlook
 
 
 def hint(
-    board: BoardArgument,
-    player: OptionalPlayer = None,
-    rules: RulesOption = None,
-    json: JsonOption = False,
-) -> int:
+    board: options.BoardArgument,
+    player: options.OptionalPlayer = None,
+    rules: options.RulesOption = None,
+    json: options.JsonOption = False,
+) -> None:
     """Say what a player would do on BOARD, and what the other directions lose against it.
 
     By default it is `perfect` where the best move is known, and `expectimax` elsewhere.
     """
-    position = board_of(board)
-    snapshot = PositionSnapshot(rules_for(position, rules), position, 0)
+    position = options.board_of(board)
+    snapshot = PositionSnapshot(options.rules_for(position, rules), position, 0)
     adviser = make_player(player or hint_player(snapshot.rules, position))
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
@@ -46,13 +35,13 @@ def hint(
     if json:
         meaning = answer.meaning
         values = {str(direction): value for direction, value in answer.ranked}
-        print_json(
+        options.print_json(
             {"direction": str(answer.direction), "values": values, "unit": meaning.unit.value}
             | {"exact": meaning.is_exact, "policy": meaning.policy or None}
             | {"chance": meaning.chance._asdict() if meaning.chance else None}
             | {"player": answer.player}
         )
-        return 0
+        return
     print(answer.direction)
     for (direction, value), (_, loss) in zip(answer.ranked, answer.losses, strict=True):
         worth = "" if answer.points is None else f" {max(value, 0):11,.0f} points"
@@ -60,7 +49,6 @@ def hint(
         print(f"  {direction!s:<5}{worth}{against}".rstrip())
     if outlook := describe_outlook(answer):
         print(outlook)
-    return 0
 
 
 def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:
@@ -79,10 +67,10 @@ def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint
 def rules(
     name: Annotated[
         str | None,
-        typer.Argument(help="One preset, or a text of rules.", autocompletion=rules_names),
+        options.word("RULES", "One preset, or a text of rules.", options.rules_names),
     ] = None,
-    json: JsonOption = False,
-) -> int:
+    json: options.JsonOption = False,
+) -> None:
     """List the rules, or explain one set of them."""
     chosen = (Rules.parse(name),) if name else list_rules()
     data = [
@@ -91,27 +79,25 @@ def rules(
         for each in chosen
     ]
     if json:
-        print_json(data)
-        return 0
+        options.print_json(data)
+        return
     width = max(len(each.name) for each in chosen)
     for each in chosen:
         print(f"{each.name:<{width}}  {describe_rules(each)}")
     if name:
         print(f"{'':<{width}}  {chosen[0]}")
-    return 0
 
 
-def players(json: JsonOption = False) -> int:
+def players(json: options.JsonOption = False) -> None:
     """List the players, with their options."""
     from py2048.ntuple.weights import shipped_folders
 
     known = {name: describe_player(name) for name in list_players()}
     if json:
-        print_json([{"name": name, "description": text} for name, text in known.items()])
-        return 0
+        options.print_json([{"name": name, "description": text} for name, text in known.items()])
+        return
     width = max(map(len, known))
     for name, text in known.items():
         print(f"{name:<{width}}  {text}")
     if len(shipped_folders()) == 1:
         complain('stronger networks, and a compiler, come with: pip install "py2048[strong]"')
-    return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -59,9 +60,28 @@ def rules_names() -> list[str]:
     return [rules.name for rules in list_rules()]
 
 
+RECORD_ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
+"""The names of records and replays in a folder."""
+
+
 def table_names() -> list[str]:
     """Return the names of the tables that were built."""
     return [path.stem for path in built_tables()]
+
+
+def files_that_end(*endings: str) -> Callable[[str], list[str]]:
+    """Return what a shell may complete a word to: files with these endings, and folders."""
+
+    def words(incomplete: str) -> list[str]:
+        paths = map(Path, glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207 - a word
+        named = (f"{path}/" if path.is_dir() else f"{path}" for path in paths)
+        return sorted(name for name in named if name.endswith(("/", *endings)))
+
+    return words
+
+
+record_files = files_that_end(*RECORD_ENDINGS)
+weights_files = files_that_end(".npz")
 
 
 def counting(help_: str, *names: str, least: int = 1, most: int | None = None) -> Any:
@@ -70,7 +90,7 @@ def counting(help_: str, *names: str, least: int = 1, most: int | None = None) -
 
 
 def taking(
-    metavar: str, help_: str, *names: str, words: Callable[[], Sequence[str]] | None = None
+    metavar: str, help_: str, *names: str, words: Callable[..., Sequence[str]] | None = None
 ) -> Any:
     """Return an option whose value is a text or a path, in its help `metavar`.
 
@@ -84,7 +104,7 @@ def taking(
 
 
 def word(
-    metavar: str, help_: str, words: Callable[[], Sequence[str]] | None = None, **how: Any
+    metavar: str, help_: str, words: Callable[..., Sequence[str]] | None = None, **how: Any
 ) -> Any:
     """Return an argument, in its help `metavar`, which shells may complete to some words."""
     return typer.Argument(metavar=metavar, help=help_, autocompletion=words, **how)
@@ -130,7 +150,7 @@ def mistake(error: Any) -> str:
     return typer.BadParameter(text, error.ctx, error.param).format_message()
 
 
-WRITTEN = {"--csv", "--gradescope", "--html", "--log", "--pack", "--plot", "--resume", "--save"}
+WRITTEN = {"--csv", "--gradescope", "--html", "--log", "--pack", "--pages", "--plot", "--save"}
 """The options whose files, or folders, are written."""
 
 
@@ -156,10 +176,6 @@ class Command(typer.core.TyperCommand):
             if trouble := _why_unwritable(path, is_folder=option.metavar == "DIR"):
                 ctx.fail(f"cannot write {path}: {trouble}")
         return super().invoke(ctx)
-
-
-RECORD_ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
-"""The names of records and replays in a folder."""
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
@@ -192,6 +208,19 @@ MAX_JOBS = 1024
 ThreadsOption = Annotated[
     int | None, counting("Threads; by default all cores.", "--threads", "-j", most=MAX_JOBS)
 ]
+JobsOption = Annotated[int | None, counting("How many at a time.", "--jobs", "-j", most=MAX_JOBS)]
+GamesOption = Annotated[int, counting("How many games.", "--games", "-n")]
+_COUNT = counting("How many at most.", "--count", "-n", most=10**9)
+CountOption = Annotated[int, _COUNT]
+OptionalCount = Annotated[int | None, _COUNT]
+_CLUSTER = "Work on a Ray cluster: auto, or its address. It must see the files."
+ClusterOption = Annotated[str | None, taking("ADDRESS", _CLUSTER)]
+LogOption = Annotated[
+    Path | None, taking("FILE", "Keep results in FILE; an interrupted run continues from there.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
+PlotOption = Annotated[Path | None, taking("FILE", "Draw the results: .png or .svg.")]
+HtmlOption = Annotated[Path | None, taking("FILE", "Write a page.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 BoardArgument = Annotated[

@@ -12,21 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.options import (
-    DelayOption,
-    JsonOption,
-    OptionalPlayer,
-    PlayerOption,
-    QuietOption,
-    RulesOption,
-    SeedOption,
-    SizeOption,
-    chosen_rules,
-    chosen_seed,
-    counting,
-    print_json,
-    taking,
-)
+from py2048.cli import options
 from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
 from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error
@@ -41,10 +27,10 @@ WATCHED_PLAYER = "expectimax"
 
 
 def play(
-    rules: RulesOption = None,
-    size: SizeOption = None,
-    seed: SeedOption = None,
-    player: OptionalPlayer = None,
+    rules: options.RulesOption = None,
+    size: options.SizeOption = None,
+    seed: options.SeedOption = None,
+    player: options.OptionalPlayer = None,
     ui: Annotated[
         UserInterface,
         typer.Option(
@@ -54,7 +40,9 @@ def play(
     ] = UserInterface.AUTO,
     theme: Annotated[
         str | None,
-        taking("THEME", "Colours, such as dark.", words=lambda: [each.name for each in THEMES]),
+        options.taking(
+            "THEME", "Colours, such as dark.", words=lambda: [each.name for each in THEMES]
+        ),
     ] = None,
     resume: Annotated[
         bool | None,
@@ -64,8 +52,10 @@ def play(
             "size, seed or a player are given.",
         ),
     ] = None,
-    reduced_motion: Annotated[bool, typer.Option(help="Do not animate.")] = False,
-    save: Annotated[bool, typer.Option(help="Keep the game and the score.")] = True,
+    reduced_motion: Annotated[
+        bool, typer.Option("--reduced-motion", help="Do not animate.")
+    ] = False,
+    no_save: Annotated[bool, typer.Option("--no-save", help="Keep nothing.")] = False,
 ) -> int:
     """Play. The game is saved after every move."""
     if player is not None:
@@ -75,7 +65,7 @@ def play(
     if resume and seed is not None:
         raise Py2048Error(f"--seed {seed} is for a new game: leave it or --resume out")
     is_chosen = bool(rules or size or seed)
-    wanted, number = chosen_rules(rules, size), chosen_seed(seed)
+    wanted, number = options.chosen_rules(rules, size), options.chosen_seed(seed)
     # A computer player does not take over what a person plays, unless it is told to.
     resumes = not (is_chosen or player) if resume is None else resume
 
@@ -83,20 +73,20 @@ def play(
         resumed = session.resume(wanted if is_chosen else None) if resumes else ()
         return resumed or session.start(wanted, seed=number)
 
-    return open_screen(ui, LaunchOptions(begin, theme, reduced_motion, player, save))
+    return open_screen(ui, LaunchOptions(begin, theme, reduced_motion, player, not no_save))
 
 
 def watch(
-    player: PlayerOption = WATCHED_PLAYER,
-    rules: RulesOption = None,
-    size: SizeOption = None,
-    seed: SeedOption = None,
-    games: Annotated[int, counting("How many games to play.")] = 1,
-    moves: Annotated[int | None, counting("Stop each game after this many moves.")] = None,
-    delay: DelayOption = 0.0,
-    quiet: QuietOption = False,
-    json: JsonOption = False,
-) -> int:
+    player: options.PlayerOption = WATCHED_PLAYER,
+    rules: options.RulesOption = None,
+    size: options.SizeOption = None,
+    seed: options.SeedOption = None,
+    games: options.GamesOption = 1,
+    moves: Annotated[int | None, options.counting("Stop each game after this many moves.")] = None,
+    delay: options.DelayOption = 0.0,
+    quiet: options.QuietOption = False,
+    json: options.JsonOption = False,
+) -> None:
     """Watch a computer game, printed as it goes. Nothing is saved."""
     from py2048.session import Moved, Session  # costs more than a window's first picture
     from py2048.ui.shared.describe import describe
@@ -107,7 +97,7 @@ def watch(
             if isinstance(event, Moved):
                 time.sleep(delay)
 
-    wanted, first = chosen_rules(rules, size), chosen_seed(seed)
+    wanted, first = options.chosen_rules(rules, size), options.chosen_seed(seed)
     chooser = make_player(player)
     base = random_seed() if first is None else first
     results = []
@@ -139,13 +129,12 @@ def watch(
             }
         )
     if json:
-        print_json(results)
-    return 0
+        options.print_json(results)
 
 
 def desktop_entry(
     remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
-) -> int:
+) -> None:
     """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
     files = _entry_files()
     if not remove:
@@ -157,7 +146,6 @@ def desktop_entry(
         print(f"{'removed' if remove else 'wrote'} {file}")
     if not there:
         print("nothing to remove")
-    return 0
 
 
 # The game in the menu of a desktop, as freedesktop.org has it

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 
 
-def check_plots(path: Path | None = None) -> None:
-    """Make sure that a picture can be drawn, in a format that the name of `path` ends in.
+def check_plots(path: Path) -> None:
+    """Make sure that a picture can be drawn, in a format that its name ends in.
 
     Raises:
         TournamentError: if no format is known by that ending.
         MissingExtraError: if matplotlib is not installed.
     """
-    if path is not None and path.suffix not in FORMATS:
+    if path.suffix not in FORMATS:
         raise TournamentError(f"cannot draw {path}: end its name in {' or '.join(FORMATS)}")
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError("pictures need matplotlib: pip install 'py2048[plots]'")

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.board import Board
-from py2048.cli.options import (
-    JsonOption,
-    SeedOption,
-    chosen_seed,
-    counting,
-    print_json,
-    table_names,
-    taking,
-)
+from py2048.cli import options
 from py2048.cli.streams import StatusLine, are_terminal
 from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error
@@ -62,29 +54,25 @@ def _themes() -> list[str]:
 
 
 def practice(
-    theme: Annotated[
+    only: Annotated[
         str | None,
-        taking(
-            "THEME",
-            "Only mistakes of this theme: corner, row, ending, merge, setup or other.",
-            words=_themes,
+        options.taking(
+            "KIND", "Only corner, row, ending, merge, setup or other mistakes.", words=_themes
         ),
     ] = None,
     table: Annotated[
         str | None,
-        taking(
-            "TABLE", "Play an ending of this table, such as L3-256, instead.", words=table_names
+        options.taking(
+            "TABLE", "Play an ending of this table, as L3-256, instead.", words=options.table_names
         ),
     ] = None,
-    most: Annotated[
-        int | None, counting("How many mistakes at most; by default 20.", "--count", "-n")
-    ] = None,
-    seed: SeedOption = None,
+    count: options.OptionalCount = None,
+    seed: options.SeedOption = None,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Show what is known so far, and practise nothing.")
     ] = False,
-    json: JsonOption = False,
-) -> int:
+    json: options.JsonOption = False,
+) -> None:
     """Practise the mistakes of your games that are due, or an ending against its table.
 
     Moves are keys in a terminal, and words such as left, one a line, in a pipe. Every answer is
@@ -92,33 +80,30 @@ def practice(
     """
     from py2048.ui.shared.practice import MAX_DUE, ending, mistakes
 
-    is_narrowed = theme is not None or most is not None
+    is_narrowed = only is not None or count is not None
     if table is not None and (is_narrowed or statistics):
-        raise Py2048Error(
-            "--table excludes --theme, --count and --statistics: leave it or them out"
-        )
+        raise Py2048Error("--table excludes --only, --count and --statistics: leave it or them out")
     if statistics and is_narrowed:
-        raise Py2048Error("--statistics excludes --theme and --count: leave it or them out")
+        raise Py2048Error("--statistics excludes --only and --count: leave it or them out")
     if seed is not None and table is None:
         raise Py2048Error(f"--seed {seed} draws an ending of a --table: give both")
     questions = Questions(as_json=json)
     if table is not None:
-        wanted = chosen_seed(seed)
+        wanted = options.chosen_seed(seed)
         with StatusLine():
             drill = ending(table, random_seed() if wanted is None else wanted)
         _run(questions, drill)
-        return 0
+        return
     from py2048.review.themes import Theme
     from py2048.session.notebook import Notebook
 
-    kind = None if theme is None else Theme.parse(theme)
+    kind = None if only is None else Theme.parse(only)
     with open_store() as store:
         notebook = Notebook(store)
         if statistics:
             _show_progress(notebook, json=json)
         else:
-            _run(questions, mistakes(notebook, kind, most or MAX_DUE))
-    return 0
+            _run(questions, mistakes(notebook, kind, count or MAX_DUE))
 
 
 def _run(questions: Questions, drill: Drill) -> None:
@@ -144,7 +129,7 @@ def _run(questions: Questions, drill: Drill) -> None:
 def _show_progress(notebook: Notebook, *, json: bool) -> None:
     found = notebook.progress()
     if json:
-        print_json([vars(each) for each in found])
+        options.print_json([vars(each) for each in found])
         return
     if not found:
         from py2048.ui.shared.practice import HOW_TO_KEEP
@@ -165,15 +150,17 @@ def _show_progress(notebook: Notebook, *, json: bool) -> None:
 
 def puzzle(
     daily: Annotated[bool, typer.Option("--daily", help="The puzzle of today (UTC).")] = False,
-    number: Annotated[int | None, taking("N", "The puzzle with this number.", "--id")] = None,
+    number: Annotated[
+        int | None, options.taking("N", "The puzzle with this number.", "--id")
+    ] = None,
     rating: Annotated[
-        str | None, taking("A-B", "Only puzzles with ratings from A to B, as 1200-1500.")
+        str | None, options.taking("A-B", "Only puzzles with ratings from A to B, as 1200-1500.")
     ] = None,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Show your rating, and no puzzle.")
     ] = False,
-    json: JsonOption = False,
-) -> int:
+    json: options.JsonOption = False,
+) -> None:
     """Solve puzzles: find the one clearly best move. Without options, those near your rating.
 
     The first answer to a puzzle changes your rating.
@@ -196,7 +183,6 @@ def puzzle(
             only = daily_puzzle(today()) if daily else None
             only = only if number is None else get_puzzle(number)
             _run(questions, one_puzzle(book, only) if only else puzzles(book, *limits))
-    return 0
 
 
 def _range(text: str) -> tuple[int, int]:
@@ -224,7 +210,7 @@ def _show_rating(book: PuzzleBook, *, json: bool) -> None:
     solved = sum(answer.is_solved for answer in answers)
     if json:
         data = {"rating": rating.rating, "deviation": rating.deviation}
-        print_json({**data, "solved": solved, "answered": len(answers)})
+        options.print_json({**data, "solved": solved, "answered": len(answers)})
         return
     print(f"rating {rating.rating:.0f} ± {rating.deviation:.0f}, solved {solved} of {len(answers)}")
 
@@ -253,7 +239,7 @@ class Questions:
             about: what programs read of it.
         """
         if self._as_json:
-            print_json({**about, "board": board.rows}, indent=None)
+            options.print_json({**about, "board": board.rows}, indent=None)
         else:
             print(f"{self._gap}{title}\n{board}", flush=True)
             self._gap = "\n"
@@ -278,7 +264,7 @@ class Questions:
             about: the same for programs.
         """
         if self._as_json:
-            print_json({**_data(move, unit), **about}, indent=None)
+            options.print_json({**_data(move, unit), **about}, indent=None)
             return
         print(f"{move.played} is best" if move.played is move.best else _wrong(move))
         top = move.values[move.best]
@@ -294,7 +280,7 @@ class Questions:
         if not self._as_json:
             print(sentence, flush=True)
         elif about is not None:
-            print_json(about, indent=None)
+            options.print_json(about, indent=None)
 
     def _complain(self, sentence: str) -> None:
         print(sentence, file=sys.stderr if self._as_json else sys.stdout, flush=True)

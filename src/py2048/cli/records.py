@@ -10,16 +10,7 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import (
-    DelayOption,
-    JsonOption,
-    RulesOption,
-    chosen_rules,
-    counting,
-    print_json,
-    taking,
-    word,
-)
+from py2048.cli import options
 from py2048.errors import RecordError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import STDIN, load_record, load_records
@@ -29,18 +20,25 @@ from py2048.session import Replay, open_session
 from py2048.ui.shared.describe import describe
 
 FileArgument = Annotated[
-    Path, word("FILE", "A record or a replay; - reads standard input.", allow_dash=True)
+    Path,
+    options.word(
+        "FILE", "A record or a replay; - reads stdin.", options.record_files, allow_dash=True
+    ),
 ]
 
 
 def replay(
     file: FileArgument,
-    start: Annotated[int, counting("Begin after this many turns.", "--from", least=0)] = 0,
-    end: Annotated[int | None, counting("Stop after this many turns.", "--to", least=0)] = None,
-    delay: DelayOption = 0.0,
-    boards: Annotated[bool, typer.Option(help="Print the board after each turn.")] = True,
-    json: JsonOption = False,
-) -> int:
+    start: Annotated[int, options.counting("Begin after this many turns.", "--from", least=0)] = 0,
+    end: Annotated[
+        int | None, options.counting("Stop after this many turns.", "--to", least=0)
+    ] = None,
+    delay: options.DelayOption = 0.0,
+    no_boards: Annotated[
+        bool, typer.Option("--no-boards", help="Print what happened only.")
+    ] = False,
+    json: options.JsonOption = False,
+) -> None:
     """Replay FILE turn by turn, checking each."""
     if end is not None and end < start:
         raise RecordError(f"--to {end} is before --from {start}: give a later turn")
@@ -54,8 +52,8 @@ def replay(
             game.seek(index)
             board, score, ply = game.position
             positions.append({"turn": index, "ply": ply, "score": score, "board": board.rows})
-        print_json(positions)
-        return 0
+        options.print_json(positions)
+        return
     game.seek(start)
     print(
         f"{game.record.rules.name}: turn {game.index} of {len(game)}, score {game.position.score}"
@@ -64,30 +62,31 @@ def replay(
     while game.index < last and (event := game.forward()):
         time.sleep(delay)
         print(f"{game.index}. {describe(event)}")
-        if boards:
+        if not no_boards:
             print(game.board, flush=True)
-    return 0
 
 
 def verify(
     files: Annotated[
         list[Path],
-        word("FILES...", "Records or replays of other programs; - reads stdin.", allow_dash=True),
+        options.word(
+            "FILE...", "Records or replays; - reads stdin.", options.record_files, allow_dash=True
+        ),
     ],
     secret: Annotated[
-        str | None, taking("HEX", "Check every tile against a server's revealed secret.")
+        str | None, options.taking("HEX", "Check every tile against a server's revealed secret.")
     ] = None,
     commitment: Annotated[
-        str | None, taking("HEX", "What the server showed of the secret at the start.")
+        str | None, options.taking("HEX", "What the server showed of the secret at the start.")
     ] = None,
-    json: JsonOption = False,
+    json: options.JsonOption = False,
 ) -> int:
     """Check each FILE: every move legal, every spawn allowed, the score reproduced."""
     if commitment is not None and secret is None:
         raise RecordError("--commitment says nothing without the --secret that it was made from")
     results = [result for file in files for result in _verified(file, secret, commitment)]
     if json:
-        print_json(results)
+        options.print_json(results)
     else:
         for result in results:
             out = sys.stdout if result["ok"] else sys.stderr
@@ -131,10 +130,11 @@ def _summary(record: Record, secret: str | None = None) -> str:
 def import_replay(
     file: FileArgument,
     target: Annotated[
-        str, word("TARGET", "The record to write, as game.2048.json; or a folder, as records/.")
+        str,
+        options.word("TARGET", "The record to write, as game.2048.json; or a folder, as records/."),
     ],
-    force: Annotated[bool, typer.Option(help="Replace a record that exists.")] = False,
-) -> int:
+    force: options.ForceOption = False,
+) -> None:
     """Turn the replays of other programs into records."""
     records = load_records(file)
     folder = Path(target)
@@ -156,24 +156,25 @@ def import_replay(
     for each, record in zip(targets, records, strict=True):
         record.save(each)
         print(f"{each}: {_summary(record)}")
-    return 0
 
 
 def scores(
-    rules: RulesOption = None,
-    limit: Annotated[int, counting("How many finished games to list.", most=10**9)] = 10,
-    json: JsonOption = False,
-) -> int:
+    rules: options.RulesOption = None,
+    count: options.CountOption = 10,
+    json: options.JsonOption = False,
+) -> None:
     """Show the best scores and the best finished games."""
-    wanted = chosen_rules(rules, None) if rules else None
+    wanted = options.chosen_rules(rules, None) if rules else None
     session = open_session(finalize=False)
     try:
-        bests, games = session.scores(wanted), session.finished(wanted, limit=limit)
+        bests, games = session.scores(wanted), session.finished(wanted, limit=count)
     finally:
         session.close()
     if json:
-        print_json({"best": [vars(best) for best in bests], "games": [vars(g) for g in games]})
-        return 0
+        options.print_json(
+            {"best": [vars(best) for best in bests], "games": [vars(g) for g in games]}
+        )
+        return
     if not bests:
         print("No scores yet.")
     for best in bests:
@@ -187,7 +188,6 @@ def scores(
             f"tile {game.max_tile:<6} {game.plies:>6} moves  {game.finished[:10]}  "
             f"{plain_name(game.player)}"
         )
-    return 0
 
 
 def rules_name(text: str) -> str:

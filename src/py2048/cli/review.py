@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli import streams
-from py2048.cli.options import RECORD_ENDINGS, JsonOption, QuietOption, print_json, taking, word
+from py2048.cli import options, streams
 from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.folders import data_folder
@@ -31,21 +30,23 @@ _JUDGE = (
     "What values the moves: a player such as expectimax:depth=3, or perfect. By default the best "
     "there is for the rules."
 )
-JudgeOption = Annotated[str, taking("SPEC", _JUDGE, words=list_players)]
+JudgeOption = Annotated[str, options.taking("SPEC", _JUDGE, words=list_players)]
 
 Source = tuple[str, Callable[[], list[Record]]]
 """The name of some games, and what loads them."""
 
 
 def review(
-    files: Annotated[list[Path], typer.Argument(help="Records, or replay texts of 2048verse.")],
+    files: Annotated[
+        list[Path], options.word("FILE...", "Records or replays.", options.record_files)
+    ],
     judge: JudgeOption = "",
-    json: JsonOption = False,
-    html: Annotated[Path | None, taking("FILE", "Write a page with graphs.")] = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Put the worst mistakes into the notebook of practice.")
+    json: options.JsonOption = False,
+    html: options.HtmlOption = None,
+    notebook: Annotated[
+        bool, typer.Option("--notebook", help="Put the worst mistakes into that of practice.")
     ] = False,
-    quiet: QuietOption = False,
+    quiet: options.QuietOption = False,
 ) -> int:
     """Grade every move of each FILE, tell skill from luck, and show where most was lost.
 
@@ -58,11 +59,11 @@ def review(
     found, status = _reviewed_files(files, judge, quiet=quiet, tell=not json)
     if json:
         data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
-        print_json(data[0] if len(files) == 1 else data)
+        options.print_json(data[0] if len(files) == 1 else data)
     if html is not None:
         with use_language(language_of_environment()):
             _write(html, page([*found.values()], colours()))
-    if keep:
+    if notebook:
         with open_store() as store:
             new = sum(map(Notebook(store).keep, found.values()))
         if not json:
@@ -163,19 +164,18 @@ def _report(file: Path, found: Review) -> str:
 def report(
     paths: Annotated[
         list[Path] | None,
-        word(
+        options.word(
             "[FOLDER|FILE]…",
             "Records and replays, or folders of them; by default your own finished games.",
+            options.record_files,
             allow_dash=True,
         ),
     ] = None,
     judge: JudgeOption = "",
-    player: Annotated[
-        str | None, taking("NAME", "Only the games of this player.", "--player", "-p")
-    ] = None,
-    json: JsonOption = False,
-    html: Annotated[Path | None, taking("FILE", "Write a page.")] = None,
-    quiet: QuietOption = False,
+    by: Annotated[str | None, options.taking("NAME", "Only the games of this player.")] = None,
+    json: options.JsonOption = False,
+    html: options.HtmlOption = None,
+    quiet: options.QuietOption = False,
 ) -> int:
     """Report accuracy, luck, speed, scores, tiles and mistakes of many games, by week and rules.
 
@@ -194,7 +194,7 @@ def report(
             for name, load in _sources(paths):
                 try:
                     for record in load():
-                        if player in (None, record.player):
+                        if by in (None, record.player):
                             summaries.append(_summary(record, judge, known))
                             line.news = f"{len(summaries):,} games; {name}"
                 except Py2048Error as error:
@@ -203,7 +203,7 @@ def report(
             status = streams.INTERRUPTED
     found = Report.of(summaries, refused)
     if json:
-        print_json(found.to_json())
+        options.print_json(found.to_json())
     else:
         print("\n".join(describe_report(found)))
     for reason in refused:
@@ -243,7 +243,9 @@ def _files(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return [path]
     files = (
-        file for file in path.rglob("*") if file.name.endswith(RECORD_ENDINGS) and file.is_file()
+        file
+        for file in path.rglob("*")
+        if file.name.endswith(options.RECORD_ENDINGS) and file.is_file()
     )
     return sorted(files)
 

@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from py2048.cli.options import (
-    MAX_JOBS,
-    PLAYER,
-    QuietOption,
-    RulesOption,
-    SizeOption,
-    chosen_rules,
-    counting,
-    taking,
-    word,
-)
+from py2048.cli import options
 from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import ClientError, os_errors_as
 from py2048.game import Game
@@ -57,13 +47,12 @@ def _options_of_a_server() -> dict[str, Parameter]:
     }
 
 
-def serve(**options: Any) -> int:
+def serve(**options: Any) -> None:
     """Serve the game to browsers, until you press Ctrl+C. Needs the extra web."""
     level = options.pop("log_level")
     if options["trusted_proxies"] is None:
         options["trusted_proxies"] = find_proxies()
     serve_with(Settings(key=find_key(data_folder()), **options), level)
-    return 0
 
 
 _OPTIONS = _options_of_a_server()
@@ -74,15 +63,19 @@ DatabaseOption = Annotated[str | None, *_OPTIONS["database"].annotation.__metada
 def backup(
     file: Annotated[
         Path,
-        word("FILE", "The file to write, such as monday.2048.jsonl.gz; a folder with --keep."),
+        options.word(
+            "FILE", "The file to write, such as monday.2048.jsonl.gz; a folder with --keep."
+        ),
     ],
     database: DatabaseOption = None,
     keep: Annotated[
         int | None,
-        counting("FILE is a folder: write a file named by the time, and keep this many in it."),
+        options.counting(
+            "FILE is a folder: write a file named by the time, and keep this many in it."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option(help="Replace a file that exists.")] = False,
-) -> int:
+    force: options.ForceOption = False,
+) -> None:
     """Copy the whole store, with all games and accounts, to FILE. Players can play meanwhile."""
     from py2048.storage import backups, open_store
 
@@ -92,44 +85,39 @@ def backup(
         else:
             file, rows = backups.back_up_into(store, file, keep)
     print(f"{file}: {rows:,} rows of {store.name}")
-    return 0
 
 
 def restore(
     file: Annotated[Path, typer.Argument(help="A file that backup has written.")],
     database: DatabaseOption = None,
-) -> int:
+) -> None:
     """Fill an empty store, of any kind of database, from the backup in FILE."""
     from py2048.storage import backups, open_store
 
     with open_store(database) as store:
         rows = backups.restore(store, file)
     print(f"{store.name}: {rows:,} rows of {file}")
-    return 0
 
 
 # --- programs that play on a server --------------------------------------------------------------
 
 
 def bot(
-    player: Annotated[
-        str,
-        word("PLAYER", PLAYER, list_players),
-    ],
+    player: Annotated[str, options.word("PLAYER", options.PLAYER, list_players)],
     server: Annotated[
-        str, taking("URL", "The server, such as https://2048.example.org.")
+        str, options.taking("URL", "The server, such as https://2048.example.org.")
     ] = "http://127.0.0.1:2048",
     token_file: Annotated[
         Path | None,
-        taking("FILE", f"A file that holds the program's token; by default it is in {TOKEN}."),
+        options.taking(
+            "FILE", f"A file that holds the program's token; by default it is in {TOKEN}."
+        ),
     ] = None,
-    games: Annotated[int, counting("Games.", "--games", "-n")] = 1,
-    rules: RulesOption = None,
-    size: SizeOption = None,
-    parallel: Annotated[
-        int, counting("Games at the same time.", "--parallel", "-j", most=MAX_JOBS)
-    ] = 1,
-    quiet: QuietOption = False,
+    games: options.GamesOption = 1,
+    rules: options.RulesOption = None,
+    size: options.SizeOption = None,
+    jobs: options.JobsOption = 1,
+    quiet: options.QuietOption = False,
 ) -> int:
     """Let PLAYER play on a server, by the token of a program made on its account page.
 
@@ -139,8 +127,8 @@ def bot(
     from py2048.players import make_player
 
     say = (lambda _: None) if quiet else complain
-    wanted, token = chosen_rules(rules, size), _token(token_file)
-    clients = [BotClient(server, token, say=say) for _ in range(min(parallel, games))]
+    wanted, token = options.chosen_rules(rules, size), _token(token_file)
+    clients = [BotClient(server, token, say=say) for _ in range(min(jobs or 1, games))]
     players = [make_player(player) for _ in clients]
     me = clients[0].me()
     with StatusLine(quiet=quiet):  # compile before the clock runs

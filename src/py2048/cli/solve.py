@@ -12,24 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli import streams
-from py2048.cli.options import (
-    BoardArgument,
-    Command,
-    JsonOption,
-    QuietOption,
-    RulesOption,
-    SizeOption,
-    Subcommands,
-    ThreadsOption,
-    board_of,
-    chosen_rules,
-    print_json,
-    rules_names,
-    table_names,
-    taking,
-    word,
-)
+from py2048.cli import options, streams
 from py2048.cli.streams import StatusLine
 from py2048.errors import SolvingError, os_errors_as, shown
 from py2048.folders import TABLE_SUFFIX, tables_folder
@@ -43,6 +26,8 @@ if TYPE_CHECKING:
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 MIN_MEMORY, MAX_MEMORY = 64 << 20, 1 << 50
+_MEMORY = "About how much memory to use for what is saved; on a cluster, by each processor."
+MemoryOption = Annotated[str, options.taking("SIZE", _MEMORY)]
 
 MAX_STARTS = 24
 """How many starts the report has at most; ``--json`` prints all."""
@@ -67,28 +52,29 @@ def memory_size(text: str) -> int:
 def solve(
     rules: Annotated[
         str,
-        word("RULES", "A preset such as 3x3, or a text such as classic:size=2x5.", rules_names),
+        options.word(
+            "RULES",
+            "A preset such as 3x3, or a text such as classic:size=2x5.",
+            options.rules_names,
+        ),
     ],
-    size: SizeOption = None,
+    size: options.SizeOption = None,
     goal: Annotated[
-        str, taking("GOAL", "score for the expected score, tile=N for the chance of a tile.")
+        str,
+        options.taking("GOAL", "score for the expected score, tile=N for the chance of a tile."),
     ] = "score",
     save: Annotated[
         Path | None,
-        taking("FILE", "Write all values to FILE; the same command continues what was stopped."),
+        options.taking(
+            "FILE", "Write all values to FILE; the same command continues what was stopped."
+        ),
     ] = None,
-    memory: Annotated[
-        str,
-        taking("SIZE", "About how much memory to use with --save; on a cluster, by processor."),
-    ] = "4G",
-    threads: ThreadsOption = None,
-    cluster: Annotated[
-        str | None,
-        taking("ADDRESS", "Solve on a Ray cluster: auto, or its address. All of it must see FILE."),
-    ] = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> int:
+    memory: MemoryOption = "4G",
+    threads: options.ThreadsOption = None,
+    cluster: options.ClusterOption = None,
+    json: options.JsonOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
     """Find what perfect play is worth, exactly, on a board that is small enough.
 
     The tiles must appear at random. 3x3 takes a minute or two.
@@ -97,7 +83,7 @@ def solve(
         raise SolvingError("--threads is for this machine: leave it out with --cluster")
     if cluster and save is None:
         raise SolvingError("--cluster needs --save FILE, in a folder that all its machines share")
-    wanted, size_ = chosen_rules(rules, size), memory_size(memory)
+    wanted, size_ = options.chosen_rules(rules, size), memory_size(memory)
     with StatusLine(quiet=quiet) as line, _kept(save):
 
         def show(progress: Progress) -> None:
@@ -118,10 +104,9 @@ def solve(
                 wanted, goal, memory=size_, threads=threads, save=save, progress=show
             )
     if json:
-        print_json(_data(solution), indent=None)
+        options.print_json(_data(solution), indent=None)
     else:
         print(_report(solution))
-    return 0
 
 
 @contextmanager
@@ -202,7 +187,7 @@ BYTES = 0.7
 """What a position takes of a file: 0.2 to 0.7 bytes in those that were built."""
 
 app = typer.Typer(
-    cls=Subcommands,
+    cls=options.Subcommands,
     help="Tables of endings on 4x4: the chance to make a tile while the large ones stand still.",
     pretty_exceptions_enable=False,
 )
@@ -215,26 +200,28 @@ def _formation_names() -> list[str]:
 
 
 TableArgument = Annotated[
-    str, word("TABLE", "A table in the data folder, such as L3-256, or a file.", table_names)
+    str,
+    options.word(
+        "TABLE", "A table in the data folder, such as L3-256, or a file.", options.table_names
+    ),
 ]
 
 
 @app.command("list")
-def list_(json: JsonOption = False) -> int:
+def list_(json: options.JsonOption = False) -> None:
     """List the formations that are known, and the tables in the data folder."""
     from py2048.solving.formations import list_formations
 
-    names = table_names()
+    names = options.table_names()
     if json:
         known = {each.name: each.data() for each in list_formations()}
-        print_json({"formations": known, "folder": str(tables_folder()), "tables": names})
-        return 0
+        options.print_json({"formations": known, "folder": str(tables_folder()), "tables": names})
+        return
     print("#  a large tile on its cell, * where the target counts (without *, everywhere)")
     for formation in list_formations():
         print(f"\n{formation.name}: {_described(formation)}")
         print("\n".join(f"  {line}" for line in formation.picture.splitlines()))
     print(f"\ntables in {tables_folder()}: {', '.join(names) or 'none'}")
-    return 0
 
 
 def _described(formation: Formation) -> str:
@@ -247,23 +234,27 @@ def _described(formation: Formation) -> str:
     return f"{formation.free} cells to play on, {larges}"
 
 
-@app.command(cls=Command)
+@app.command(cls=options.Command)
 def build(
     formation: Annotated[
         str,
-        word("FORMATION", "A formation such as L3, or a .toml file with one.", _formation_names),
+        options.word(
+            "FORMATION", "A formation such as L3, or a .toml file with one.", _formation_names
+        ),
     ],
-    target: Annotated[int, word("TARGET", "The tile to be made, such as 256.")],
+    target: Annotated[int, options.word("TARGET", "The tile to be made, such as 256.")],
     file: Annotated[
         Path | None,
-        taking("FILE", "Where to write the table; by default in the data folder.", "--save"),
+        options.taking(
+            "FILE", "Where to write the table; by default in the data folder.", "--save"
+        ),
     ] = None,
-    rules: RulesOption = None,
-    memory: Annotated[str, taking("SIZE", "How much memory may be used, such as 4G.")] = "4G",
-    threads: ThreadsOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> int:
+    rules: options.RulesOption = None,
+    memory: MemoryOption = "4G",
+    threads: options.ThreadsOption = None,
+    json: options.JsonOption = False,
+    quiet: options.QuietOption = False,
+) -> None:
     """Build a table; the same command continues building that was stopped."""
     from py2048.solving.formations import get_formation
     from py2048.solving.positions import Positions
@@ -295,11 +286,10 @@ def build(
     size = table.path.stat().st_size
     if json:
         about = {"table": table.name, "rules": str(table.rules), "file": str(table.path)}
-        print_json({**about, "positions": table.positions, "bytes": size})
-        return 0
+        options.print_json({**about, "positions": table.positions, "bytes": size})
+        return
     print(f"{table.name} under {table.rules.name}: {table.positions:,} positions, {size:,} bytes")
     print(table.path)
-    return 0
 
 
 def size_text(positions: Positions) -> str:
@@ -308,36 +298,37 @@ def size_text(positions: Positions) -> str:
     return f"{positions.name} has {positions.count:,} positions: a file of up to {room:,} MB"
 
 
-@app.command(cls=Command)
+@app.command(cls=options.Command)
 def query(
     table: TableArgument,
-    board: BoardArgument,
-    rules: RulesOption = None,
-    json: JsonOption = False,
-) -> int:
+    board: options.BoardArgument,
+    rules: options.RulesOption = None,
+    json: options.JsonOption = False,
+) -> None:
     """Print the chance to make the target after each move on BOARD, the best first."""
     from py2048.solving.tables import load_table
 
-    position = board_of(board)
+    position = options.board_of(board)
     with StatusLine(quiet=json):
         known = load_table(table, rules)
         chance, moves = known.chance_of(position), known.move_chances(position)
     ranked = sorted(moves.items(), key=lambda move: -move[1])
     if json:
         values = {str(direction): value for direction, value in ranked}
-        print_json({"table": known.name, "chance": chance, "moves": values, "error": known.error})
-        return 0
+        options.print_json(
+            {"table": known.name, "chance": chance, "moves": values, "error": known.error}
+        )
+        return
     if not known.holds(position):
         print(f"{known.target} is made")
     for direction, value in ranked:
         print(f"{direction!s:<5}  {value:.6f}")
     if not ranked:
         print("no move is left")
-    return 0
 
 
-@app.command(cls=Command)
-def check(table: TableArgument, json: JsonOption = False) -> int:
+@app.command(cls=options.Command)
+def check(table: TableArgument, json: options.JsonOption = False) -> None:
     """Read every byte of a table, and say whether the file is whole."""
     from py2048.solving.tables import load_table
 
@@ -345,7 +336,6 @@ def check(table: TableArgument, json: JsonOption = False) -> int:
         known = load_table(table)
         known.check()
     if json:
-        print_json({"table": known.name, "file": str(known.path)})
+        options.print_json({"table": known.name, "file": str(known.path)})
     else:
         print(f"{known.path} is whole")
-    return 0

@@ -14,18 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from py2048.cli import plots
-from py2048.cli.options import (
-    MAX_JOBS,
-    JsonOption,
-    QuietOption,
-    RulesOption,
-    SeedOption,
-    chosen_seed,
-    counting,
-    print_json,
-    taking,
-)
+from py2048.cli import options, plots
 from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import WeightsError, need_compiler, shown
 from py2048.ui.shared.screen import points
@@ -44,24 +33,27 @@ NOTHING_LEFT = (
 )
 CALIBRATION_GAMES = 200
 
-AtOnceOption = Annotated[
-    int | None, counting("Games at the same time.", "--threads", "-j", most=MAX_JOBS)
-]
-
 SHIPPED = "shipped"
-"""The name in ``--from`` of the weights that come with py2048; a file is ``./shipped``."""
+"""The name in ``--weights`` of the weights that come with py2048; a file is ``./shipped``."""
+
+
+def _initial(incomplete: str) -> list[str]:
+    return [SHIPPED, *options.weights_files(incomplete)]
 
 
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
-    config: Annotated[Path | None, taking("FILE", "Settings in TOML.", "--config", "-c")] = None,
-    settings: Annotated[
-        list[str] | None, taking("NAME=VALUE", "Any setting, such as lambda=0.5.", "--set", "-s")
+    config: Annotated[
+        Path | None, options.taking("FILE", "Settings in TOML.", "--config", "-c")
     ] = None,
-    rules: RulesOption = None,
-    seed: SeedOption = None,
-    threads: AtOnceOption = None,
-    games: Annotated[int | None, counting("Stop after this many games.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        options.taking("NAME=VALUE", "Any setting, such as lambda=0.5.", "--set", "-s"),
+    ] = None,
+    rules: options.RulesOption = None,
+    seed: options.SeedOption = None,
+    threads: options.ThreadsOption = None,
+    games: Annotated[int | None, options.counting("Stop after this many games.")] = None,
     minutes: Annotated[
         float | None,
         typer.Option(
@@ -69,13 +61,11 @@ def train(
         ),
     ] = None,
     weights: Annotated[
-        str | None, taking("FILE", "Initial weights; or: shipped.", "--from")
+        str | None, options.taking("FILE", "Initial weights; or: shipped.", words=_initial)
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
-    plot: Annotated[
-        bool, typer.Option("--plot", help="Draw the curve as curve.png in FOLDER; takes no file.")
-    ] = False,
-    quiet: QuietOption = False,
+    plot: options.PlotOption = None,
+    quiet: options.QuietOption = False,
 ) -> int:
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
 
@@ -85,7 +75,7 @@ def train(
     from py2048.training.run import PLAN, WEIGHTS, load_toml
 
     need_compiler("training")
-    given: Settings = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
+    given: Settings = {"rules": rules, "seed": options.chosen_seed(seed), "threads": threads}
     given |= {"games": games, "minutes": minutes}
     file_values = load_toml(config) if config else {}
     if "bands" in file_values or (resume and (folder / PLAN).exists()):
@@ -95,7 +85,7 @@ def train(
         return _ascend(folder, config, given | changes, resume=resume, quiet=quiet)
     config_values, limits = split_settings(file_values, settings or [], given)
     if plot:
-        plots.check_plots()
+        plots.check_plots(plot)
     status = 0
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
         run = _run_of(folder, config_values, weights, resume=resume)
@@ -118,7 +108,7 @@ def train(
             status = INTERRUPTED
             print("stopped and saved: --resume continues")
     if plot:
-        plots.draw_curve(run.curve, folder / "curve.png")
+        plots.draw_curve(run.curve, plot)
     trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
     return status
@@ -206,7 +196,7 @@ def _ascend(
     elif not kept.exists():
         raise WeightsError(f"{folder} holds no training of bands: leave out --resume")
     elif changes.get("weights"):
-        raise WeightsError("--resume keeps the weights: leave out --from")
+        raise WeightsError("--resume keeps the weights: leave out --weights")
     values = load_toml(config or kept)
     plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet):
@@ -235,7 +225,7 @@ def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool
 
     if resume:
         if weights:
-            raise WeightsError("--resume keeps the weights: leave out --from")
+            raise WeightsError("--resume keeps the weights: leave out --weights")
         return TrainingRun.resume(folder, values)
     if not weights:
         return TrainingRun.begin(folder, config_from(values))
@@ -245,27 +235,33 @@ def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool
 
 
 def weights(
-    file: Annotated[Path, typer.Argument(help="A file that py2048 train made.")],
-    pack: Annotated[Path | None, taking("FILE", "Write the network in the packed format.")] = None,
+    file: Annotated[
+        Path, options.word("FILE", "A file that py2048 train made.", options.weights_files)
+    ],
+    pack: Annotated[
+        Path | None, options.taking("FILE", "Write the network in the packed format.")
+    ] = None,
     step: Annotated[
         float, typer.Option(min=1e-6, max=1e9, help="Points in a step of a packed weight.")
     ] = 16.0,
     prune: Annotated[
         float, typer.Option(min=0, max=1e9, help="Leave out weights nearer to 0 than this.")
     ] = 0.0,
-    games: Annotated[int, counting("Measure the strength over this many games.", least=0)] = 0,
-    records: Annotated[
+    games: Annotated[
+        int, options.counting("Measure the strength over this many games.", least=0)
+    ] = 0,
+    calibrated: Annotated[
         bool,
         typer.Option(
-            "--records",
+            "--calibrate",
             help="Compare, by stage, the points it expects with those that come; keep that beside "
             "FILE, where hints look for it.",
         ),
     ] = False,
-    seed: SeedOption = None,
-    threads: AtOnceOption = 1,
-    json: JsonOption = False,
-) -> int:
+    seed: options.SeedOption = None,
+    threads: options.ThreadsOption = 1,
+    json: options.JsonOption = False,
+) -> None:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
     from py2048.ntuple import weights as files
     from py2048.search.limits import SearchLimits
@@ -273,11 +269,11 @@ def weights(
     from py2048.training.boards import calibrate, usual_stages
 
     data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
-    network = files.load(file) if pack or games or records else None
+    network = files.load(file) if pack or games or calibrated else None
     small = files.save_packed(network, pack, step=step, prune=prune) if network and pack else None
-    first, kept, at_once = chosen_seed(seed) or 0, files.load_records(file), threads or 1
+    first, kept, at_once = options.chosen_seed(seed) or 0, files.load_records(file), threads or 1
     with StatusLine(quiet=json):
-        if network and records:
+        if network and calibrated:
             player = partial(Searcher, network.rules, network, SearchLimits(1))
             count = games or CALIBRATION_GAMES
             kept = calibrate(player, usual_stages(), count, seed=first, threads=at_once)
@@ -292,10 +288,9 @@ def weights(
             if games:
                 data["packed"]["strength"] = _strength(small, games, first, at_once)
     if json:
-        print_json(data)
+        options.print_json(data)
     else:
-        _print_weights(data, kept.stages if kept and records else ())
-    return 0
+        _print_weights(data, kept.stages if kept and calibrated else ())
 
 
 def _strength(network: Network, games: int, seed: int, threads: int) -> Settings:
@@ -351,9 +346,9 @@ def _print_stage(record: StageRecord) -> None:
     )
 
 
-def _print_strength(word: str, strength: Settings) -> None:
+def _print_strength(title: str, strength: Settings) -> None:
     tiles = ", ".join(f"{tile}: {rate:.1%}" for tile, rate in strength["tiles"].items() if rate)
     print(
-        f"{word}    {strength['mean']:,.0f} ± {strength['error']:,.0f} over "
+        f"{title}    {strength['mean']:,.0f} ± {strength['error']:,.0f} over "
         f"{strength['games']:,} games{'; ' if tiles else ''}{tiles}"
     )

@@ -262,9 +262,8 @@ def _chart(weeks: Mapping[str, Totals]) -> str:
     }
     if len(dated) < 2:
         return ""
-    first, *_, last = dated
     text = _("Accuracy from {first} to {last}: the table below has the numbers.")
-    said = text.format(first=first, last=last)
+    said = text.format(first=min(dated), last=max(dated))
     low = min(10 * (int(min(dated.values())) // 10), 90)
     accuracies = [round(value, 1) for value in dated.values()]
     drawn = line_plot(said, list(dated), {_("accuracy"): accuracies}, low=low, unit=" %")

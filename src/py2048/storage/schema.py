@@ -64,7 +64,9 @@ games = sa.Table(
 # SQLite uses a partial index where a query has the same words. An `Index` with a condition for
 # PostgreSQL would load all that SQLAlchemy knows of it, before a terminal's first picture.
 for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
-    _index = sa.DDL(f"CREATE INDEX games_over ON games (started) WHERE {_is_over}")
+    _index = sa.DDL(  # type: ignore[no-untyped-call]  # SQLAlchemy's own
+        f"CREATE INDEX games_over ON games (started) WHERE {_is_over}"
+    )
     sa.event.listen(games, "after_create", _index.execute_if(dialect=_dialect))
 
 turns = sa.Table(

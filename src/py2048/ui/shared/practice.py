@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MAX_DUE = 20
 """How many mistakes are practised at a time, unless another number is given."""
 
-HOW_TO_KEEP = N_("review a finished game on a screen, or by py2048 review FILE --keep")
+HOW_TO_KEEP = N_("review a finished game on a screen, or by py2048 review FILE --notebook")
 ALL_ANSWERED = N_("you have answered every such puzzle")
 
 
