@@ -1,8 +1,9 @@
 """Build what is published, install the wheel alone into an empty environment, and play from it.
 
 What users get are wheels and not this checkout: a missing data file, a forgotten dependency or
-an import that only the development tools satisfy shows here. Then the strong networks are
-installed, too, and must be found.
+an import that only the development tools satisfy shows here. The wheel is built from the source
+archive, and again from the checkout: the same bytes mean that the archive is whole and that anyone
+can repeat the build. Then the strong networks are installed, too, and must be found.
 """
 
 from __future__ import annotations
@@ -82,6 +83,10 @@ def clean_environment() -> dict[str, str]:
 def build(folder: Path) -> dict[str, Path]:
     """Build everything into `folder`; return the files by their patterns in `LIMITS`."""
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", folder / "again", ROOT)
+    for again in (folder / "again").iterdir():
+        if again.read_bytes() != (folder / again.name).read_bytes():
+            sys.exit(f"{again.name} differs when it is built from the checkout")
     run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT / "weights")
     files = {pattern: one for pattern in LIMITS for one in folder.glob(pattern)}
     for pattern, most in LIMITS.items():
@@ -100,6 +105,16 @@ def check_contents(wheel: Path) -> None:
     strays = [name for name in names if not name.startswith(("py2048/", "py2048-"))]
     if strays:
         sys.exit(f"{wheel.name} holds {strays}")
+
+
+def check_entry(environment: Path) -> None:
+    """See that menus find the game, by an entry whose command is there, and its icon."""
+    share = environment / "share"
+    entry = (share / "applications" / "py2048.desktop").read_text(encoding="utf-8")
+    if "\nExec=py2048w\n" not in entry or not any(environment.glob("*/py2048w*")):
+        sys.exit("the entry of menus starts nothing that is installed")
+    if not (share / "icons" / "hicolor" / "scalable" / "apps" / "py2048.svg").exists():
+        sys.exit("the entry of menus lacks its icon")
 
 
 def install(folder: Path, *wheels: Path) -> Path:
@@ -145,6 +160,7 @@ def main() -> None:
         ours, _, weights = build(home / "dist").values()
         check_contents(ours)
         programs = install(home / "environment", ours)
+        check_entry(home / "environment")
         play(programs, home)
         advise(programs, home, strong=False)
         install(home / "environment", weights)

@@ -7,11 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+import yaml
+
+import py2048
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGING = ROOT / "packaging"
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "docs" / "_extensions")]
 
 import api_pages  # noqa: E402 - they are not packages
@@ -110,6 +116,34 @@ def test_release_notes_are_the_section_of_the_version(project: Path) -> None:
     assert check_release.release_notes(changelog, "1.2.0") == "New."
     assert check_release.release_notes(changelog, "1.1.0") == "Old."
     assert check_release.release_notes(changelog, "1.1") == ""
+
+
+def test_packagers_find_what_the_project_says() -> None:
+    """The recipe, manifest and metainfo have its names, version, licence, address and needs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    source = project.get("urls", {}).get("Source")
+    recipe = yaml.safe_load((PACKAGING / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    assert recipe["package"]["name"] == project["name"]
+    assert recipe["context"]["version"] == py2048.__version__
+    assert f">={recipe['context']['python_min']}" == project["requires-python"]
+    about = recipe["about"]
+    assert (about["license"], about["license_file"]) == (
+        project["license"],
+        project["license-files"],
+    )
+    assert (about["summary"], about.get("repository")) == (project["description"], source)
+    needs = project["dependencies"] + project["optional-dependencies"]["fast"]
+    assert [need.replace(" ", "") for need in recipe["requirements"]["run"][1:]] == sorted(needs)
+
+    (page,) = (PACKAGING / "flatpak").glob("*.metainfo.xml")
+    metainfo = ElementTree.parse(page)
+    manifest = yaml.safe_load(page.with_name(f"{metainfo.findtext('id')}.yaml").read_text())
+    assert metainfo.findtext("project_license") == project["license"]
+    assert metainfo.find("releases/release").attrib["version"] == py2048.__version__
+    assert metainfo.findtext("url") == source
+    assert manifest["id"] == metainfo.findtext("id")
+    assert manifest["command"] in project["gui-scripts"]
+    assert manifest["rename-desktop-file"] == metainfo.findtext("launchable")
 
 
 @pytest.mark.parametrize(
