@@ -16,7 +16,7 @@ from store_games import add_record
 from web_server import SERVER_MESSAGES
 
 from py2048.game import Game, Record
-from py2048.server.play.games import GameService, OnlineGame, new_account_id
+from py2048.server.play.games import GameService, new_account_id
 from py2048.server.services import Services
 from py2048.server.settings import Settings
 from py2048.server.site.reviews import Reviewer, ReviewQueue
@@ -27,14 +27,6 @@ from py2048.storage.schema import rounds
 Json = dict[str, Any]
 RULES = "classic:size=2x3"
 _visitors: WeakKeyDictionary[Services, list[Visitor]] = WeakKeyDictionary()
-
-
-def create_game(games: GameService, account: str, rules: str, mode: str) -> OnlineGame:
-    """Begin a game and write it; a daily one of today that was begun already is returned."""
-    game, new = games.plan_game(account, rules, mode)
-    if new is not None and games.store.changes.write([new]):
-        return create_game(games, account, rules, mode)
-    return game
 
 
 def record_of(games: GameService, game_id: str) -> tuple[RecordSummary, Record] | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import Visitor, create_game, record_of, running
+from inside import Visitor, record_of, running
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import RecordError
@@ -37,12 +37,12 @@ def played(games: GameService, day: str, *, secret: str, seed: int | None = None
     start = Game(CLASSIC, seed=seed, draws=draws).start
     saved = SavedGame(rules=str(CLASSIC), seed=seed, start=str(start), player="Ada", owner="ada")
     info = OnlineGameInfo(saved.id, "ada", "daily", day, secret)
-    assert games.store.changes.write([NewOnlineGame(saved, info)]) == set()
+    assert games.store.online.begin(NewOnlineGame(saved, info))
     game = games.load(saved.id)
     while not game.is_over:
         legal = game.session.game.legal_directions()
         game.move(game.version + 1, legal[game.version % len(legal)])
-    assert games.store.changes.write([game.take_change()]) == set()
+    assert games.store.changes.write([game.tracked.take_change()]) == set()
     return game
 
 
@@ -81,7 +81,7 @@ def test_a_draw_says_nothing_about_other_boards(secret: str, counter: int) -> No
 def test_the_date_tells_nothing(games: GameService) -> None:
     """The tiles of today are not those of the date, and another server has others."""
     today = datetime.now(UTC).date()
-    game, other = create_game(games, "ada", "", "daily"), create_game(games, "bob", "", "daily")
+    game, other = games.begin_game("ada", "", "daily"), games.begin_game("bob", "", "daily")
     assert game.session.game.start == other.session.game.start
     for secret in (game.info.secret, other.info.secret):
         assert secret == games.store.online.find_day_secret(today.isoformat())

@@ -13,14 +13,14 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside import create_game, record_of
+from inside import record_of
 
 from py2048 import Board, Direction, Game, get_rules, list_rules, make_player
 from py2048.errors import RecordError
 from py2048.game.turn import Spawn
 from py2048.rules.parts import MAX_POINTS
 from py2048.server.play import games as games_module
-from py2048.server.play.changes import CommitResult, GroupCommit
+from py2048.server.play.changes import Committed, GroupCommit
 from py2048.server.play.fairness import check_fair, commitment_of, draws_of
 from py2048.server.play.games import (
     MAX_ACTIONS,
@@ -57,7 +57,7 @@ def played(secret: str, rules: str, moves: int) -> Game:
 
 
 def write(games: GameService, game: OnlineGame) -> set[str]:
-    return games.store.changes.write([game.take_change()])
+    return games.store.changes.write([game.tracked.take_change()])
 
 
 @given(secrets, st.sampled_from([rules.name for rules in list_rules()]), st.integers(0, 60))
@@ -107,7 +107,7 @@ def test_draws_are_as_documented() -> None:
 
 def test_actions_are_numbered(games: GameService) -> None:
     """The next number is done, an earlier one is not done again, a later one is refused."""
-    game = create_game(games, "ada", "classic", "ranked")
+    game = games.begin_game("ada", "classic", "ranked")
     direction = game.session.game.legal_directions()[0]
     events = game.move(1, direction)
     assert game.version == 1
@@ -122,7 +122,7 @@ def test_actions_are_numbered(games: GameService) -> None:
 
 def test_a_table_comes_back_as_it_was_left(games: GameService) -> None:
     """From the store come board, score, version, undone turns and the same draws."""
-    game = create_game(games, "ada", "classic", "casual")
+    game = games.begin_game("ada", "classic", "casual")
     for number in range(1, 11):
         game.move(number, game.session.game.legal_directions()[0])
     game.undo(11)
@@ -138,14 +138,14 @@ def test_a_table_comes_back_as_it_was_left(games: GameService) -> None:
 
 def test_following_another_process(games: GameService) -> None:
     """Turns added elsewhere come as events to animate; after an undo the game is loaded anew."""
-    here = create_game(games, "ada", "classic", "casual")
+    here = games.begin_game("ada", "classic", "casual")
     there = games.load(here.id)
     for number in (1, 2, 3):
         there.move(number, there.session.game.legal_directions()[0])
     write(games, there)
 
     def follow() -> tuple[Event, ...] | None:
-        change = games.store.games.change_since(here.id, here.version, here.length)
+        change = games.store.games.change_since(here.id, here.version, len(here.tracked.codes))
         assert change is not None
         return here.follow(change)
 
@@ -154,7 +154,7 @@ def test_following_another_process(games: GameService) -> None:
     assert [type(event) for event in events] == [Moved] * 3
     assert here.session.game.board == there.session.game.board
     assert here.version == 3
-    assert not here.is_dirty
+    assert not here.tracked.is_changed
     assert isinstance(there.undo(4)[0], Undone)
     write(games, there)
     assert follow() is None
@@ -163,7 +163,7 @@ def test_following_another_process(games: GameService) -> None:
 
 def test_whoever_is_late_is_told(games: GameService) -> None:
     """Of two online with the same game only the first to write keeps its move."""
-    here = create_game(games, "ada", "long:size=5x5", "ranked")
+    here = games.begin_game("ada", "long:size=5x5", "ranked")
     there = games.load(here.id)
     here.move(1, here.session.game.legal_directions()[0])
     there.move(1, there.session.game.legal_directions()[-1])
@@ -172,7 +172,7 @@ def test_whoever_is_late_is_told(games: GameService) -> None:
 
 
 def finish(games: GameService, mode: str, *, undo: bool = False) -> OnlineGame:
-    game = create_game(games, "ada", "2x4", mode)
+    game = games.begin_game("ada", "2x4", mode)
     if undo:
         game.move(1, game.session.game.legal_directions()[0])
         game.undo(2)
@@ -217,7 +217,7 @@ def test_the_record_tells_when_the_game_began(games: GameService) -> None:
 
 def test_the_record_of_a_computers_game_says_so(games: GameService) -> None:
     """It names the player's spec, as the game did; each of its moves was one action."""
-    game = create_game(games, "ada", "2x4", "casual")
+    game = games.begin_game("ada", "2x4", "casual")
     game.move(1, game.session.game.legal_directions()[0])
     game.undo(2)
     while not game.is_over:
@@ -318,7 +318,7 @@ def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damag
 def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: str) -> None:
     """What makes no game here is refused, with the value and the fix in a line."""
     with pytest.raises(ActionRejected, match=said) as refused:
-        create_game(games, "ada", rules, "casual")
+        games.begin_game("ada", rules, "casual")
     assert refused.value.reason == "rules"
     assert str(refused.value).isprintable()
 
@@ -351,7 +351,7 @@ def test_no_accepted_rules_can_outgrow_the_store(
 def test_rules_under_which_no_move_can_be_made_are_refused(games: GameService, rules: str) -> None:
     """Such a game would stay in progress for ever, and be the one to continue at each visit."""
     with pytest.raises(ActionRejected, match="over at its start"):
-        games.plan_game("ada", rules, "casual")
+        games.begin_game("ada", rules, "casual")
 
 
 def test_only_too_many_games_cost_one_without_a_move(
@@ -361,9 +361,9 @@ def test_only_too_many_games_cost_one_without_a_move(
     monkeypatch.setattr(games_module, "MAX_OPEN_GAMES", 4)
 
     def begin() -> str:
-        return create_game(games, "ada", "classic", "casual").id
+        return games.begin_game("ada", "classic", "casual").id
 
-    moved = create_game(games, "ada", "classic", "casual")
+    moved = games.begin_game("ada", "classic", "casual")
     moved.move(1, moved.session.game.legal_directions()[0])
     write(games, moved)
     left, next_one, last = begin(), begin(), begin()
@@ -382,7 +382,7 @@ def test_only_too_many_games_cost_one_without_a_move(
 def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the last action that a game may have, moves and computer players are refused."""
     monkeypatch.setattr(games_module, "MAX_ACTIONS", 3)
-    game = create_game(games, "ada", "classic", "casual")
+    game = games.begin_game("ada", "classic", "casual")
     for number in (1, 2, 3):
         game.move(number, game.session.game.legal_directions()[0])
     hint = game.session.snapshot().ask(make_player("random"), only_move=True)
@@ -396,31 +396,31 @@ def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     """Each change is answered once, after it is in the store, also those that wait at the end."""
-    online = [create_game(games, f"player {n}", "long:size=5x5", "ranked") for n in range(10)]
-    heard: list[CommitResult] = []
+    online = [games.begin_game(f"player {n}", "long:size=5x5", "ranked") for n in range(10)]
+    heard: list[Committed] = []
     writer = GroupCommit(games.store, heard.extend)
     for game in online:
         game.move(1, game.session.game.legal_directions()[0])
-        writer.submit(game.take_change())
+        writer.submit(game.tracked.take_change())
     writer.close()
-    assert sorted(each.change.id for each in heard) == sorted(game.id for game in online)
-    assert all(each.error is None and not each.is_stale for each in heard)
+    assert sorted(each.id for each, _ in heard) == sorted(game.id for game in online)
+    assert all(error is None for _, error in heard)
     assert all(games.store.games.find(game.id).revision == 1 for game in online)
 
 
 def test_the_writer_tells_of_failures(games: GameService) -> None:
     """A store that cannot be written fails the change, and the thread lives on."""
-    game = create_game(games, "ada", "classic", "ranked")
-    heard: list[CommitResult] = []
+    game = games.begin_game("ada", "classic", "ranked")
+    heard: list[Committed] = []
     writer = GroupCommit(games.store, heard.extend)
     game.move(1, game.session.game.legal_directions()[0])
     games.store.close()
-    change = game.take_change()
+    change = game.tracked.take_change()
     writer.submit(change)
     writer.submit(replace(change, id="other"))
     writer.close()
     assert len(heard) == 2
-    assert all(each.error is not None for each in heard)
+    assert all(error is not None for _, error in heard)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import Visitor, create_game, running
+from inside import Visitor, running
 from web_server import GENEROUS, Browser, WebServer, elsewhere
 
 from py2048 import Direction, Record
@@ -146,13 +146,13 @@ def test_the_clock_follows_other_processes(tmp_path: Path) -> None:
     with open_store(f"sqlite:///{tmp_path / 'store'}") as store:
         games = GameService(store)
         store.accounts.add_bot("bot", "Bot", "person", "token", most=1)
-        here = create_game(games, "bot", RULES, "bot")
+        here = games.begin_game("bot", RULES, "bot")
         there = games.load(here.id)
         here.clock.since = 0.0
         for number in (1, 2):
             there.clock.since = 0.0
             there.move(number, there.session.game.legal_directions()[0], arrived=0.5)
-        change = there.take_change()
+        change = there.tracked.take_change()
         store.changes.write([change])
         assert here.follow(change)
         assert here.think_ms == there.think_ms == 500

@@ -17,9 +17,8 @@ from inside import Json, Visitor, running
 from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.errors import StorageError
-from py2048.server.play.changes import Change
 from py2048.server.play.games import GameService
-from py2048.storage import open_store
+from py2048.storage import GameChange, open_store
 from py2048.storage.accounts import Sessions
 
 
@@ -56,7 +55,7 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
         changes = services.rooms.games.store.changes
         write = changes.write
 
-        def lose(batch: Sequence[Change]) -> None:
+        def lose(batch: Sequence[GameChange]) -> None:
             monkeypatch.setattr(changes, "write", write)
             write(batch)
             raise StorageError("the connection was closed", "unreachable")

@@ -14,7 +14,7 @@ from web_server import Answer, Browser, WebServer
 
 from py2048 import Record
 from py2048.server.schema import BOARDS, POSITION
-from py2048.server.site.games import plan_from_position
+from py2048.server.site.games import begin_from_position
 from py2048.storage import Store, open_store
 
 
@@ -64,8 +64,8 @@ async def test_a_game_from_a_position_outlives_a_restart(tmp_path: Path) -> None
     async with running(url) as services:
         origin = add_game(services.rooms.games.store)
         player = Visitor(services)
-        rooms, account = services.rooms, player.account.id
-        game = await rooms.begin(plan_from_position, rooms.games, account, origin, 2)
+        account = player.account.id
+        game = await services.do(begin_from_position, account, origin, 2)
         await player.ask("open", game=game.id)
         await player.move()
         player.leave()

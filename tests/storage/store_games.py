@@ -24,7 +24,7 @@ def new_online_game(
     usual = {"rules": "classic", "seed": None, "start": "2 .", "player": "me", "owner": "ada"}
     game = SavedGame(**{**usual, **facts})
     info = OnlineGameInfo(game.id, game.owner, mode, day, secret)
-    assert not store.changes.write([NewOnlineGame(game, info)]), "a daily game is there already"
+    assert store.online.begin(NewOnlineGame(game, info)), "a daily game is there already"
     return game
 
 

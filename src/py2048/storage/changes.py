@@ -10,9 +10,8 @@ from sqlalchemy.engine import Connection
 
 from py2048.errors import StorageError
 from py2048.storage.database import Subject, is_sqlite
-from py2048.storage.online import insert_online_games
 from py2048.storage.schema import json_text, reviews
-from py2048.storage.values import GameChange, NewOnlineGame, utc_now
+from py2048.storage.values import GameChange, utc_now
 
 # These statements are the drivers' own: for thousands of rows a second SQLAlchemy, which looks at
 # each value, takes longer than the database.
@@ -65,15 +64,14 @@ class _SomeAreStaleError(Exception):
 class Changes(Subject):
     """Changes of games in progress, written together."""
 
-    def write(self, changes: Sequence[GameChange | NewOnlineGame]) -> set[str]:
+    def write(self, changes: Sequence[GameChange]) -> set[str]:
         """Write the changes in one transaction; when this returns they are on the disk.
 
         Args:
-            changes: At most one for each game; games that begin are among them.
+            changes: At most one for each game.
 
         Returns:
-            The games that another process has changed since, and daily games that the account
-            has begun already; nothing of theirs was written.
+            The games that another process has changed since; nothing of theirs was written.
         """
         ordered = sorted(changes, key=lambda change: change.id)
         try:
@@ -86,24 +84,19 @@ class Changes(Subject):
         return set()
 
 
-def _write(connection: Connection, ordered: Sequence[GameChange | NewOnlineGame]) -> bool:
+def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     """Write changes; if one of several is stale the transaction must be given up.
 
     Returns:
         Whether all could be written. Of a single one that is stale nothing is.
     """
-    new = [change for change in ordered if isinstance(change, NewOnlineGame)]
-    changes = [change for change in ordered if isinstance(change, GameChange)]
-    if new and not insert_online_games(connection, new):
+    if _advance(connection, changes) != len(changes):
         return False
-    if changes:
-        if _advance(connection, changes) != len(changes):
-            return False
-        _add_turns(connection, changes)
-        # An undo may take back the end of a game: what was reviewed is another game.
-        undone = [each.id for each in changes if each.revision - each.seen != len(each.turns)]
-        if undone:
-            connection.execute(sa.delete(reviews).where(reviews.c.game_id.in_(undone)))
+    _add_turns(connection, changes)
+    # An undo may take back the end of a game: what was reviewed is another game.
+    undone = [each.id for each in changes if each.revision - each.seen != len(each.turns)]
+    if undone:
+        connection.execute(sa.delete(reviews).where(reviews.c.game_id.in_(undone)))
     return True
 
 

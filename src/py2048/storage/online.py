@@ -27,6 +27,11 @@ _INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == 
 class OnlineGames(Subject):
     """What the server's games have besides their turns: a mode, a day, a secret, an account."""
 
+    def begin(self, new: NewOnlineGame) -> bool:
+        """Write a new game; return False if the account has a daily game of the same day."""
+        with self._database.write() as connection:
+            return insert_online_games(connection, [new])
+
     def discard(self, game_id: str, revision: int) -> None:
         """Throw a game on the server away, unless it was changed since."""
         with self._database.write() as connection:

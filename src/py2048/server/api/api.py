@@ -143,8 +143,7 @@ async def create_game(request: Request) -> Response:
     if mode is UNSET:
         mode = BOT if user.bot_of else CASUAL
     _check_mode(user, mode)
-    rooms = await services.ready()
-    game = await rooms.begin(rooms.games.plan_game, user.account, message.rules, mode)
+    game = await services.do(GameService.begin_game, user.account, message.rules, mode)
     response = _answer(messages.state_of(game, mine=True, autoplay=None), 201)
     response.headers["location"] = f"/api/games/{game.id}"
     remember(request, response)

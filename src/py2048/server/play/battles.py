@@ -142,10 +142,8 @@ def start(games: GameService, battle_id: str, account: str) -> str:
 def _dealt(battle: Battle, player: BattlePlayer) -> NewOnlineGame:
     owner = player.account or ""
     start = start_from(Rules.parse(battle.rules), fairness.draws_of(battle.secret))
-    saved = SavedGame(
-        rules=battle.rules, seed=None, start=str(start), owner=owner,
-        player=player.name or guest_name(owner),
-    )  # fmt: skip
+    called = player.name or guest_name(owner)
+    saved = SavedGame(rules=battle.rules, seed=None, start=str(start), owner=owner, player=called)
     info = OnlineGameInfo(saved.id, owner, BATTLE, None, battle.secret, player.name)
     return NewOnlineGame(saved, info)
 

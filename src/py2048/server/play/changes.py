@@ -18,12 +18,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from py2048.errors import StorageError
-from py2048.storage import GameChange, NewOnlineGame
+from py2048.errors import StaleGameError, StorageError
+from py2048.storage import GameChange
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -49,23 +48,8 @@ _LISTEN_S = 0.5
 _MAX_GAMES = 150
 """Games in one notice: PostgreSQL takes less than 8,000 bytes."""
 
-Change = GameChange | NewOnlineGame
-"""What happened in a game, or the game itself when it begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommitResult:
-    """Whether a change was written.
-
-    Attributes:
-        change: the change.
-        is_stale: another process was faster: nothing of it was written.
-        error: why it could not be written, None if it could.
-    """
-
-    change: Change
-    is_stale: bool = False
-    error: StorageError | None = None
+Committed = tuple[GameChange, StorageError | None]
+"""A change and why it could not be written; `StaleGameError` where another process was faster."""
 
 
 class GroupCommit:
@@ -79,10 +63,10 @@ class GroupCommit:
         done: is called in the thread after each transaction.
     """
 
-    def __init__(self, store: Store, done: Callable[[Sequence[CommitResult]], object]) -> None:
+    def __init__(self, store: Store, done: Callable[[Sequence[Committed]], object]) -> None:
         self._store = store
         self._done = done
-        self._waiting: SimpleQueue[Change | None] = SimpleQueue()  # None ends the thread
+        self._waiting: SimpleQueue[GameChange | None] = SimpleQueue()  # None ends the thread
         self._is_closing = False
         self._lock = threading.Lock()  # nothing comes after the end
         self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
@@ -93,7 +77,7 @@ class GroupCommit:
         """How many changes wait."""
         return self._waiting.qsize()
 
-    def submit(self, change: Change) -> None:
+    def submit(self, change: GameChange) -> None:
         """Write `change` soon. A game may have one change at a time in the queue."""
         with self._lock:
             if self._is_closing:
@@ -114,7 +98,7 @@ class GroupCommit:
             if len(batch) >= _MANY_CHANGES:
                 time.sleep(min(time.perf_counter() - began, _MAX_REST_S))
 
-    def _next_batch(self) -> list[Change]:
+    def _next_batch(self) -> list[GameChange]:
         """Wait for a change, and return it with those that wait too; without one at the end."""
         batch = []
         change = self._waiting.get()
@@ -127,7 +111,7 @@ class GroupCommit:
             self._waiting.put(None)  # the end comes after this batch
         return batch
 
-    def _write(self, batch: Sequence[Change]) -> list[CommitResult]:
+    def _write(self, batch: Sequence[GameChange]) -> list[Committed]:
         """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
         try:
             stale = self._store.changes.write(batch)
@@ -136,8 +120,9 @@ class GroupCommit:
             if len(batch) > 1 and not fault.kind:
                 middle = len(batch) // 2
                 return self._write(batch[:middle]) + self._write(batch[middle:])
-            return [CommitResult(change, error=fault) for change in batch]
-        return [CommitResult(change, change.id in stale) for change in batch]
+            return [(change, fault) for change in batch]
+        late = StaleGameError("another process was faster")
+        return [(change, late if change.id in stale else None) for change in batch]
 
 
 class Notices:

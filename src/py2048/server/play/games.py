@@ -145,6 +145,7 @@ class OnlineGame:
 
     Attributes:
         is_finished: as given.
+        tracked: its turns, and what of them is not written.
         clock: how long a program thinks.
         think_ms: how long a program has thought about all its moves.
         window: from when to when moves can be made, in a battle; None for ever.
@@ -158,30 +159,16 @@ class OnlineGame:
         self.is_finished = is_finished
         self.commitment = fairness.commitment_of(info.secret)
         self.window: tuple[str, str] | None = None
-        self._tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
+        self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
         self.session = Session(player=saved.player)
-        self.session.play_tracked(self._tracked, _best_score(store, saved))
+        self.session.play_tracked(self.tracked, _best_score(store, saved))
         self.clock = Clock.resumed(saved.updated)
         self.think_ms = sum(millis or 0 for millis in saved.millis[: saved.position])
 
     @property
     def version(self) -> int:
         """How many actions changed the game."""
-        return self._tracked.revision
-
-    @property
-    def length(self) -> int:
-        """How many turns it has, undone ones included."""
-        return len(self._tracked.codes)
-
-    @property
-    def is_dirty(self) -> bool:
-        """Whether something is to be written."""
-        return self._tracked.is_changed
-
-    def take_change(self) -> GameChange | None:
-        """Return what happened since the last time, to be written; None if nothing did."""
-        return self._tracked.take_change()
+        return self.tracked.revision
 
     @property
     def is_over(self) -> bool:
@@ -208,7 +195,7 @@ class OnlineGame:
     @property
     def category(self) -> str:
         """`POSITION`, or that of its session."""
-        return POSITION if self._tracked.extra.get(_FROM_POSITION) else self.session.category
+        return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.session.category
 
     @property
     def allows_help(self) -> bool:
@@ -361,7 +348,7 @@ class OnlineGame:
             Their events. `None` says that more has happened: the game must be loaded again.
         """
         actions = change.revision - change.seen
-        if self.is_dirty or change.seen != self.version or actions != len(change.turns):
+        if self.tracked.is_changed or change.seen != self.version or actions != len(change.turns):
             return None
         events: list[Event] = []
         for _ply, code, millis in change.turns:
@@ -369,11 +356,11 @@ class OnlineGame:
             self.think_ms += millis
         self.clock = Clock(time.monotonic())
         # The tiles are drawn here too; nothing that comes from elsewhere is believed.
-        return tuple(events) if self.take_change() == change else None
+        return tuple(events) if self.tracked.take_change() == change else None
 
     def leads_where(self, other: OnlineGame) -> bool:
         """Say whether another copy of the game has the same turns and facts, written or not."""
-        mine, its = self._tracked, other._tracked
+        mine, its = self.tracked, other.tracked
         return (mine.revision, mine.position, mine.facts, mine.codes) == (
             its.revision, its.position, its.facts, its.codes,
         )  # fmt: skip
@@ -414,32 +401,25 @@ class GameService:
 
     # Beginning a game
 
-    def plan_game(
-        self, account_id: str, rules: str, mode: str
-    ) -> tuple[OnlineGame, NewOnlineGame | None]:
-        """Return a new game, and what is to be written so that it begins.
-
-        That is None for a daily game of today that has begun.
+    def begin_game(self, account_id: str, rules: str, mode: str) -> OnlineGame:
+        """Begin a game; a daily one of today that has begun is returned as it is.
 
         Raises:
             ActionRejected: if the rules or the mode are not played here, or the account has too
                 many games in progress.
-            StorageError: if the store cannot be read.
+            StorageError: if the store cannot be read or written.
         """
         if mode not in MODES:
             raise malformed(f"no mode is called {mode!r}: take one of {', '.join(MODES)}")
-        day = None
-        if mode == DAILY:
-            day, wanted = datetime.now(UTC).date().isoformat(), get_rules("classic")
-            begun = self.daily(account_id)
-            if begun is not None:
-                return self.load(begun.game_id), None
-            secret = self.store.online.day_secret(day, fairness.new_secret(fairness.DAILY))
-        else:
-            wanted, secret = checked_rules(rules), fairness.new_secret()
-        return self.plan(account_id, wanted, mode, secret, day=day)
+        if mode != DAILY:
+            return self.begin(account_id, checked_rules(rules), mode, fairness.new_secret())
+        if begun := self.daily(account_id):
+            return self.load(begun.game_id)
+        day = datetime.now(UTC).date().isoformat()
+        secret = self.store.online.day_secret(day, fairness.new_secret(fairness.DAILY))
+        return self.begin(account_id, get_rules("classic"), mode, secret, day=day)
 
-    def plan(
+    def begin(
         self,
         account_id: str,
         rules: Rules,
@@ -448,13 +428,11 @@ class GameService:
         *,
         day: str | None = None,
         position: Board | None = None,
-    ) -> tuple[OnlineGame, NewOnlineGame]:
-        """Return a new game with a secret, and what is to be written so that it begins.
-
-        It is that of a day, or one from a position, if these are given.
+    ) -> OnlineGame:
+        """Begin a game with a secret: that of a day, or one from a position, if these are given.
 
         Raises:
-            ActionRejected, StorageError: as `plan_game`.
+            ActionRejected, StorageError: as `begin_game`.
         """
         start = position or dealt(rules, secret)
         with self.store.snapshot():
@@ -469,7 +447,11 @@ class GameService:
             info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name)
             game = OnlineGame(self.store, saved, info)
         self._make_room(in_progress)
-        return game, NewOnlineGame(saved, info)
+        if not self.store.online.begin(
+            NewOnlineGame(saved, info)
+        ):  # the account has begun the game of this day meanwhile
+            return self.begin_game(account_id, "", DAILY)
+        return game
 
     def daily(self, account_id: str) -> OnlineGameInfo | None:
         """Return the account's game of today's challenge, None if it has not begun."""

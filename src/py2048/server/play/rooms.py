@@ -23,15 +23,14 @@ from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from starlette.websockets import WebSocketDisconnect
 
-from py2048.errors import Py2048Error, StorageError
+from py2048.errors import Py2048Error, StaleGameError, StorageError
 from py2048.language import _, language, use_language
 from py2048.server import schema
 from py2048.server.play import messages
-from py2048.server.play.changes import CommitResult, GroupCommit, Notices
+from py2048.server.play.changes import Committed, GroupCommit, Notices
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.session import Event, IllegalMove
-from py2048.storage import GameChange, NewOnlineGame
 from py2048.storage.values import OpenGame, utc_text
 
 if TYPE_CHECKING:
@@ -256,7 +255,7 @@ class Room:
                 data[code] = schema.encode(told())
         frame = _Frame(self._frames, data, client, time.perf_counter())
         self._frames += 1
-        is_new = self.state is RoomState.OPEN and self.game.is_dirty
+        is_new = self.state is RoomState.OPEN and self.game.tracked.is_changed
         if is_new or self.state is RoomState.WRITING:
             self._waiting.append(frame)
             self._write()
@@ -271,9 +270,8 @@ class Room:
         if events:
             self._let_hear(client)
             told = partial(messages.events_of, self.game, events, self.autoplayer)
-            is_news = self.game.is_dirty or not all(
-                isinstance(each, IllegalMove) for each in events
-            )
+            is_idle = all(isinstance(each, IllegalMove) for each in events)
+            is_news = self.game.tracked.is_changed or not is_idle
             self.send(told, None if is_news else client)
         elif client is not None:
             self.send_state(client)
@@ -302,17 +300,17 @@ class Room:
 
     def _write(self) -> None:
         """Have what happened written, unless something is being written or read."""
-        if self.state is RoomState.OPEN and (change := self.game.take_change()):
+        if self.state is RoomState.OPEN and (change := self.game.tracked.take_change()):
             self._writing, self._waiting = self._waiting, []
             self._become(RoomState.WRITING)
             self._rooms.group_commit.submit(change)
 
-    def on_commit(self, result: CommitResult) -> None:
+    def on_commit(self, error: StorageError | None) -> None:
         """Continue after a change was written, or could not be."""
         if self.state is not RoomState.WRITING:
             return  # the game is read again, whatever was written
-        if result.error is not None or result.is_stale:
-            self.reload(result.error)
+        if error is not None:
+            self.reload(None if isinstance(error, StaleGameError) else error)
             return
         now = time.perf_counter()
         for frame in self._writing:
@@ -472,7 +470,6 @@ class Rooms:
         self.notices = notices
         self.clients: set[Client] = set()
         self._opening: dict[str, asyncio.Task[Room]] = {}
-        self._beginning: dict[str, asyncio.Future[CommitResult]] = {}
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-games")
         # Games are replayed one at a time, so that those who play feel little of it.
@@ -501,35 +498,12 @@ class Rooms:
         """Begin a new game and enter its room.
 
         Raises:
-            ActionRejected, StorageError: see `GameService.plan_game`.
+            ActionRejected, StorageError: see `GameService.begin_game`.
         """
-        game = await self.begin(self.games.plan_game, client.account, rules, mode)
+        game = await self.in_thread(self.games.begin_game, client.account, rules, mode)
         room = self.open.setdefault(game.id, Room(self, game))
         self.enter(client, room)
         return room
-
-    async def begin(
-        self,
-        plan: Callable[_P, tuple[OnlineGame, NewOnlineGame | None]],
-        *args: _P.args,
-        **kwargs: _P.kwargs,
-    ) -> OnlineGame:
-        """Return a game that `plan` plans in a thread, when it is written with others' moves.
-
-        Raises:
-            ActionRejected, StorageError: as `plan`.
-        """
-        game, new = await self.in_thread(plan, *args, **kwargs)
-        if new is None:
-            return game
-        self.group_commit.submit(new)
-        self._beginning[new.id] = self._loop.create_future()  # done in a later turn of the loop
-        result = await self._beginning[new.id]
-        if result.error is not None:
-            raise result.error
-        if result.is_stale:  # the account began its daily game meanwhile
-            return await self.begin(plan, *args, **kwargs)
-        return game
 
     async def find(self, game_id: str) -> Room:
         """Return the room of a game, loading it if it is not open.
@@ -616,23 +590,17 @@ class Rooms:
 
     # Writing
 
-    def _on_commit(self, results: Sequence[CommitResult]) -> None:
+    def _on_commit(self, results: Sequence[Committed]) -> None:
         self.metrics.commits.inc()
         moves = 0
-        for result in results:
-            change = result.change
-            if isinstance(change, GameChange):
-                if not (result.error or result.is_stale):
-                    moves += len(change.turns)
-                    self._note_live(change.id)
-                    if self.notices is not None:
-                        self.notices.tell(change.id, change.revision)
-                if room := self.open.get(change.id):
-                    room.on_commit(result)
-                continue
-            beginning = self._beginning.pop(change.id)
-            if not beginning.done():  # the client that asked for the game may be gone
-                beginning.set_result(result)
+        for change, error in results:
+            if error is None:
+                moves += len(change.turns)
+                self._note_live(change.id)
+                if self.notices is not None:
+                    self.notices.tell(change.id, change.revision)
+            if room := self.open.get(change.id):
+                room.on_commit(error)
         self.metrics.moves.inc(moves)
 
     def on_settled(self, room: Room) -> None:
@@ -739,7 +707,7 @@ class Rooms:
             return  # it cannot be read, or is gone
         game = room.game
         since = self.games.store.games.change_since
-        change = await self.in_thread(since, game.id, game.version, game.length)
+        change = await self.in_thread(since, game.id, game.version, len(game.tracked.codes))
         if self.open.get(game.id) is not room or room.game is not game or not room.is_settled:
             return
         if change is not None and change.revision <= game.version:

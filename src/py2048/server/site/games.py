@@ -42,7 +42,7 @@ from py2048.server.site.reviews import (
     request_review,
     review_answer,
 )
-from py2048.storage import NewOnlineGame, OnlineGameInfo
+from py2048.storage import OnlineGameInfo
 from py2048.ui.shared import board_image
 from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.result import NONE, result_of
@@ -231,15 +231,12 @@ async def play_on(request: Request, user: User) -> Response:
         raise ActionRejected("position", _("choose a move of the game: give its number as turn"))
     origin = await visible_game(request, user)
     services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
-    rooms = services.rooms
-    game = await rooms.begin(plan_from_position, rooms.games, user.account, origin, int(turn))
+    game = await services.do(begin_from_position, user.account, origin, int(turn))
     return RedirectResponse(f"/?game={game.id}", 303)
 
 
-def plan_from_position(
-    games: GameService, account_id: str, game_id: str, turn: int
-) -> tuple[OnlineGame, NewOnlineGame]:
-    """Return a casual game from the position of a finished game, and what is to be written.
+def begin_from_position(games: GameService, account_id: str, game_id: str, turn: int) -> OnlineGame:
+    """Begin a casual game from the position of a finished game.
 
     Its tiles come from a secret of its own, its score begins at 0, and it counts on no board.
 
@@ -252,8 +249,8 @@ def plan_from_position(
     Raises:
         ActionRejected: if there is no such finished game (``unknown_game``) or position
             (``position``), no move is possible there (``over``), or the game is sealed: those who
-            watch the new game would see its tiles. Also as `GameService.plan_game`.
-        StorageError: if the store cannot be read.
+            watch the new game would see its tiles. Also as `GameService.begin_game`.
+        StorageError: if the store cannot be read or written.
     """
     info = games.store.online.info(game_id)
     if info is not None and fairness.is_sealed(info):
@@ -268,9 +265,8 @@ def plan_from_position(
         raise ActionRejected("position", text.format(n=turn, last=last))
     if Game(played.rules, board=boards[turn]).is_over:
         raise ActionRejected("over", _("no move is possible there: choose an earlier position"))
-    return games.plan(
-        account_id, played.rules, CASUAL, fairness.new_secret(), position=boards[turn]
-    )
+    secret = fairness.new_secret()
+    return games.begin(account_id, played.rules, CASUAL, secret, position=boards[turn])
 
 
 async def share(request: Request, user: User) -> Response:
