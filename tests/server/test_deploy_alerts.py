@@ -92,7 +92,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
             limited.replaying.slots.max_each, limited.replaying.slots.max_in_all,
         ),
         "wrong passwords and recovery codes": (
-            limited.logins.free, limited.logins.first_s, limited.logins.max_s / minutes,
+            rate.logins.burst, 1 / rate.logins.rate,
         ),
         "forms with a password": (
             rate.passwords.burst, queue.max_each, queue.max_in_all,

@@ -320,7 +320,7 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
         for visitor in (one, two, late):
             visitor.leave()
-        while found.services.battles.is_attended or found.services.rooms.open:
+        while found.services.rooms.open:
             await asyncio.sleep(0.01)
 
 

@@ -30,8 +30,9 @@ from py2048.cli import main
 from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
-from py2048.server.api.bots import LINGER_S, BotService
+from py2048.server.api.bots import BotService
 from py2048.server.play.games import Clock, GameService, replayed
+from py2048.server.play.rooms import LINGER_S
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import Settings
 from py2048.server.site.auth import KnownTokens, User

@@ -377,12 +377,12 @@ def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
 
 @pytest.mark.postgres
 def test_processes_hear_each_other(postgresql_url: str) -> None:
-    """A listener hears what is sent from then on, in its order; a message too long is lost."""
+    """A listener hears what is sent from then on, in its order."""
     with open_store(postgresql_url) as writer, open_store(postgresql_url) as listener:
         writer.notices.send(["unheard"])
         listening = listener.notices.listen(0.05)
         assert next(listening) is None
-        writer.notices.send(["first", "too long" * 1000, "'second'"])
+        writer.notices.send(["first", "'second'"])
         assert [next(filter(None, listening)) for _ in range(2)] == ["first", "'second'"]
 
 

@@ -21,7 +21,7 @@ from py2048.errors import GameOverError, Py2048Error, StorageError
 from py2048.language import _
 from py2048.server import schema
 from py2048.server.api import api
-from py2048.server.http.middleware import SecurityMiddleware
+from py2048.server.http.middleware import SecurityMiddleware, refusal
 from py2048.server.http.monitoring import shown_path
 from py2048.server.play.messages import trouble_of
 from py2048.server.services import Services
@@ -93,13 +93,10 @@ async def _explain(request: Request, error: Exception) -> Response:
             status, message = 500, _("Something went wrong here. It is written down.")
     if is_api:
         rejected = error if isinstance(error, schema.ActionRejected) else None
-        answer, headers = schema.error_answer(
-            message, *((rejected.reason, rejected.wait) if rejected else ())
-        )
-        headers |= getattr(error, "headers", None) or {}
-        return Response(answer, status, headers, "application/json")
+        why = (rejected.reason, rejected.wait) if rejected else ("", 0.0)
+        return refusal(status, message, *why, **(getattr(error, "headers", None) or {}))
     user = await user_of(request, wait=False)
-    sentence = f"{message[:1].upper()}{message[1:].removesuffix('.')}."
+    sentence = pages.sentence(message)
     response = pages.render(request, user, "error.html", status, message=sentence)
     remember(request, response)
     return response

@@ -19,17 +19,12 @@ from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
 from py2048.server.app import make_app
-from py2048.server.http.connections import (
-    HEAD_TIMEOUT_S,
-    MAX_HEAD,
-    Connections,
-    HttpConnection,
-)
+from py2048.server.http.connections import HEAD_TIMEOUT_S, MAX_HEAD, Connections, HttpConnection
 from py2048.server.http.limits import Buckets
 from py2048.server.http.monitoring import WORKERS_FOLDER, log_config
 from py2048.server.schema import MAX_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
-from py2048.storage import load_store, names_store
+from py2048.storage import load_store
 
 _BACKLOG = 2048
 _SHUTDOWN_S = 20  # for open requests
@@ -50,9 +45,7 @@ def run(settings: Settings, log_level: str = "info") -> None:
         ServerError: if the address cannot be listened on, or workers cannot share the store.
         StorageError: if what is named is not a database; one that is away is waited for.
     """
-    is_named = names_store(settings.database)  # one's own is right, and loading it takes a while
-    is_shared = is_named and load_store(settings.database)
-    if settings.workers > 1 and not is_shared:
+    if not load_store(settings.database) and settings.workers > 1:
         raise ServerError("SQLite is for one process: give --database a PostgreSQL, or --workers 1")
     listener = _listen(settings)
     config = _config(settings, log_level)

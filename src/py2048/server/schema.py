@@ -8,7 +8,6 @@ the messages mean.
 from __future__ import annotations
 
 import functools
-import math
 import operator
 import re
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -116,10 +115,7 @@ PERIODS = ("day", "week", "season", "ever")
 _PERIOD = r"^(day|week|season|ever|[0-9]{4}-Q[1-4])$"
 PeriodName = Annotated[
     str,
-    Meta(
-        pattern=_PERIOD,
-        description=f"one of {', '.join(PERIODS)}, or a season such as 2026-Q4",
-    ),
+    Meta(pattern=_PERIOD, description=f"one of {', '.join(PERIODS)}, or a season such as 2026-Q4"),
 ]
 BOARDS: tuple[str, ...] = get_args(LeaderboardName)
 """The boards of scores, each for itself."""
@@ -869,19 +865,6 @@ class ErrorAnswer(Answer):
     error: str
     reason: str | UnsetType = UNSET
     retry_ms: int | UnsetType = UNSET
-
-
-def error_answer(message: str, reason: str = "", wait: float = 0.0) -> tuple[bytes, dict[str, str]]:
-    """Return what a program is told of an error, and the headers that go with it.
-
-    Args:
-        message: one line.
-        reason: one word, empty where there is none.
-        wait: seconds after which to try again, 0.0 if that would not help.
-    """
-    retry = math.ceil(wait * 1000) if wait else UNSET
-    headers = {"retry-after": str(math.ceil(wait))} if wait else {}
-    return encode(ErrorAnswer(message, reason or UNSET, retry)), headers
 
 
 _encoder = msgspec.json.Encoder()

@@ -80,21 +80,18 @@ class Services:
         self._rooms: Rooms | None = None
         self._checking: asyncio.Future[None] | None = None
         self._checked = 0.0
-        gauge = self.metrics.gauge
-        gauge("py2048_sockets", "Connected players", lambda: self.limits.sockets.taken)
+        gauge, sockets = self.metrics.gauge, self.limits.sockets
+        gauge("py2048_sockets", "Connected players", lambda: sockets.taken)
         gauge("py2048_sockets_limit", "Most connected players", lambda: settings.sockets)
         gauge("py2048_tables", "Open games", lambda: len(self._rooms.open) if self._rooms else 0)
-        gauge(
-            "py2048_writer_backlog",
-            "Changes that wait to be written",
-            lambda: self._rooms.group_commit.backlog if self._rooms else 0,
-        )
+
+        def backlog() -> int:
+            return self._rooms.group_commit.backlog if self._rooms else 0
+
+        gauge("py2048_writer_backlog", "Changes that wait to be written", backlog)
         gauge("py2048_review_backlog", "Reviews to be computed", lambda: self.reviews.backlog)
-        gauge(
-            "py2048_bus_up",
-            "1 while other processes can be heard, or there are none",
-            lambda: 0 if self.is_deaf else 1,
-        )
+        heard = "1 while other processes can be heard, or there are none"
+        gauge("py2048_bus_up", heard, lambda: not self.is_deaf)
 
     @property
     def rooms(self) -> Rooms:

@@ -206,9 +206,7 @@ class ClientConnection(Client):
                 self._reply(schema.PongMessage())
 
     async def _play(
-        self,
-        message: schema.MoveRequest | schema.UndoRequest | schema.RedoRequest,
-        arrived: float,
+        self, message: schema.MoveRequest | schema.UndoRequest | schema.RedoRequest, arrived: float
     ) -> None:
         room = await self._my_room()
         room.end_autoplay()
@@ -216,7 +214,7 @@ class ClientConnection(Client):
         match message:
             case schema.MoveRequest():
                 if self._owner.bot_of:
-                    self._services.bots.sit(self._rooms, room)
+                    self._services.bots.keep(self._rooms, room)
                 events = game.move(number, Direction.parse(message.direction), arrived)
             case schema.UndoRequest():
                 events = game.undo(number)

@@ -42,7 +42,6 @@ __all__ = [
     "Store",
     "data_folder",
     "load_store",
-    "names_store",
     "open_store",
 ]
 
@@ -85,23 +84,21 @@ def load_store(url: str | PathLike[str] | None = None) -> bool:
         url: As for `open_store`.
 
     Returns:
-        Whether several processes of a server can share the store: one on PostgreSQL.
+        Whether several processes of a server can share the store: one on PostgreSQL. One's own
+        cannot, and loading it takes a while: it is left.
 
     Raises:
         StorageError: This is not a URL of a database that py2048 can use.
         MissingExtraError: PostgreSQL is asked for and psycopg is not installed.
     """
+    if (location := _location(url)) == data_folder() / FILE_NAME:
+        return False
     import py2048.storage.store  # noqa: F401 - loads all that it needs
     from py2048.storage.database import is_sqlite, make_engine
 
-    engine, _ = make_engine(_location(url))
+    engine, _ = make_engine(location)
     engine.dispose()
     return not is_sqlite(engine)
-
-
-def names_store(url: str | PathLike[str] | None) -> bool:
-    """Return whether `open_store` opens another store than the one in the data folder."""
-    return _location(url) != data_folder() / FILE_NAME
 
 
 def _location(url: str | PathLike[str] | None) -> str | PathLike[str]:

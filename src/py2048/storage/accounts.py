@@ -22,14 +22,7 @@ from py2048.storage.schema import (
     sessions,
     turns,
 )
-from py2048.storage.values import (
-    Account,
-    AccountError,
-    LoginSession,
-    looks_of,
-    name_key,
-    utc_now,
-)
+from py2048.storage.values import Account, AccountError, LoginSession, looks_of, name_key, utc_now
 
 _ACCOUNT = sa.select(
     *(column for column in accounts.c if column.name != "name_key"), names.c.bot_of

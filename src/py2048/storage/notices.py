@@ -11,8 +11,6 @@ import sqlalchemy as sa
 from py2048.storage.database import Subject, explained, is_sqlite
 
 CHANNEL = "py2048_games"
-_MAX_BYTES = 7999
-"""The bytes of a message that PostgreSQL takes."""
 
 # A notice need not outlive a power cut, so its writer does not wait for the disk.
 _HASTEN = sa.text("SET LOCAL synchronous_commit = off")
@@ -31,15 +29,14 @@ class Notices(Subject):
         return not is_sqlite(self._database.engine)
 
     def send(self, messages: Sequence[str]) -> None:
-        """Send messages in one transaction; one of 8,000 bytes is lost.
+        """Send messages of less than 8,000 bytes in one transaction.
 
         Raises:
             StorageError: The database cannot be reached.
         """
-        short = [message for message in messages if len(message.encode()) <= _MAX_BYTES]
         with self._database.write() as connection:
             connection.execute(_HASTEN)
-            connection.execute(_NOTIFY, {"channel": CHANNEL, "messages": json.dumps(short)})
+            connection.execute(_NOTIFY, {"channel": CHANNEL, "messages": json.dumps(messages)})
 
     def listen(self, timeout_s: float) -> Iterator[str | None]:
         """Yield each message until the store is closed.

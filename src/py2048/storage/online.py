@@ -10,13 +10,7 @@ from sqlalchemy.engine import Connection
 from py2048.storage.database import Subject, insert_new
 from py2048.storage.games import row_of
 from py2048.storage.schema import OWNED, accounts, days, games, records, rounds
-from py2048.storage.values import (
-    DailyResult,
-    NewOnlineGame,
-    OnlineGameInfo,
-    OpenGame,
-    utc_now,
-)
+from py2048.storage.values import DailyResult, NewOnlineGame, OnlineGameInfo, OpenGame, utc_now
 
 MIN_TURNS = 10
 """Fewer turns make no game of a guest that is worth keeping for long."""

@@ -91,9 +91,7 @@ class Mistakes(Subject):
 def _is(owner: str, mistake: SavedMistake) -> sa.ColumnElement[bool]:
     columns = mistakes.c
     return sa.and_(
-        columns.owner == owner,
-        columns.rules == mistake.rules,
-        columns.position == mistake.position,
+        columns.owner == owner, columns.rules == mistake.rules, columns.position == mistake.position
     )
 
 

@@ -137,9 +137,7 @@ class Records(Subject):
         query = (
             sa.select(records.c.finished, records.c.score, records.c.max_tile)
             .where(
-                records.c.owner == owner,
-                records.c.rules == rules,
-                records.c.category != "computer",
+                records.c.owner == owner, records.c.rules == rules, records.c.category != "computer"
             )
             .order_by(records.c.finished.desc(), records.c.id)
             .limit(5000)

@@ -231,7 +231,7 @@ async def move(request: Request) -> Response:
         direction = Direction.parse(message.direction)
         room.end_autoplay()
         if user.bot_of:
-            services.bots.sit(rooms, room)
+            services.bots.keep(rooms, room)
         events = room.game.move(message.number, direction, arrived)
         room.broadcast(events, client)
         frame = await client.next() or b""

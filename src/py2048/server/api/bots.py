@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from py2048.server.http.connections import END
 from py2048.server.http.limits import Buckets
 from py2048.server.http.middleware import address_of
-from py2048.server.play.rooms import Client, Room, Rooms
+from py2048.server.play.rooms import LINGER_S, Client, Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
@@ -24,60 +23,17 @@ NDJSON = "application/x-ndjson"
 MAX_GAMES = 32
 """The games that a program plays at the same time."""
 
-LINGER_S = 60.0
-"""How long a game stays open after the last move: loading it again replays it."""
-
 _MAX_WAIT_S = 2.0
 """How long a move that comes too soon is held back; beyond that it is refused."""
 
 _SILENCE_S = 10.0
 """After this an empty line shows that a stream is alive."""
 
-_MAX_SEATS = 2000
-
-
-class Seat(Client):
-    """The place of a program at its game: keeps the room open and starts the clock.
-
-    Args:
-        rooms: where the room is.
-        room: the room.
-    """
-
-    def __init__(self, rooms: Rooms, room: Room) -> None:
-        super().__init__(room.game.info.owner)
-        self._rooms = rooms
-        self.used = time.monotonic()
-        rooms.enter(self, room)
-        self.hears_from = 0  # every position, though none is meant for it
-
-    @property
-    def is_free(self) -> bool:
-        """Whether the program has left."""
-        return self.room is None
-
-    def send(self, _frame: bytes) -> None:
-        """Start the clock: a position is on its way to the program."""
-        if self.room is not None:
-            self.room.game.clock.since = time.monotonic()
-            if self.room.game.is_over:
-                asyncio.get_running_loop().call_soon(self.leave)
-
-    def leave(self) -> None:
-        """Let the room go."""
-        self._rooms.leave(self)
-
-    def watch(self) -> None:
-        """Leave when nothing was done for a while."""
-        left = self.used + LINGER_S - time.monotonic()
-        if left <= 0:
-            self.leave()
-        elif not self.is_free:
-            asyncio.get_running_loop().call_later(left, self.watch)
+_MAX_ROOMS = 2000
 
 
 class BotService:
-    """What programs share on a server: their pace, and the seats at their games.
+    """What programs share on a server: their pace, and the rooms that are kept open for them.
 
     Args:
         settings: how the server is run.
@@ -87,7 +43,6 @@ class BotService:
         # The moves of a second may come at once.
         self._pace = Buckets(settings.bot_moves_rate, settings.bot_moves_rate)
         self._pace_of_all = Buckets(settings.bots_rate, settings.bots_rate)
-        self._seats: dict[str, Seat] = {}
 
     async def wait_turn(self, account: str) -> None:
         """Hold a program back that moves too fast; the time does not count as thinking.
@@ -104,25 +59,19 @@ class BotService:
         if wait:
             await asyncio.sleep(wait)
 
-    def sit(self, rooms: Rooms, room: Room) -> None:
+    def keep(self, rooms: Rooms, room: Room) -> None:
         """Keep the room of a program's game open while it plays.
 
         Raises:
             ActionRejected: reason ``busy``, if too many programs play, or this one too many games.
         """
-        seat = self._seats.get(room.game.id)
-        if seat is None or seat.room is not room:
-            self._seats = {game: each for game, each in self._seats.items() if not each.is_free}
-            if len(self._seats) >= _MAX_SEATS:
-                raise ActionRejected("busy", "too many programs play just now", LINGER_S)
-            owner = room.game.info.owner
-            if sum(each.account == owner for each in self._seats.values()) >= MAX_GAMES:
-                raise ActionRejected(
-                    "busy", f"a program plays at most {MAX_GAMES} games at the same time", LINGER_S
-                )
-            seat = self._seats[room.game.id] = Seat(rooms, room)
-            seat.watch()
-        seat.used = time.monotonic()
+        kept = [] if room.is_kept else [each for each in rooms.open.values() if each.is_kept]
+        if len(kept) >= _MAX_ROOMS:
+            raise ActionRejected("busy", "too many programs play just now", LINGER_S)
+        if sum(each.game.info.owner == room.game.info.owner for each in kept) >= MAX_GAMES:
+            most = f"a program plays at most {MAX_GAMES} games at the same time"
+            raise ActionRejected("busy", most, LINGER_S)
+        room.keep()
 
 
 async def check_pace(services: Services, account: str, *, is_program: bool) -> None:

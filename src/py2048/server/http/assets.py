@@ -42,24 +42,23 @@ class Assets:
 
     Args:
         made: the contents of files that are not in the folder, by their names.
-        later: those that are made when they are first asked for, each of another file.
+        sources: those of which others are made when they are first asked for.
+        make: makes the contents of one.
     """
 
     def __init__(
-        self,
-        made: Mapping[str, bytes],
-        later: Mapping[str, tuple[Path, Callable[[Path], bytes]]],
+        self, made: Mapping[str, bytes], sources: Mapping[str, Path], make: Callable[[Path], bytes]
     ) -> None:
-        self._files = {
+        self._files: dict[str, bytes | Path] = {
             path.relative_to(STATIC).as_posix(): _content(path)
             for path in sorted(STATIC.rglob("*"))
             if path.suffix in _TYPES
         }
-        self._files |= made
-        self._later = later
+        self._files |= {**made, **sources}
+        self._make = make
         digest = hashlib.sha256()
-        sources = {name: source.read_bytes() for name, (source, _make) in later.items()}
-        for name, content in (self._files | sources).items():
+        for name, file in self._files.items():
+            content = file.read_bytes() if isinstance(file, Path) else file
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
         self.version = digest.hexdigest()[:_DIGITS]
 
@@ -69,8 +68,7 @@ class Assets:
         Raises:
             KeyError: if there is none of that name.
         """
-        if name not in self._later:
-            self._files[name]
+        self._files[name]
         return f"/static/{self.version}/{name}"
 
     def content(self, name: str) -> bytes:
@@ -79,17 +77,17 @@ class Assets:
         Raises:
             KeyError: if there is none of that name.
         """
-        if name not in self._files:
-            source, make = self._later[name]
-            self._files[name] = make(source)
-        return self._files[name]
+        found = self._files[name]
+        if isinstance(found, Path):
+            self._files[name] = found = self._make(found)
+        return found
 
     async def file(self, request: Request) -> Response:
         """A file; under another version's address it is given too, but not to be kept."""
         path = request.path_params["path"]
         version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest
-        if name not in {*self._files, *self._later}:
+        if name not in self._files:
             raise HTTPException(404, _("There is no such file."))
         headers = {
             "cache-control": LASTING if version == self.version else "no-cache",
@@ -98,12 +96,9 @@ class Assets:
         }
         if name == WORKER:
             headers["service-worker-allowed"] = "/"
-        content = self._files.get(name) or await asyncio.to_thread(self.content, name)
+        content = await asyncio.to_thread(self.content, name)
         if "gzip" in request.headers.get("accept-encoding", ""):
-            if name in self._later:
-                content = await asyncio.to_thread(compressed, content)
-            else:
-                content = compressed(content)
+            content = await asyncio.to_thread(compressed, content)
             headers["content-encoding"] = "gzip"
         return Response(content, headers=headers)
 

@@ -36,7 +36,7 @@ class Buckets:
     burst: float
     advice: str = ""
     clock: Callable[[], float] = time.monotonic
-    _levels: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
+    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict, init=False)
 
     def __post_init__(self) -> None:
         self.burst = max(1.0, self.burst)
@@ -53,71 +53,17 @@ class Buckets:
         return wait
 
     def owe(self, key: str, tokens: float) -> None:
-        """Take tokens, even such as are not there yet: the next one waits for them."""
+        """Take tokens, even such as are not there yet: the next waits for them. Or give some."""
         now = self.clock()
         self._levels[key] = (self._level(key) - tokens, now)
-        if len(self._levels) > _MAX_BUCKETS:
-            self.forget_full(now)
+        self._levels.move_to_end(key)
+        if len(self._levels) > _MAX_BUCKETS:  # under attack from very many addresses
+            self._levels.popitem(last=False)
 
     def _level(self, key: str) -> float:
         now = self.clock()
         level, since = self._levels.get(key, (self.burst, now))
         return min(self.burst, level + (now - since) * self.rate)
-
-    def __len__(self) -> int:
-        """Return how many buckets are remembered."""
-        return len(self._levels)
-
-    def forget_full(self, now: float) -> None:
-        """Drop the buckets that are full again at a time: they are as good as new."""
-        kept = {
-            key: (level, since)
-            for key, (level, since) in self._levels.items()
-            if level + (now - since) * self.rate < self.burst
-        }
-        # Under attack from very many addresses memory comes first.
-        self._levels = kept if len(kept) <= _MAX_BUCKETS else {}
-
-
-@dataclass
-class Backoff:
-    """Delays that double with each failure in a row, for each key.
-
-    Args:
-        free: how many failures cost nothing; the next has to wait.
-        first_s: the first delay.
-        max_s: the longest delay.
-        clock: tells the seconds.
-    """
-
-    free: int = 5
-    first_s: float = 10.0
-    max_s: float = 900.0
-    clock: Callable[[], float] = time.monotonic
-    _failures: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict, init=False)
-
-    def attempt(self, key: str) -> float:
-        """Count an attempt as failed until it is forgiven; return 0.0, or the seconds to wait.
-
-        An attempt that has to wait is not counted.
-        """
-        now = self.clock()
-        failures, until = self._failures.get(key, (0, 0.0))
-        if now < until:
-            return until - now
-        if now > until + self.max_s:  # long ago
-            failures = 0
-        beyond = failures + 1 - self.free
-        delay = 0.0 if beyond < 0 else min(self.first_s * 2.0**beyond, self.max_s)
-        self._failures[key] = (failures + 1, now + delay)
-        self._failures.move_to_end(key)
-        if len(self._failures) > _MAX_BUCKETS:
-            self._failures.popitem(last=False)
-        return 0.0
-
-    def forgive(self, key: str) -> None:
-        """Forget the failures: the last attempt was none."""
-        self._failures.pop(key, None)
 
 
 @dataclass
@@ -203,6 +149,7 @@ class RateLimits:
             "requests": Buckets(requests, requests * 5),
             "files": Buckets(requests * 20, requests * 200),
             "passwords": Buckets(1.0, 60),  # a class signs in together
+            "logins": Buckets(1 / 60, 5),  # wrong ones
             "new_games": Buckets(0.5, 20, N_("too many new games: wait a moment")),
             "new_games_from": Buckets(
                 20.0, crowd, N_("too many new games from here: wait a moment")
@@ -225,7 +172,6 @@ class RateLimits:
             "verifications": Buckets(0.5, 20, N_("too many records to verify: wait a moment")),
             "replays": Buckets(4.0, 120, N_("too many turns: wait a moment")),
         }
-        self.logins = Backoff()
         self.hashing, self.known_hashing = Queue(2, 40, 160), Queue(1, 20, 40)  # passwords
         # One at a time each, and not where games are opened: players feel little of either.
         self.verifying, self.replaying = Queue(1, 4, 8), Queue(1, 20, 60)

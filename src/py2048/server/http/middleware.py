@@ -6,11 +6,13 @@ import asyncio
 import functools
 import ipaddress
 import logging
+import math
 import re
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
 from starlette.datastructures import Headers
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
@@ -19,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from py2048.language import _, first_known, language_of_header, use_language
 from py2048.server.http.assets import WORKER
 from py2048.server.http.monitoring import begin_request, shown_path
-from py2048.server.schema import error_answer
+from py2048.server.schema import ErrorAnswer, encode
 
 if TYPE_CHECKING:
     from py2048.server.services import Services
@@ -128,7 +130,7 @@ class SecurityMiddleware:
             app = self._checked(scope, is_bot_move=is_bot_move)
             await app(scope, _bounded(receive, max_body(path)), answer)
         finally:
-            self._services.metrics.count_response(status)
+            self._services.metrics.responses.labels(f"{status // 100}xx").inc()
             facts = {"method": scope["method"], "path": shown_path(path), "status": status}
             facts["ms"] = round((time.perf_counter() - began) * 1000, 1)
             level = logging.DEBUG if is_bot_move else logging.INFO
@@ -141,12 +143,12 @@ class SecurityMiddleware:
             limit = "files" if path.startswith(_CHEAP) else "requests"
             if wait := self._services.limits.take(limit, address_of(scope)):
                 self._services.metrics.limited.inc()
-                return _refusal(429, _("too many requests: wait a moment"), wait, "rate")
+                return refusal(429, _("too many requests: wait a moment"), "rate", wait)
         if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
-            return _refusal(403, fault)
+            return refusal(403, fault)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > max_body(path):
-            return _refusal(413, f"the body is too large: at most {max_body(path)} bytes")
+            return refusal(413, f"the body is too large: at most {max_body(path)} bytes")
         return self._app if path.startswith(_PRIVATE) else self._compressed
 
     def _is_bot_move(self, scope: Scope) -> bool:
@@ -231,6 +233,19 @@ def _language_of(headers: Headers) -> str:
     )
 
 
-def _refusal(status: int, message: str, wait: float = 0.0, reason: str = "") -> Response:
-    answer, headers = error_answer(message, reason, wait)
-    return Response(answer, status, headers, "application/json")
+def refusal(
+    status: int, message: str, reason: str = "", wait: float = 0.0, **headers: str
+) -> Response:
+    """Return what a program is told of an error.
+
+    Args:
+        status: the HTTP status.
+        message: one line.
+        reason: one word, empty where there is none.
+        wait: seconds after which to try again, 0.0 if that would not help.
+        headers: further headers.
+    """
+    if wait:
+        headers["retry-after"] = str(math.ceil(wait))
+    answer = ErrorAnswer(message, reason or UNSET, math.ceil(wait * 1000) if wait else UNSET)
+    return Response(encode(answer), status, headers, "application/json")

@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import re
-import resource
 import secrets
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -132,7 +131,7 @@ class Metrics:
         )
         self.reviews = counter("reviews", "Reviews of finished games")
         self.failed_reviews = counter("failed_reviews", "Reviews that could not be computed")
-        self._responses = Counter(
+        self.responses = Counter(
             "py2048_http_responses", "HTTP responses by class", ["status"], registry=registry
         )
         self.move_seconds = Histogram(
@@ -142,7 +141,6 @@ class Metrics:
             registry=registry,
         )
         self.gauge("py2048_processes", "Processes that serve together", lambda: 1)
-        self.gauge("process_max_resident_memory_bytes", "Most memory in use", _most_memory)
         # As gauges: the library's own collector cannot tell of several processes.
         self._process = ProcessCollector(registry=None)
         self._of_process = {
@@ -161,10 +159,6 @@ class Metrics:
         }  # fmt: skip
         mode = modes.get(name, "livesum")
         return Gauge(name, meaning, registry=self._registry, multiprocess_mode=mode)
-
-    def count_response(self, status: int) -> None:
-        """Count an HTTP response."""
-        self._responses.labels(f"{status // 100}xx").inc()
 
     def text(self) -> bytes:
         """Return everything as Prometheus reads it, of all workers."""
@@ -192,7 +186,3 @@ class Metrics:
         for metric in self._process.collect():
             for sample in metric.samples:
                 self._of_process[sample.name].set(sample.value)
-
-
-def _most_memory() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -325,11 +325,6 @@ class BattleHub:
         self._services = services
         self._audiences: dict[str, _Audience] = {}
 
-    @property
-    def is_attended(self) -> bool:
-        """Whether somebody hears how a battle goes."""
-        return bool(self._audiences)
-
     async def enter(self, client: Client, battle: str | None, game: str | None) -> None:
         """Let a client hear how a battle goes, named by itself or by a game; None: no longer.
 

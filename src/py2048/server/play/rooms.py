@@ -48,6 +48,9 @@ _MAX_LIVE = 40
 _ABANDONED_S = 1.0
 """After this a room is closed that no client has entered since its game was loaded."""
 
+LINGER_S = 60.0
+"""How long a program's game stays open after the last move: loading it again replays it."""
+
 _LOOK_S = 2.0
 """Between two looks into the store for what other processes did and no notice told."""
 
@@ -223,6 +226,7 @@ class Room:
         self.autoplay: Autoplay | None = None
         self.wanted = 0
         self._rooms = rooms
+        self._kept_until = 0.0
         self._changed = asyncio.Event()
         self._writing: list[_Frame] = []  # sent when what is being written is written
         self._waiting: list[_Frame] = []  # sent after the write that follows
@@ -237,6 +241,23 @@ class Room:
     def is_played(self) -> bool:
         """Whether the player of the game is here."""
         return any(client.account == self.game.info.owner for client in self.clients)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it stays open without anybody in it, for a program that sends moves by HTTP."""
+        return time.monotonic() < self._kept_until
+
+    def keep(self) -> None:
+        """Stay open for a while."""
+        if not self.is_kept:
+            asyncio.get_running_loop().call_later(LINGER_S, self._let_go)
+        self._kept_until = time.monotonic() + LINGER_S
+
+    def _let_go(self) -> None:
+        """Close, unless somebody is here or it was kept meanwhile."""
+        if (left := self._kept_until - time.monotonic()) > 0:
+            asyncio.get_running_loop().call_later(left, self._let_go)
+        self._rooms.release(self)
 
     def _become(self, state: RoomState) -> None:
         """Change the state, and wake those who wait for that."""
@@ -292,6 +313,8 @@ class Room:
 
     def _deliver(self, frames: Sequence[_Frame]) -> None:
         for frame in frames:
+            if frame.client is None:  # a position is on its way to the program that plays
+                self.game.clock.since = time.monotonic()
             for each in self.clients if frame.client is None else (frame.client,):
                 if frame.number >= each.hears_from:
                     each.send(frame.data[each.language])
@@ -571,9 +594,10 @@ class Rooms:
         self.release(room)
 
     def release(self, room: Room) -> None:
-        """Close a room that is empty, when all of it is written."""
+        """Close a room that is empty and not kept, when all of it is written."""
         game = room.game
-        if not room.clients and room.is_settled and self.open.get(game.id) is room:
+        is_used = room.clients or (room.is_kept and not game.is_over)
+        if not is_used and room.is_settled and self.open.get(game.id) is room:
             del self.open[game.id]
 
     def disconnect(self, account: str) -> None:

@@ -166,7 +166,7 @@ async def _login(request: Request, user: User, form: Form) -> Response:
     is_right = await _verify(request, hashed, form.get("password", ""), device)
     if account is None or not is_right:
         raise FormError(_("The name or the password is wrong."), 403)
-    services_of(request).limits.logins.forgive(attempt)
+    _forgive(request, attempt)
     await _end_session(request, user.session, user.account)
     return await _back_as(request, account, "login")
 
@@ -180,7 +180,7 @@ async def _recover(request: Request, _user: User, form: Form) -> Response:
         raise wrong
     if code not in await _do(request, lambda store: store.accounts.recovery_codes(account.id)):
         raise wrong
-    services_of(request).limits.logins.forgive(attempt)
+    _forgive(request, attempt)
     hashed = await _new_hash(request, form.get("new_password", ""), account.name or "")
     if not await _do(request, lambda store: store.accounts.recover(account.id, code, hashed)):
         raise wrong  # it was used meanwhile
@@ -325,11 +325,11 @@ ROUTES = (
 async def _checked(request: Request, user: User, form: Form) -> Account:
     """Return the account, after the password of the form was found to be its own."""
     services, attempt = services_of(request), f"session {user.session}"
-    _check_wait(services, services.limits.logins.attempt(attempt))
+    _check_wait(services, services.limits.take("logins", attempt))
     account = await services.do(GameService.account, user.account)
     if not await _verify(request, account.password, form.get("password", ""), user.session):
         raise FormError(_("The password is wrong."), 403)
-    services.limits.logins.forgive(attempt)
+    _forgive(request, attempt)
     return account
 
 
@@ -349,13 +349,18 @@ async def _attempt(request: Request, form: Form) -> tuple[Account | None, str | 
     account = await _do(request, lambda store: store.accounts.find_name(name))
     header = request.headers.get("cookie")
     device = services.cookies.device(header, account.id) if account else None
-    if device and not services.limits.logins.attempt(f"device {device}"):
+    if device and not services.limits.take("logins", f"device {device}"):
         return account, device, f"device {device}"
     _check_pace(request)
     who = account.id if account else name.casefold()
     attempt = f"name {who} {address_of(request.scope)}"
-    _check_wait(services, services.limits.logins.attempt(attempt))
+    _check_wait(services, services.limits.take("logins", attempt))
     return account, None, attempt
+
+
+def _forgive(request: Request, attempt: str) -> None:
+    """Take back that an attempt was counted: it was right."""
+    services_of(request).limits.buckets["logins"].owe(attempt, -1)
 
 
 def _check_pace(request: Request) -> None:

@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from py2048.errors import StorageError
 from py2048.language import _
-from py2048.server.http.middleware import LANGUAGE_COOKIE, token_in
+from py2048.server.http.middleware import token_in
 from py2048.server.play.games import GameService, guest_name, new_account_id
 from py2048.server.play.rooms import SIGN_IN
 from py2048.storage import Account
@@ -307,7 +307,7 @@ class Cookies:
 
     def write(self, account: str, mark: Mark) -> str:
         """Return the ``Set-Cookie`` header that makes a browser this account."""
-        return self._header(NAME, self._sessions.dumps([account, mark]), "/")
+        return self.header(NAME, self._sessions.dumps([account, mark]))
 
     def device(self, header: str | None, account: str) -> str | None:
         """Return the name of a browser in which this account was logged in, None elsewhere."""
@@ -318,11 +318,7 @@ class Cookies:
         owners = self._owners(header)
         owners[account] = owners.pop(account, secrets.token_hex(8))
         latest = dict(list(owners.items())[-_MAX_OWNERS:])
-        return self._header(DEVICE, self._devices.dumps(latest), "/account")
-
-    def write_language(self, code: str) -> str:
-        """Return the ``Set-Cookie`` header of a browser whose pages are in a language."""
-        return self._header(LANGUAGE_COOKIE, code, "/")
+        return self.header(DEVICE, self._devices.dumps(latest), "/account")
 
     def _owners(self, header: str | None) -> dict[str, str]:
         match _loaded(self._devices, header, DEVICE):
@@ -330,7 +326,8 @@ class Cookies:
                 return owners
         return {}
 
-    def _header(self, name: str, value: str, path: str) -> str:
+    def header(self, name: str, value: str, path: str = "/") -> str:
+        """Return the ``Set-Cookie`` header of a cookie that lasts."""
         secure = "; Secure" if self._secure else ""
         age = DAYS * 86400
         return f"{name}={value}; Max-Age={age}; Path={path}; HttpOnly; SameSite=Lax{secure}"

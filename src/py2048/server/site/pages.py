@@ -31,6 +31,7 @@ from py2048.review.words import number
 from py2048.rules import list_rules
 from py2048.server import schema
 from py2048.server.http.assets import Assets
+from py2048.server.http.middleware import LANGUAGE_COOKIE
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
 from py2048.server.site.auth import User, remember, services_of, user_of
@@ -80,8 +81,8 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.filters["face"] = lambda name: 3 + sum(name.encode()) % 6
     looks = environment.get_template("themes.css").render(vars(themes))
     made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
-    later = {f"networks/{name}.js": (path, _network_script) for name, path in NETWORKS.items()}
-    files = Assets(made, later)
+    networks = {f"networks/{name}.js": path for name, path in NETWORKS.items()}
+    files = Assets(made, networks, _network_script)
     environment.globals |= {"asset": files.address, "networks": NETWORKS}
     return environment, files
 
@@ -162,7 +163,7 @@ def marked(lists: Markup, game: str) -> Markup:
     return Markup(str(lists).replace(row, f'{row} aria-current="true"'))
 
 
-def sentence(error: Exception) -> str:
+def sentence(error: object) -> str:
     """Return an error as a sentence for people."""
     text = str(error)
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
@@ -269,7 +270,7 @@ async def choose_language(request: Request) -> Response:
         raise FormError(_("There is no such language."))
     came_from = urlsplit(request.headers.get("referer", ""))
     back = f"/{came_from.path.lstrip('/')}?{came_from.query}".rstrip("?")
-    cookie = services_of(request).cookies.write_language(chosen)
+    cookie = services_of(request).cookies.header(LANGUAGE_COOKIE, chosen)
     return RedirectResponse(back, 303, {"set-cookie": cookie})
 
 

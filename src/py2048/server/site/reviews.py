@@ -360,14 +360,14 @@ def summary_of(review: Review) -> schema.ReviewSummary:
     """Return what is said of a game as a whole, and of its worst moves."""
     phases = [
         schema.PhaseInfo(
-            phase.tile,
-            phase.first,
-            phase.last,
-            _rounded(phase.loss),
-            _rounded(phase.luck),
-            phase.accuracy,
+            each.tile,
+            each.first,
+            each.last,
+            _rounded(each.loss),
+            _rounded(each.luck),
+            each.accuracy,
         )
-        for phase in review.phases
+        for each in review.phases
     ]
     return schema.ReviewSummary(
         judge=review.judge,

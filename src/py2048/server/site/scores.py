@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
@@ -39,7 +39,6 @@ HELD_S, PLOTS_HELD_S = 1.0, 60.0
 _MAX_ANSWERS = 256
 _MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
 _MAX_DAYS, _MAX_WEEKS = 31, 105
-_T = TypeVar("_T")
 
 
 async def leaderboards(request: Request, user: User) -> Response:
@@ -77,11 +76,7 @@ async def leaderboards(request: Request, user: User) -> Response:
 def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str, Any]:
     """Return the lists of a leaderboard, which are the same for all who look at it."""
     best = games.store.leaderboards.top(board, rules, period)
-    return {
-        "board": board,
-        "rows": messages.game_rows(best),
-        "boards": boards_of(games, best[:3]),
-    }
+    return {"board": board, "rows": messages.game_rows(best), "boards": boards_of(games, best[:3])}
 
 
 def standing_of(
@@ -131,11 +126,7 @@ async def player(request: Request, user: User) -> Response:
     return render(request, user, "player.html", plots=plots, **values)
 
 
-ROUTES = (
-    page("/leaderboards", leaderboards),
-    page("/live", live),
-    page("/player/{name}", player),
-)
+ROUTES = (page("/leaderboards", leaderboards), page("/live", live), page("/player/{name}", player))
 
 
 def player_page(
@@ -294,20 +285,31 @@ def plots_of(periods: Sequence[Period], ends: Sequence[GameEnd]) -> dict[str, st
 # What is kept for a while
 
 
-class RecentAnswers(Generic[_T]):
-    """The latest answers by question and language, each worked out once for all who ask meanwhile.
+class RecentParts:
+    """Parts of pages that are the same for all who look, each made once for all who ask meanwhile.
 
     Args:
-        seconds: how long an answer is used.
+        seconds: how long one is used.
         clock: tells the seconds.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
         self._clock = clock
-        self._answers: dict[object, tuple[float, asyncio.Future[_T]]] = {}
+        self._answers: dict[object, tuple[float, asyncio.Future[Any]]] = {}
 
-    async def get(self, question: object, answer: Callable[[], Awaitable[_T]]) -> _T:
+    async def part(
+        self, template: str, values: Callable[..., Awaitable[dict[str, Any]]], *about: object
+    ) -> Markup:
+        """Return a template filled in with what `values` returns of these facts."""
+
+        async def made() -> Markup:
+            return Markup(text_of(template, **await values(*about)).strip())
+
+        found: Markup = await self.get((template, *about), made)
+        return found
+
+    async def get(self, question: object, answer: Callable[[], Awaitable[Any]]) -> Any:
         """Return the recent answer, or work it out; a failure is told to all who wait, once."""
         now, question = self._clock(), (question, language())
         since, found = self._answers.get(question, (0.0, None))
@@ -322,17 +324,3 @@ class RecentAnswers(Generic[_T]):
     def clear(self) -> None:
         """Forget all answers."""
         self._answers.clear()
-
-
-class RecentParts(RecentAnswers[Markup]):
-    """Parts of pages that are the same for all who look."""
-
-    async def part(
-        self, template: str, values: Callable[..., Awaitable[dict[str, Any]]], *about: object
-    ) -> Markup:
-        """Return a template filled in with what `values` returns of these facts."""
-
-        async def made() -> Markup:
-            return Markup(text_of(template, **await values(*about)).strip())
-
-        return await self.get((template, *about), made)
