@@ -27,7 +27,7 @@ BUDGETS = {
     "review": (11, 1395),
     "rules": (3, 440),
     "search": (8, 1780),
-    "server": (33, 5990),
+    "server": (33, 5970),
     "session": (7, 1210),
     "solving": (13, 2210),
     "storage": (16, 2000),

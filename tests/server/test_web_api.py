@@ -205,24 +205,6 @@ async def test_without_a_token_the_api_plays_casual_games_only(browser: Browser,
         assert (refused.status, refused.json()["reason"]) == (403, "mode")
 
 
-def test_a_game_is_played_by_requests(browser: Browser) -> None:
-    """Deal, move by number, look: with a cookie jar and no browser."""
-    dealt = browser.post("/api/games", {"rules": "classic", "mode": "casual"})
-    assert dealt.status == 201
-    state = dealt.json()
-    path = dealt.headers["Location"]
-    move = {"number": 1, "direction": state["legal"][0]}
-    moved = browser.post(f"{path}/moves", move).json()
-    assert moved["version"] == 1
-    again = browser.post(f"{path}/moves", move).json()
-    assert (again["type"], again["version"], again["board"]) == ("state", 1, moved["board"])
-    gap = browser.post(f"{path}/moves", {"number": 9, "direction": "left"})
-    assert (gap.status, gap.json()["reason"]) == (409, "gap")
-    assert browser.get(path).json()["board"] == moved["board"]
-    stranger = Browser(browser.server).post(f"{path}/moves", {"number": 2, "direction": "left"})
-    assert stranger.status == 403
-
-
 @pytest.mark.parametrize(
     ("body", "kind", "status"),
     [

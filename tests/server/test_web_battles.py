@@ -181,19 +181,6 @@ async def test_who_comes_when_time_is_up_sees_the_end(file: str) -> None:
         assert (state["outcome"], state["legal"]) == ("ended", [])
 
 
-async def test_who_is_at_a_battle_sees_games_end(file: str) -> None:
-    """The board of who leaves ends at once, and all the others when time is up."""
-    async with fight(file) as found:
-        await found.start()
-        one, two = found.visitors
-        hearer = Visitor(found.services)
-        await hearer.ask("battle", battle=found.id)
-        battles.leave(found.games, found.id, found.ids[0])
-        assert (await one.receive())["outcome"] == "ended"
-        found.shift(ends=timedelta(0))
-        assert (await two.receive())["outcome"] == "ended"
-
-
 async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
     """The others go on, and the battle is over when nobody plays."""
     async with fight(file, 3) as found:
@@ -375,13 +362,13 @@ async def test_battles_do_not_pile_up(file: str) -> None:
     """One without players is settled, less games that cannot be replayed; an old offer goes."""
     async with fight(file) as found:
         await found.start()
-        found.shift(ends=-timedelta(minutes=1))
         idle = offered(found.games, "eve")
         with found.games.store.write() as connection:
             old = sa.update(rows).where(rows.c.id == idle).values(created="2026-01-01")
             bad = sa.update(games).where(games.c.owner == found.ids[0])
             connection.execute(old)
             connection.execute(bad.values(rules="classic:merging=thrice"))
+        found.shift(ends=-timedelta(minutes=1))
         battles.maintain(found.games)
         assert battles.stage_of(found.battle) == battles.OVER
         assert [player.score is None for player in found.battle.players] == [True, False]

@@ -67,20 +67,6 @@ async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> No
             await asyncio.sleep(0.05)  # a list may be a second old
 
 
-async def test_a_computers_game_counts_apart(web_server: WebServer) -> None:
-    """A game in which a computer player made a move stands on the computers' board."""
-    browser = await named(web_server, "Lazy player")
-    async with browser.socket() as socket:
-        game = (await socket.new(RULES, "casual"))["game"]
-        await socket.ask("autoplay", "autoplay", player="random", delay=0)
-        while socket.state["outcome"] == "playing":
-            await socket.receive()
-        await socket.send("leave")
-        await record_of(browser, game)
-    assert "Lazy player" in scores(browser, "computer")
-    assert "Lazy player" not in scores(browser, "assisted")
-
-
 async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
     """It is verified, and sealed until the day is past; accounts from before the day are listed."""
     browser = await named(web_server, "Daily player")

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -15,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +21,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import Visitor, running
-from web_server import GENEROUS, Browser, WebServer, elsewhere
+from web_server import GENEROUS, Browser, WebServer, elsewhere, serving
 
-from py2048 import Direction, Record
+from py2048 import Direction
 from py2048.cli import main
 from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
-from py2048.server.api.bots import BotService
+from py2048.server.api.bots import wait_turn
+from py2048.server.http.limits import RateLimits
 from py2048.server.play.games import Clock, GameService, replayed
 from py2048.server.play.rooms import LINGER_S
 from py2048.server.schema import BOARDS, ActionRejected
@@ -303,64 +302,22 @@ def test_a_move_is_never_made_twice(
             game.play(illegal[0])
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.slow])],
-    indirect=True,
-)
-def test_games_go_on_when_the_server_was_killed(
-    tmp_path: Path, url: str, connect: Callable[..., BotClient]
+def test_a_server_that_stops_ends_its_streams(
+    tmp_path: Path, connect: Callable[..., BotClient]
 ) -> None:
-    """Nothing acknowledged is lost, nothing is done twice; player and stream find their way."""
-    server = WebServer(tmp_path / "home", *GENEROUS, "--bots-rate", "200", database=url)
-    try:
-        _, token = token_for(server, "Survivor")
-        said: list[str] = []
-        game = connect(server.url, token, say=said.append).new_game(RULES)
-        watcher = _Watcher(connect(server.url, token), game.id)
-        played = 0
-        while not game.is_over:
-            game.play(game.position.legal_directions()[-1])
-            played += 1
-            if played == 5:
-                server.stop(signal.SIGKILL)
-                restart = threading.Thread(target=lambda: (time.sleep(0.5), again()))
-
-                def again() -> None:
-                    nonlocal server
-                    server = WebServer(
-                        tmp_path / "home", "--port", str(server.port), *GENEROUS, database=url
-                    )
-
-                restart.start()
-        restart.join()
-        assert game.ply == played
-        assert any("does not answer" in line for line in said)
-        assert said[-1].endswith("answers again")
-        watcher.join(30)
-        assert watcher.messages[-1]["board"] == game.state["board"]
-        for before, after in pairwise(watcher.messages):  # a stream begins with the whole game
-            assert after["type"] == "state" or after["version"] <= before["version"] + 1
-        assert boards_of(server, "Survivor") == {"bot"}
-        record = Record.from_json(Browser(server).get(f"/game/{game.id}/record").text)
-        assert (record.plies, record.score) == (played, game.score)
-        _check_stop(server, connect(server.url, token, timeout_s=0.0))
-    finally:
-        server.stop()
-
-
-def _check_stop(server: WebServer, client: BotClient) -> None:
-    """Stop a server while a stream is read: it ends the stream in order, and goes at once."""
-    watcher = _Watcher(client, client.new_game(RULES).id)
-    until = time.monotonic() + 30
-    while not watcher.messages:
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    began = time.monotonic()
-    assert server.stop() == 0
-    assert time.monotonic() - began < 20  # as long as uvicorn would wait for the stream
-    watcher.join(20)
-    assert watcher.fault.endswith("has ended the stream")
+    """In order and at once; the reader, which waits for another server, says so."""
+    with serving(tmp_path, *GENEROUS) as server:
+        client = connect(server.url, token_for(server, "Reader")[1], timeout_s=0.0)
+        watcher = _Watcher(client, client.new_game(RULES).id)
+        until = time.monotonic() + 30
+        while not watcher.messages:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began < 20  # as long as uvicorn would wait for the stream
+        watcher.join(20)
+        assert watcher.fault.endswith("has ended the stream")
 
 
 class _Watcher(threading.Thread):
@@ -447,13 +404,13 @@ def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(
 
 async def test_a_hasty_program_is_held_back_then_refused() -> None:
     """A wait that is short is waited; a long one is an error that names it."""
-    bots = BotService(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0))
+    limits = RateLimits(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0))
     began = time.monotonic()
     for account in "aaab":
-        await bots.wait_turn(account)
+        await wait_turn(limits, account)
     assert time.monotonic() - began >= 0.49  # a second's worth at once, and half a second
     with pytest.raises(ActionRejected, match="at most 1000 moves a second") as caught:
-        await asyncio.gather(*(bots.wait_turn("c") for _ in range(8)))
+        await asyncio.gather(*(wait_turn(limits, "c") for _ in range(8)))
     assert caught.value.reason == "rate"
     assert caught.value.wait > 2
 

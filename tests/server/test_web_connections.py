@@ -273,25 +273,6 @@ def test_a_large_head_is_refused(web_server: WebServer) -> None:
             assert int(connection.recv(65536).split()[1]) in statuses
 
 
-async def test_half_open_connections_stop_nobody() -> None:
-    """While one address holds all that it may have, others and that address itself are served."""
-    places, held = Connections(60, 40, lambda _: False), []
-
-    async def half_open(source: str, text: bytes = HALF) -> bytes:
-        reader, writer = await asyncio.open_connection(*address, local_addr=(source, 0))
-        held.append(writer)
-        writer.write(text)
-        return b"" if text is HALF else await asyncio.wait_for(reader.readline(), 20)
-
-    async with listening(Response(), partial(HttpConnection, places, 60.0)) as address:
-        for _ in range(3):
-            await asyncio.gather(*(half_open("127.0.0.1") for _ in range(30)))
-            for source in ("127.0.0.2", "127.0.0.1"):
-                assert b" 200 " in await half_open(source, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        for writer in held:
-            writer.transport.abort()
-
-
 def who_is_limited(server: WebServer, *forwarded: str) -> list[bool]:
     """Let one forwarded address ask too often, then the others once; say who is refused."""
     first = Browser(server, headers={"X-Forwarded-For": forwarded[0]})

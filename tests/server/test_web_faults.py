@@ -7,7 +7,6 @@ import os
 import queue
 import sqlite3
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.errors import StorageError
 from py2048.server.play.games import GameService
-from py2048.storage import GameChange, open_store
+from py2048.storage import GameChange
 from py2048.storage.accounts import Sessions
 
 
@@ -211,27 +210,3 @@ async def test_a_full_disk_is_told_to_players_pages_programs_and_operators(tmp_p
             socket.state |= refused["state"]
             assert (await socket.move())["version"] == refused["state"]["version"] + 1
             assert program.post(f"/api/games/{game['game']}/moves", move).json()["version"] == 1
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system read-only")
-def test_a_read_only_store_is_told_and_used_as_soon_as_it_can_be(tmp_path: Path) -> None:
-    """A server on a file system that cannot be written says so, and starts when it can be."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    with full_file_system(folder):
-        open_store(folder / "s.sqlite3").close()
-        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
-        database = f"sqlite:///{folder}/s.sqlite3"
-        with serving(tmp_path / "home", *GENEROUS, database=database) as server:
-            browser = Browser(server)
-            page = browser.get("/leaderboards")
-            ready = browser.get("/readyz")
-            assert (page.status, ready.status) == (503, 503)
-            assert ready.json()["reason"] == "read-only"
-            assert str(folder) not in page.text + ready.text
-            subprocess.run(["mount", "-o", "remount,rw", str(folder)], check=True)
-            began = time.monotonic()
-            while browser.get("/readyz").status != 200:
-                assert time.monotonic() < began + 60
-                time.sleep(0.1)
-            assert browser.get("/leaderboards").status == 200

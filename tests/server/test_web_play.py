@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from inside import Visitor, running
-from web_server import GENEROUS, Browser, serving
+from web_server import Browser
 
 from py2048.server.services import Services
-from py2048.storage import open_store
 
 
 @pytest.fixture
@@ -145,26 +143,3 @@ async def test_whoever_keeps_offending_is_shown_the_door(browser: Browser) -> No
         for _ in range(60):
             await socket.connection.send("nonsense")
         assert await socket.closed() == 4429
-
-
-async def test_no_acknowledged_move_is_missing_after_a_kill(tmp_path: Path) -> None:
-    """SIGKILL in the middle of play: what was answered is in the store."""
-    home = tmp_path / "home"
-    acknowledged: dict[str, int] = {}
-
-    async def play(browser: Browser) -> None:
-        async with browser.socket() as socket:
-            game = (await socket.new("long:size=5x5"))["game"]
-            while True:
-                acknowledged[game] = (await socket.move())["version"]
-
-    with serving(home, *GENEROUS) as server:
-        players = [asyncio.create_task(play(Browser(server))) for _ in range(8)]
-        while sum(acknowledged.values()) < 200:
-            await asyncio.sleep(0.05)
-        server.stop(signal.SIGKILL)
-        await asyncio.gather(*players, return_exceptions=True)
-    with open_store(home / "py2048.sqlite3") as store:
-        assert len(acknowledged) == 8
-        for game, version in acknowledged.items():
-            assert store.games.find(game).revision >= version

@@ -40,18 +40,3 @@ async def test_a_failure_is_told_and_tried_again() -> None:
     with pytest.raises(ValueError, match="no answer"):
         await recent.get("a", fail)
     assert await recent.get("a", answer) == 7
-
-
-async def test_one_who_goes_away_spoils_nothing() -> None:
-    """If the first to ask is cancelled, the others still get the answer."""
-    recent = RecentParts(1.0)
-
-    async def answer() -> int:
-        await asyncio.sleep(0.01)
-        return 7
-
-    first = asyncio.create_task(recent.get("a", answer))
-    await asyncio.sleep(0)
-    second = asyncio.create_task(recent.get("a", answer))
-    first.cancel()
-    assert await second == 7

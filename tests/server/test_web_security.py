@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import socket as sockets
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from web_server import GENEROUS, Browser, WebServer, serving
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from web_server import Browser, WebServer, serving
+from websockets.exceptions import InvalidStatus
 
 from py2048.server.http.limits import Buckets, RateLimits, Slots
 from py2048.server.schema import ActionRejected
@@ -163,35 +160,6 @@ def test_requests_are_rationed(tmp_path: Path) -> None:
         assert browser.get("/static/css/themes.css").status == 200
 
 
-async def test_connections_of_one_address_are_counted(tmp_path: Path) -> None:
-    """The third connection is closed where two are allowed; one that is closed makes room."""
-    with serving(tmp_path / "seats", *GENEROUS, "--sockets-per-address", "2") as server:
-        async with Browser(server).socket(), Browser(server).socket() as second:
-            with pytest.raises(ConnectionClosed, match="1013"):
-                async with Browser(server).socket():
-                    pass
-            await second.connection.close()
-            assert await eventually(lambda: is_let_in(server))
-
-
-async def is_let_in(server: WebServer) -> bool:
-    """Say whether one more connection is allowed."""
-    try:
-        async with Browser(server).socket():
-            return True
-    except ConnectionClosed as closed:
-        return closed.rcvd is None or closed.rcvd.code != 1013
-
-
-async def eventually(question: Callable[[], Awaitable[bool]]) -> bool:
-    """Ask again for a while, until the answer is yes."""
-    for _ in range(100):
-        if await question():
-            return True
-        await asyncio.sleep(0.05)
-    return False
-
-
 def test_buckets_fill_steadily() -> None:
     """A burst empties the bucket; it fills at the rate, and never beyond its size."""
     now = 0.0
@@ -241,39 +209,6 @@ def test_slots_are_given_back() -> None:
         with slots.held("c") as crowded:
             assert not crowded
     assert slots.taken == 0
-
-
-@pytest.mark.slow
-async def test_a_browser_that_does_not_read_loses_its_connection(tmp_path: Path) -> None:
-    """It asks and asks and never reads: it is cut off, and others are answered meanwhile."""
-    endless = ("--moves-rate", "1000000", "--address-rate", "1000000")
-    with serving(tmp_path / "patient", *endless) as server:
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        writer.write(
-            b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-        )
-        await reader.readuntil(b"\r\n\r\n")
-        writer.transport.pause_reading()  # type: ignore[attr-defined]
-        question = b'{"type":"move","number":1,"direction":"left","more":"%s"}' % (b"x" * 60)
-        frame = bytes([0x81, 0x80 | len(question)]) + bytes(4) + question
-        deal = b'{"type":"new","rules":"wide:size=16x16"}'
-        writer.write(bytes([0x81, 0x80 | len(deal)]) + bytes(4) + deal)
-        other = Browser(server)
-        with suppress(ConnectionError, TimeoutError):
-            for _ in range(200):
-                writer.write(frame * 100)
-                await asyncio.wait_for(writer.drain(), 5)
-        async with other.socket() as socket:
-            await socket.ask("ping", "pong")
-        assert await eventually(lambda: was_cut_off(other))
-        writer.close()
-
-
-async def was_cut_off(browser: Browser) -> bool:
-    """Say whether the server has dropped a reader that was too slow."""
-    metrics = (await asyncio.to_thread(browser.get, "/metrics")).text
-    return "py2048_slow_readers_total 1" in metrics
 
 
 def test_a_short_key_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

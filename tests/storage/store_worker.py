@@ -50,20 +50,6 @@ def finish(store: Store, name: str, game_id: str) -> None:
     say("finished")
 
 
-def careers(store: Store, name: str, _game_id: str) -> None:
-    """Play and finish five short games, and note the score after each move."""
-    for number in range(5):
-        game = new_game(store, seed=number, player=name)
-        for ply in range(4):
-            append_turn(store, game.id, ply, ply, f"{name}.{ply}", score=number * 10 + ply)
-            store.scores.note("classic", "local", "plain", number * 10 + ply)
-        store.records.finish(
-            game.id, 4, name, score=number * 10 + 3, max_tile=8, plies=4, outcome="lost",
-            category="plain",
-        )  # fmt: skip
-        say("finished", game.id)
-
-
 def look(store: Store, _name: str, _game_id: str) -> None:
     """Only open the store, which makes or migrates its tables."""
     say("opened", len(store.records.select()))
@@ -73,7 +59,6 @@ ROLES: dict[str, Callable[[Store, str, str], None]] = {
     "play_on": play_on,
     "contend": contend,
     "finish": finish,
-    "careers": careers,
     "look": look,
 }
 

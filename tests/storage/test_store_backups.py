@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -13,7 +14,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from store_games import add_record, append_turn, new_game, new_online_game
+from store_games import add_record, append_turn, load, new_game, new_online_game
 
 from py2048.cli import main
 from py2048.storage import StorageError, Store, open_store
@@ -45,6 +46,30 @@ def test_the_newest_backups_are_kept(store: Store, tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o077 == 0
     with open_store("sqlite://") as again:
         assert restore(again, path) == rows > 0
+
+
+def test_a_backup_while_people_play_is_of_one_moment(store: Store, tmp_path: Path) -> None:
+    """Each game has all the turns that its row tells of, and every move that was made before."""
+    game, is_over = new_game(store), threading.Event()
+    played = []
+
+    def play() -> None:
+        while not is_over.is_set():
+            append_turn(store, game.id, len(played), len(played), "a")
+            played.append("a")
+
+    player = threading.Thread(target=play)
+    player.start()
+    while len(played) < 20:
+        time.sleep(0.01)
+    before = len(played)
+    back_up(store, tmp_path / "some.gz")
+    is_over.set()
+    player.join()
+    with open_store("sqlite://") as again:
+        restore(again, tmp_path / "some.gz")
+        found = load(again, game.id)
+    assert found.revision == found.position == len(found.turns) >= before
 
 
 def interrupted(store: Store, monkeypatch: pytest.MonkeyPatch, what: Callable[[], object]) -> None:

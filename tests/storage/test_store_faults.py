@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -191,23 +190,6 @@ def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
             assert play(store, 3).turns[:-3] == full.turns
     finally:
         subprocess.run(["umount", str(public_folder)], check=True)
-
-
-def test_a_write_beyond_the_quota_loses_nothing(tmp_path: Path) -> None:
-    """Where a file may not grow further, the turn is refused and the game continues later."""
-    with open_store(tmp_path / "py2048.sqlite3") as store:
-        game = play(store, 3)
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        size = max(path.stat().st_size for path in tmp_path.iterdir())
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-        try:
-            with one_clear_line("the disk of", str(tmp_path)):
-                play(store, 1000)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        kept = load(store, game.id)
-        assert kept.turns[:3] == game.turns
-        assert play(store, 10).position == kept.position + 10
 
 
 def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -364,7 +364,7 @@ def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url: str) -> 
 
 
 def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
-    """Nothing of a second is written; another day and another player are no hindrance."""
+    """A second is not written at all; one of another day, or of another player, is."""
     first, second = planned("ada", "2048-01-31"), planned("ada", "2048-01-31")
     others = [planned("ada", "2048-02-01"), planned("bob", "2048-01-31")]
     began = [store.online.begin(each) for each in (first, second, *others)]

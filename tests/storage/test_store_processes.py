@@ -111,27 +111,6 @@ def test_a_killed_process_loses_no_acknowledged_turn(url: str) -> None:
     assert len(acknowledged) > 6
 
 
-def test_a_killed_process_leaves_each_game_in_progress_or_finished(url: str) -> None:
-    """Finishing is all or nothing: a kill leaves no game in both places or in neither."""
-    finished: set[str] = set()
-    for _ in range(3):
-        with workers(1) as (worker,):
-            for _ in range(100):
-                worker.tell("careers", url)
-            finished.add(worker.hear("finished"))
-            time.sleep(random.uniform(0.0, 0.1))
-            said = [line for line in worker.kill() if line != "done"]
-            finished.update(line.removeprefix("finished ") for line in said)
-        with open_store(url) as store:
-            going_on = {game.id for game in store.games.select(limit=10_000)}
-            records = {record.id for record in store.records.select(limit=10_000)}
-            assert finished <= records
-            assert not going_on & records
-            assert store.scores.bests("classic")["plain"] >= max(
-                r.score for r in store.records.select()
-            )
-
-
 def test_processes_that_play_one_game_overwrite_nothing(url: str, team: list[Worker]) -> None:
     """Four processes hammer one game: every acknowledged turn is in it, once, and no other."""
     with open_store(url) as store:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from py2048.errors import StorageError
-from py2048.server.api.bots import BotService
 from py2048.server.api.hints import HintService
 from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics
@@ -65,7 +64,6 @@ class Services:
         self.settings = settings
         self.metrics = Metrics()
         self.limits = RateLimits(settings)
-        self.bots = BotService(settings)
         self.cookies = Cookies(settings.key, secure=settings.is_secure)
         self.tokens = KnownTokens()
         self.leaderboards = RecentParts(HELD_S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
 from py2048.language import _
 from py2048.server import schema
-from py2048.server.api.bots import check_pace
+from py2048.server.api.bots import check_pace, keep_open
 from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
@@ -61,8 +61,9 @@ async def talk(websocket: WebSocket) -> None:
             await _refuse(websocket, RESTART, "no store")
             return
         await websocket.accept(headers=[(b"set-cookie", each.encode()) for each in user.cookies])
-        write_now = socket.write_now if socket else None
-        connection = ClientConnection(services, account, address, user.session, write_now)
+        connection = ClientConnection(services, account, address, user.session)
+        if socket:
+            connection.write_now = socket.write_now
         connection.begin(current)
         await _converse(connection, websocket)
 
@@ -106,7 +107,6 @@ class ClientConnection(Client):
         account: who it is.
         address: where it comes from.
         session: the session that opened it, None for a guest.
-        write_now: sends a text frame at once if it can, and returns whether it did.
     """
 
     def __init__(
@@ -115,9 +115,8 @@ class ClientConnection(Client):
         account: Account,
         address: str,
         session: str | None = None,
-        write_now: Callable[[bytes], bool] | None = None,
     ) -> None:
-        super().__init__(account.id, session, account.generation, write_now)
+        super().__init__(account.id, session, account.generation)
         self._services = services
         self._rooms = services.rooms
         self._owner = account
@@ -214,7 +213,7 @@ class ClientConnection(Client):
         match message:
             case schema.MoveRequest():
                 if self._owner.bot_of:
-                    self._services.bots.keep(self._rooms, room)
+                    keep_open(self._rooms, room)
                 events = game.move(number, Direction.parse(message.direction), arrived)
             case schema.UndoRequest():
                 events = game.undo(number)

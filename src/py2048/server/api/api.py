@@ -25,7 +25,7 @@ from py2048.game import Record
 from py2048.players.registry import describe_player
 from py2048.rules import Rules
 from py2048.server import schema
-from py2048.server.api.bots import NDJSON, GameStream, check_pace
+from py2048.server.api.bots import NDJSON, GameStream, check_pace, keep_open
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.fairness import check_fair
@@ -231,7 +231,7 @@ async def move(request: Request) -> Response:
         direction = Direction.parse(message.direction)
         room.end_autoplay()
         if user.bot_of:
-            services.bots.keep(rooms, room)
+            keep_open(rooms, room)
         events = room.game.move(message.number, direction, arrived)
         room.broadcast(events, client)
         frame = await client.next() or b""

@@ -10,11 +10,10 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from py2048.server.http.connections import END
-from py2048.server.http.limits import Buckets
+from py2048.server.http.limits import RateLimits
 from py2048.server.http.middleware import address_of
 from py2048.server.play.rooms import LINGER_S, Client, Room, Rooms
 from py2048.server.schema import ActionRejected
-from py2048.server.settings import Settings
 
 if TYPE_CHECKING:
     from py2048.server.services import Services
@@ -32,46 +31,36 @@ _SILENCE_S = 10.0
 _MAX_ROOMS = 2000
 
 
-class BotService:
-    """What programs share on a server: their pace, and the rooms that are kept open for them.
+def keep_open(rooms: Rooms, room: Room) -> None:
+    """Keep the room of a program's game open while it plays.
 
-    Args:
-        settings: how the server is run.
+    Raises:
+        ActionRejected: reason ``busy``, if too many programs play, or this one too many games.
     """
+    kept = [] if room.is_kept else [each for each in rooms.open.values() if each.is_kept]
+    if len(kept) >= _MAX_ROOMS:
+        raise ActionRejected("busy", "too many programs play just now", LINGER_S)
+    if sum(each.game.info.owner == room.game.info.owner for each in kept) >= MAX_GAMES:
+        most = f"a program plays at most {MAX_GAMES} games at the same time"
+        raise ActionRejected("busy", most, LINGER_S)
+    room.keep()
 
-    def __init__(self, settings: Settings) -> None:
-        # The moves of a second may come at once.
-        self._pace = Buckets(settings.bot_moves_rate, settings.bot_moves_rate)
-        self._pace_of_all = Buckets(settings.bots_rate, settings.bots_rate)
 
-    async def wait_turn(self, account: str) -> None:
-        """Hold a program back that moves too fast; the time does not count as thinking.
+async def wait_turn(limits: RateLimits, account: str) -> None:
+    """Hold a program back that moves too fast; the time does not count as thinking.
 
-        Raises:
-            ActionRejected: reason ``rate``, if it would have to wait for long.
-        """
-        wait = max(self._pace.wait(account), self._pace_of_all.wait(""))
-        if wait > _MAX_WAIT_S:
-            most = f"a program makes at most {self._pace.rate:g} moves a second"
-            raise ActionRejected("rate", f"too fast: {most}", wait)
-        self._pace.owe(account, 1)
-        self._pace_of_all.owe("", 1)
-        if wait:
-            await asyncio.sleep(wait)
-
-    def keep(self, rooms: Rooms, room: Room) -> None:
-        """Keep the room of a program's game open while it plays.
-
-        Raises:
-            ActionRejected: reason ``busy``, if too many programs play, or this one too many games.
-        """
-        kept = [] if room.is_kept else [each for each in rooms.open.values() if each.is_kept]
-        if len(kept) >= _MAX_ROOMS:
-            raise ActionRejected("busy", "too many programs play just now", LINGER_S)
-        if sum(each.game.info.owner == room.game.info.owner for each in kept) >= MAX_GAMES:
-            most = f"a program plays at most {MAX_GAMES} games at the same time"
-            raise ActionRejected("busy", most, LINGER_S)
-        room.keep()
+    Raises:
+        ActionRejected: reason ``rate``, if it would have to wait for long.
+    """
+    own, of_all = limits.buckets["bot_moves"], limits.buckets["bots"]
+    wait = max(own.wait(account), of_all.wait(""))
+    if wait > _MAX_WAIT_S:
+        most = f"a program makes at most {own.rate:g} moves a second"
+        raise ActionRejected("rate", f"too fast: {most}", wait)
+    own.owe(account, 1)
+    of_all.owe("", 1)
+    if wait:
+        await asyncio.sleep(wait)
 
 
 async def check_pace(services: Services, account: str, *, is_program: bool) -> None:
@@ -82,7 +71,7 @@ async def check_pace(services: Services, account: str, *, is_program: bool) -> N
     """
     try:
         if is_program:
-            await services.bots.wait_turn(account)
+            await wait_turn(services.limits, account)
         else:
             services.limits.check(moves=account)
     except ActionRejected:

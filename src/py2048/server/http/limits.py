@@ -146,6 +146,9 @@ class RateLimits:
         day, crowd = 86_400, max(200.0, settings.sockets_per_address)
         self.buckets = {
             "moves": Buckets(moves, moves * 3, N_("too many moves: wait a moment")),
+            # The moves of a second may come at once.
+            "bot_moves": Buckets(settings.bot_moves_rate, settings.bot_moves_rate),
+            "bots": Buckets(settings.bots_rate, settings.bots_rate),
             "requests": Buckets(requests, requests * 5),
             "files": Buckets(requests * 20, requests * 200),
             "passwords": Buckets(1.0, 60),  # a class signs in together

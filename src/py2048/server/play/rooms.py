@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping,
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
@@ -60,6 +61,7 @@ TOO_SLOW, SIGN_IN = 1013, 1008
 _LOST = OSError, WebSocketDisconnect
 
 
+@dataclass(eq=False)
 class Client:
     """Somebody in a room, and the frames that are still to be sent.
 
@@ -81,33 +83,25 @@ class Client:
             none is until the client has been told something itself, such as the state.
     """
 
-    def __init__(
-        self,
-        account: str,
-        session: str | None = None,
-        generation: int = 0,
-        write_now: Callable[[bytes], bool] | None = None,
-    ) -> None:
-        self.account = account
-        self.session = session
-        self.generation = generation
-        self.room: Room | None = None
-        self.closed: int | None = None
-        self.language = language()
-        self.hears_from = inf
-        self._write_now = write_now
-        self._frames: deque[bytes] = deque()
-        self._size = 0
-        self._sender: asyncio.Task[object] | None = None
-        self._is_sending = False
-        self._awake = asyncio.Event()
+    account: str
+    session: str | None = None
+    generation: int = 0
+    write_now: Callable[[bytes], bool] = field(default=lambda _frame: False, repr=False)
+    room: Room | None = field(default=None, init=False)
+    closed: int | None = field(default=None, init=False)
+    language: str = field(default_factory=language, init=False)
+    hears_from: float = field(default=inf, init=False)
+    _frames: deque[bytes] = field(default_factory=deque, init=False)
+    _size: int = field(default=0, init=False)
+    _sender: asyncio.Task[object] | None = field(default=None, init=False)
+    _is_sending: bool = field(default=False, init=False)
+    _awake: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def send(self, frame: bytes) -> None:
         """Send a text frame, in UTF-8, soon, after those before it."""
         if self.closed is not None:
             return
-        is_next = not (self._frames or self._is_sending)
-        if is_next and self._write_now is not None and self._write_now(frame):
+        if not (self._frames or self._is_sending) and self.write_now(frame):
             return
         self._frames.append(frame)
         self._size += len(frame)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from PIL import Image, ImageDraw, ImageFont
@@ -425,18 +425,11 @@ def picture(card: Card, board: Board) -> bytes:
 # Pages of turns
 
 
-class _Place(NamedTuple):
-    """A place in a game: where its next turn stands in the text, the board and the score there."""
-
-    offset: int
-    board: Board
-    score: int
-
-
 class Replays:
     """Turns of finished games, each replayed from a place kept shortly before it.
 
-    Records never change. Threads may share it.
+    A place is where the next turn stands in the text, the board and the score there. Records never
+    change. Threads may share it.
 
     Args:
         stride: the turns between two places.
@@ -444,7 +437,7 @@ class Replays:
 
     def __init__(self, stride: int = STRIDE) -> None:
         self._stride = stride
-        self._places = lru_cache(_MAX_REPLAYS)(lambda _game: dict[int, _Place]())
+        self._places = lru_cache(_MAX_REPLAYS)(lambda _game: dict[int, tuple[int, Board, int]]())
 
     def turns(self, game: str, record: Record, first: int, most: int) -> schema.TurnsAnswer:
         """Return some turns of a game, with the board after each.
@@ -454,14 +447,14 @@ class Replays:
         """
         places, stride = self._places(game), self._stride
         turns, at = [], min(first // stride, len(places))
-        offset, start, score = places.get(at, _Place(0, record.start, 0))
+        offset, start, score = places.get(at, (0, record.start, 0))
         rest = replace(record, start=start, turns=record.turns[offset:], times=())
         replayed = islice(rest.replay(), first + most - at * stride)
         for place, (board, turn, _score) in enumerate(replayed, at * stride + 1):
             before, score = score, score_after(record.rules, score, turn, board)
             offset += len(encode_turn(turn))
             if place % stride == 0:
-                places[place // stride] = _Place(offset, board, score)
+                places[place // stride] = offset, board, score
             if place > first:
                 turns.append(messages.turn_info(turn, score, score - before, board))
         total = sum(1 for _ in record.steps)
