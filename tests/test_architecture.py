@@ -30,7 +30,7 @@ BUDGETS = {
     "server": (33, 5970),
     "session": (7, 1210),
     "solving": (13, 2210),
-    "storage": (16, 2000),
+    "storage": (16, 2030),
     "testing": (3, 190),
     "training": (7, 1880),
     "ui": (31, 6760),
