@@ -14,6 +14,7 @@ from unittest.mock import Mock
 
 import pytest
 import typer.main
+from PIL import Image, ImageChops, ImageStat
 from tests.game.foreign_games import new_text, played
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
@@ -22,9 +23,10 @@ from py2048.cli.app import app
 from py2048.cli.records import rules_name, verify
 from py2048.session import open_session
 
-sys.path.append(str(Path(__file__).parents[2] / "docs" / "_extensions"))
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "docs" / "_extensions"))
 
-import command_pages
+import command_pages  # noqa: E402 - it is not a package
 
 
 def run(*words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
@@ -166,6 +168,26 @@ def test_replay_shows_every_turn(record: Path, capsys: pytest.CaptureFixture[str
     positions = json.loads(capsys.readouterr().out)
     assert [p["turn"] for p in positions] == list(range(13))
     assert positions[-1]["score"] == Record.load(record).score
+
+
+def test_the_readmes_animation_is_of_a_verified_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is what the documented command makes, a frame for each position."""
+    page = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
+    found = re.search(r"`py2048 (replay (\S+hero\S+) .* --gif) hero.gif`", page)
+    assert found
+    made = tmp_path / "hero.gif"
+    words = [str(ROOT / word) if "/" in word else word for word in found[1].split()]
+    assert main(["verify", str(ROOT / found[2])]) == main([*words, str(made)]) == 0
+    assert "as drawn by seed" in capsys.readouterr().out
+    with Image.open(made) as ours, Image.open(ROOT / "docs/images/hero.gif") as shown:
+        assert ours.n_frames == shown.n_frames == 61
+        for frame in (0, 30, 60):
+            ours.seek(frame)
+            shown.seek(frame)
+            apart = ImageChops.difference(ours.convert("L"), shown.convert("L"))
+            assert ImageStat.Stat(apart).mean[0] < 1
 
 
 def test_verify_says_what_it_checked(record: Path, capsys: pytest.CaptureFixture[str]) -> None:

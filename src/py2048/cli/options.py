@@ -22,6 +22,7 @@ from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
 from py2048.rules.rules import parse_changes
+from py2048.ui.shared.themes import THEMES
 
 if TYPE_CHECKING:
     from click import ClickException as ClickException
@@ -150,7 +151,17 @@ def mistake(error: Any) -> str:
     return typer.BadParameter(text, error.ctx, error.param).format_message()
 
 
-WRITTEN = {"--csv", "--gradescope", "--html", "--log", "--pack", "--pages", "--plot", "--save"}
+WRITTEN = {
+    "--csv",
+    "--gif",
+    "--gradescope",
+    "--html",
+    "--log",
+    "--pack",
+    "--pages",
+    "--plot",
+    "--save",
+}
 """The options whose files, or folders, are written."""
 
 
@@ -209,6 +220,8 @@ ThreadsOption = Annotated[
     int | None, counting("Threads; by default all cores.", "--threads", "-j", most=MAX_JOBS)
 ]
 JobsOption = Annotated[int | None, counting("How many at a time.", "--jobs", "-j", most=MAX_JOBS)]
+_THEMES = taking("THEME", "Colours, such as dark.", words=lambda: [each.name for each in THEMES])
+ThemeOption = Annotated[str | None, _THEMES]
 GamesOption = Annotated[int, counting("How many games.", "--games", "-n")]
 _COUNT = counting("How many at most.", "--count", "-n", most=10**9)
 CountOption = Annotated[int, _COUNT]

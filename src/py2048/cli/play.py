@@ -18,7 +18,7 @@ from py2048.cli.streams import StatusLine
 from py2048.errors import Py2048Error
 from py2048.players import make_player
 from py2048.rng import derive_seed, random_seed
-from py2048.ui.shared.themes import THEMES, get_theme
+from py2048.ui.shared.themes import get_theme
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
@@ -38,12 +38,7 @@ def play(
             "lines suits screen readers; demo shows how it is played."
         ),
     ] = UserInterface.AUTO,
-    theme: Annotated[
-        str | None,
-        options.taking(
-            "THEME", "Colours, such as dark.", words=lambda: [each.name for each in THEMES]
-        ),
-    ] = None,
+    theme: options.ThemeOption = None,
     resume: Annotated[
         bool | None,
         typer.Option(

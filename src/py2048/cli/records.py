@@ -18,6 +18,7 @@ from py2048.game.record import plain_name
 from py2048.server.play.fairness import check_fair
 from py2048.session import Replay, open_session
 from py2048.ui.shared.describe import describe
+from py2048.ui.shared.themes import DEFAULT_THEME, get_theme
 
 FileArgument = Annotated[
     Path,
@@ -37,6 +38,8 @@ def replay(
     no_boards: Annotated[
         bool, typer.Option("--no-boards", help="Print what happened only.")
     ] = False,
+    gif: Annotated[Path | None, options.taking("FILE", "Write an animation instead.")] = None,
+    theme: options.ThemeOption = None,
     json: options.JsonOption = False,
 ) -> None:
     """Replay FILE turn by turn, checking each."""
@@ -46,6 +49,13 @@ def replay(
     last = len(game) if end is None else min(end, len(game))
     if start > len(game):
         raise RecordError(f"{file} has {len(game)} turns: --from {start} is beyond its end")
+    if gif is not None:
+        from py2048.ui.shared.board_image import save_gif
+
+        with os_errors_as(RecordError, f"cannot write {gif}"):
+            save_gif(gif, game.record, get_theme(theme or DEFAULT_THEME.name), start, last)
+        print(f"{gif}: turns {start} to {last}")
+        return
     if json:
         positions = []
         for index in range(start, last + 1):

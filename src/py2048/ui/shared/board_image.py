@@ -299,13 +299,17 @@ MAX_FRAMES = 1500
 FRAME_MS, LAST_MS = 120, 2500
 
 
-def save_gif(path: Path, record: Record, theme: Theme) -> None:
+def save_gif(
+    path: Path, record: Record, theme: Theme, first: int = 0, last: int | None = None
+) -> None:
     """Write a game as an animated GIF: a frame for each turn, the last one shown longer.
 
     Args:
         path: the file; it appears when it is complete.
         record: the game.
         theme: its colours.
+        first: how many turns were made before the first frame.
+        last: how many were made at the end; `None` for all.
 
     Raises:
         OSError: if the file cannot be written.
@@ -313,6 +317,7 @@ def save_gif(path: Path, record: Record, theme: Theme) -> None:
     """
     grid = BoardGrid.fit(record.rules.shape, GIF_SIDE, GIF_SIDE)
     positions = [(record.start, 0), *((board, score) for board, _, score in record.replay())]
+    positions = positions[first:][: None if last is None else last - first + 1]
     step = -(-len(positions) // MAX_FRAMES)
     shown = [*positions[:-1:step], positions[-1]]
     base = ground(grid, theme)
