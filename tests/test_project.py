@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -116,6 +118,19 @@ def test_release_notes_are_the_section_of_the_version(project: Path) -> None:
     assert check_release.release_notes(changelog, "1.2.0") == "New."
     assert check_release.release_notes(changelog, "1.1.0") == "Old."
     assert check_release.release_notes(changelog, "1.1") == ""
+
+
+def test_what_is_imported_is_asked_for() -> None:
+    """What another package happens to bring may be gone with its next version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needs = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    asked = {re.split(r"[^\w-]", need)[0] for need in needs}
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    names = set(re.findall(r"^ *(?:from|import) (\w+)", text, re.MULTILINE))
+    homes = packages_distributions()
+    brought = {home.lower().replace("_", "-") for name in names for home in homes.get(name, ())}
+    assert brought <= asked | {"py2048", "click"}  # Click only for types
+    assert brought >= {re.split(r"\W", need)[0] for need in project["dependencies"]}
 
 
 def test_packagers_find_what_the_project_says() -> None:
