@@ -9,39 +9,27 @@
 from __future__ import annotations
 
 import ast
-import io
 import sys
-import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "py2048"
 TESTS = ROOT / "tests"
-_BLANK = {
-    tokenize.COMMENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-    tokenize.INDENT,
-    tokenize.NEWLINE,
-    tokenize.NL,
-}
 
 
 def code_lines(path: Path) -> int:
     """Count the lines of the Python file at `path` that hold code."""
     text = path.read_text(encoding="utf-8")
-    lines = {
-        line
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type not in _BLANK
-        for line in range(token.start[0], token.end[0] + 1)
-    }
+    stripped = enumerate(map(str.strip, text.splitlines()), 1)
+    lines = {number for number, line in stripped if line and not line.startswith("#")}
+    docstrings: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
-                lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return len(lines)
+                docstrings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            case ast.Constant(value=str()) | ast.JoinedStr():
+                lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(lines - docstrings)
 
 
 def counted(folder: Path) -> tuple[int, int]:

@@ -76,35 +76,30 @@ def cached_files(folder: Path) -> list[Path]:
     return list((folder / "cache").rglob("__main__.*.kernel"))
 
 
-def test_second_process_loads_from_the_cache(project: Path) -> None:
-    """What one process compiled, the next one loads."""
-    assert run(project) == (22, 0)
-    assert run(project) == (22, 1)
-
-
 def test_edit_of_a_helper_in_another_file_is_noticed(project: Path) -> None:
-    """A kernel is compiled anew when the code or a constant of a helper elsewhere changed."""
+    """A kernel is compiled anew when the code or a constant of a helper elsewhere changed.
+
+    What one process compiled, the next one loads; however often the source changed, the cache
+    holds one file for each kernel and signature.
+    """
     assert run(project) == (22, 0)
     write_helper(project, offset=2)
     assert run(project) == (24, 0)
     write_helper(project, factor=100, offset=2)
     assert run(project) == (204, 0)
     assert run(project) == (204, 1)
+    assert len(cached_files(project)) == 1
 
 
-def test_cached_kernels_use_arrays_texts_and_threads(tmp_path: Path) -> None:
+def test_cached_kernels_use_arrays_and_texts(tmp_path: Path) -> None:
     """Code from the cache finds the parts of Numba's runtime that it calls."""
     text = """
         import numpy as np
-        from numba import prange
         from py2048.compiled.jit import kernel
 
-        @kernel(parallel=True)
+        @kernel
         def allocate(n):
-            table = np.zeros(n)
-            for i in prange(n):
-                table[i] = np.sin(i)
-            return table
+            return np.zeros(n)
 
         @kernel
         def count(words):
@@ -172,22 +167,14 @@ def test_kernels_in_any_folder_of_the_cache_are_found(project: Path) -> None:
     assert run(project, XDG_CACHE_HOME=str(home)) == (22, 1)
 
 
-def test_stale_files_are_removed(project: Path) -> None:
-    """The cache holds one file for each kernel and signature, however often the source changed."""
-    for offset in range(3):
-        write_helper(project, offset=offset)
-        run(project)
-    assert len(cached_files(project)) == 1
-
-
-@pytest.mark.parametrize("damage", [b"nonsense", None], ids=["nonsense", "half"])
-def test_damaged_file_is_compiled_anew(project: Path, damage: bytes | None) -> None:
+def test_damaged_file_is_compiled_anew(project: Path) -> None:
     """A file of the cache that is not whole is never loaded."""
     run(project)
     (file,) = cached_files(project)
     content = file.read_bytes()
-    file.write_bytes(content[: len(content) // 2] if damage is None else damage)
-    assert run(project) == (22, 0)
+    for damaged in (b"nonsense", content[: len(content) // 2]):
+        file.write_bytes(damaged)
+        assert run(project) == (22, 0)
     assert run(project) == (22, 1)
 
 
@@ -241,7 +228,7 @@ def test_without_numba_a_hint_is_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Kernels run as plain Python, without a word about words that wrap around."""
-    words = "hint", "--json", "--player", "expectimax:depth=2", "2 4 8 16 / . . 16 32 / . 2 . ."
+    words = "hint", "--json", "--player", "expectimax:depth=2", "2 4 8 16 / 4 8 16 32 / . 2 . 2"
     done = without_numba(*words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert main(words) == 0

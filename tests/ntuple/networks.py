@@ -16,7 +16,7 @@ from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Network
 
 SHAPES = {
-    "classic": ("0123 4567 0145 12459", (256, 1024, 1536), 16),
+    "classic": ("0123 4567 0145 1259", (256, 1024, 1536), 16),
     "classic:size=3x3": ("lines+squares", (64,), 5),
     "comp1127:size=2x4": ("0123 0145", (), 12),
     "qsan_qarut:size=2x5": ("squares+012", (128, 4096), 9),

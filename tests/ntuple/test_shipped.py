@@ -132,7 +132,7 @@ from py2048.cli import main
 sys.exit(main(sys.argv[2:]))
 """
 LINE = 'pip install "py2048[strong]"'
-BOARD = "2 4 8 16 / 4 8 16 32 / 2 . 4 8 / . 2 . 2"
+BOARD = "2 4 8 16 / 4 8 16 32 / . 2 . 2"
 
 
 def command_with(package: str, *words: str, cwd: Path) -> tuple[str, str]:
@@ -146,7 +146,7 @@ def test_small_networks_play_where_no_strong_ones_are(tmp_path: Path) -> None:
     """Nobody who plays is told; who lists the players reads the line that brings the others."""
     words = "hint", "--json", BOARD, "--player"
     out, said = command_with("", *words, "ntuple", cwd=tmp_path)
-    named, _ = command_with("", *words, f"ntuple:weights={SHIPPED / 'classic.npz'}", cwd=tmp_path)
+    named, _ = command_with("", *words, f"ntuple:weights={SHIPPED / '3x4.npz'}", cwd=tmp_path)
     assert json.loads(out)["values"] == json.loads(named)["values"]
     assert LINE not in said
     out, said = command_with("", "players", cwd=tmp_path)
@@ -160,9 +160,9 @@ def test_a_package_brings_networks(tmp_path: Path) -> None:
     brought = tmp_path / "mine"
     brought.mkdir()
     (brought / "__init__.py").touch()
-    network = Network.zeros(NetworkLayout(4, 4, ((0, 1),)), get_rules("classic"))
+    network = Network.zeros(NetworkLayout(3, 4, ((0, 1),)), get_rules("3x4"))
     save_packed(network, brought / "a.npz", step=1)
     words = "hint", "--player", "ntuple", "--json", BOARD
     out, _ = command_with("mine", *words, cwd=tmp_path)
-    assert sorted(json.loads(out)["values"].values()) == [0, 0, 4, 4]
+    assert sorted(json.loads(out)["values"].values()) == [0, 4, 4]
     assert command_with("gone", *words, cwd=tmp_path) == command_with("", *words, cwd=tmp_path)

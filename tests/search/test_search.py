@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
@@ -257,6 +257,7 @@ def test_deepening_goes_further_each_time_within_its_boards(
         assert rated <= budget * (limits.MAX_TIMES if timed else 1)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(2, 9), min_size=40, max_size=40), st.floats(0.1, 0.4))
 def test_a_time_is_kept_on_average(breadths: list[float], growth: float) -> None:
     """Over a game, whatever its trees are like; no move takes more than three times its share."""

@@ -293,14 +293,14 @@ def test_the_command_prints_a_report(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """For programs: value, positions, seconds and all tables."""
-    words = ["solve", "classic:size=2x3", "--goal", "tile=64", "--json", "--quiet"]
+    words = ["solve", "classic:size=2x2", "--goal", "tile=16", "--json", "--quiet"]
     assert main([*words, "--save", str(tmp_path / "file"), "--memory", "64M"]) == 0
     captured = capsys.readouterr()
     data = json.loads(captured.out)
     assert captured.err == ""
-    assert data["value"] == pytest.approx(float(value_of_game("classic:size=2x3", "tile=64")))
+    assert data["value"] == pytest.approx(float(value_of_game("classic:size=2x2", "tile=16")))
     assert data["positions"] == sum(layer["positions"] for layer in data["layers"])
     assert data["seconds"] > 0
-    assert data["goal"] == "tile=64"
+    assert data["goal"] == "tile=16"
     assert sum(start["chance"] for start in data["starts"]) == pytest.approx(1)
     assert Solution.load(tmp_path / "file").value == data["value"]

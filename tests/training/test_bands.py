@@ -266,7 +266,7 @@ def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFi
     path = tmp_path / "network.npz"
     facts = {"games": 3, "moves": 50, "seconds": 1.0}
     history = tuple({"band": [64, least], "kept": least > 70, **facts} for least in (90, 70))
-    save(replace(NETWORK, history=history), path)
+    save_packed(replace(NETWORK, history=history), path, step=0.5)
     assert main(["weights", str(path), "--games", "5", "--calibrate", "--seed", "3", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     played = play_games(SEARCHERS[1], [derive_seed(3, number) for number in range(5)])

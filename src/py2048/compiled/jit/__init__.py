@@ -118,7 +118,6 @@ def kernel(
     *signatures: str,
     example: Example | None = ...,
     inline: bool = ...,
-    parallel: bool = ...,
     fastmath: bool = ...,
     borrows: bool = ...,
     expand: bool = ...,
@@ -127,7 +126,6 @@ def kernel(
     *arguments: Any,
     example: Example | None = None,
     inline: bool = False,
-    parallel: bool = False,
     fastmath: bool = False,
     borrows: bool = False,
     expand: bool = False,
@@ -143,7 +141,6 @@ def kernel(
         expand: write the kernel out in its callers before anything is compiled. Each layer of
             kernels is optimised again with all that it calls, so one that is large and has a
             single caller makes them compile a fifth faster if it is not a layer of its own.
-        parallel: run `numba.prange` loops on several threads.
         fastmath: allow floating-point sums to be reordered.
         borrows: promise that the kernel creates no array and keeps none. References to arrays are
             then not counted, which can be most of the time of a kernel that is given many; and
@@ -151,7 +148,7 @@ def kernel(
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
-    options = {"forceinline": inline, "parallel": parallel, "fastmath": fastmath}
+    options = {"forceinline": inline, "fastmath": fastmath}
     chosen: dict[str, object] = {name: True for name, value in options.items() if value}
     if borrows:
         chosen["_nrt"] = False
