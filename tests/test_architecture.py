@@ -17,9 +17,9 @@ import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
     "arena": (8, 790),
-    "cli": (17, 2640),
+    "cli": (17, 2760),
     "compiled": (12, 2508),
-    "courses": (53, 8910),
+    "courses": (62, 9980),
     "envs": (8, 1330),
     "game": (6, 930),
     "ntuple": (8, 1620),
@@ -97,8 +97,8 @@ def test_the_house_keeps_to_its_budget() -> None:
     }
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
-    assert files <= 270
-    assert lines <= 44_900
+    assert files <= 272
+    assert lines <= 46_030
     assert count_lines.counted(ROOT / "tests")[1] <= 33_800
     assert count_lines.word_count() <= 45_000
 

@@ -53,6 +53,14 @@ SHAPES = {
     "a folder with the program further down": ({"src/app.py": RIGHT}, ["class/src"]),
     "files side by side": ({"ann.py": RIGHT, "bob.py": RIGHT}, ["ann", "bob"]),
     "folders": ({"ann/app.py": RIGHT, "bob/app.py": RIGHT}, ["ann", "bob"]),
+    "Moodle's file and text of a student": (
+        {
+            "Ann_1_assignsubmission_file/app.py": RIGHT,
+            "Ann_1_assignsubmission_onlinetext/onlinetext.html": "<p>I sent a file.</p>",
+            "Bob_2_assignsubmission_onlinetext/onlinetext.html": f"<pre>{RIGHT}</pre>",
+        },
+        ["Ann_1_assignsubmission_file", "Bob_2_assignsubmission_onlinetext"],
+    ),
     "folders with folders": (
         {"ann/project/app.py": RIGHT, "bob/app.py": RIGHT},
         ["ann", "bob"],
@@ -210,7 +218,8 @@ def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
     reports = [grade(student, TOY, SandboxConfig()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
-    assert reports[0].problem == "there is no Python file; app.py was expected"
+    problem = "there is no Python file among essay.docx; app.py was expected"
+    assert reports[0].problem == problem
 
 
 def test_links_in_a_folder_are_not_followed(tmp_path):

@@ -1,12 +1,14 @@
-"""``py2048 course``: the five course systems, their starters and their grading."""
+"""``py2048 course``: the five course systems, their starters, their grading, and terms."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from py2048.courses.grading.sandbox import SandboxConfig
     from py2048.courses.grading.submissions import Submission
     from py2048.courses.grading.tasks import Grading
+    from py2048.courses.term.marks import Course, Mark
 
 app = typer.Typer(
     cls=options.Subcommands,
@@ -30,6 +33,19 @@ app = typer.Typer(
 
 
 NameArgument = Annotated[str, options.word("COURSE", "Its name.", lambda: list(COURSES))]
+FolderArgument = Annotated[Path, options.word("FOLDER", "A term's folder.")]
+AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "One of course.toml.")]
+UnprotectedOption = Annotated[
+    bool,
+    typer.Option(
+        "--unprotected", help="Grade even where submissions could read our own solutions."
+    ),
+]
+TimeoutOption = Annotated[
+    float,
+    typer.Option(metavar="S", min=1, max=86_400, help="The seconds for one submission in all."),
+]
+PLATFORMS = ("moodle", "canvas", "gradescope", "classroom50")
 
 
 @app.command("list")
@@ -86,16 +102,8 @@ def check(
     from_python2: Annotated[
         bool, typer.Option("--from-python2", help="Convert programs written for Python 2 first.")
     ] = False,
-    unprotected: Annotated[
-        bool,
-        typer.Option(
-            "--unprotected", help="Grade even where submissions could read our own solutions."
-        ),
-    ] = False,
-    timeout: Annotated[
-        float,
-        typer.Option(metavar="S", min=1, max=86_400, help="The seconds for one submission in all."),
-    ] = 60.0,
+    unprotected: UnprotectedOption = False,
+    timeout: TimeoutOption = 60.0,
 ) -> int:
     """Grade submissions of a course, each in a limited process of its own.
 
@@ -210,3 +218,161 @@ def _graded(
                 if len(submissions) > 1:
                     console.print(one_line(report))
     return [found[submission.name] for submission in submissions if submission.name in found]
+
+
+@app.command("new-term")
+def new_term(
+    folder: FolderArgument,
+    course: Annotated[str, options.taking("NAME", "A course.", words=lambda: list(COURSES))],
+) -> None:
+    """Make a term's folder: settings, roster, hand-ins, marks by hand and results."""
+    from py2048.courses.term import settings
+
+    for path in settings.new_term(folder, course, datetime.now().astimezone()):
+        print(path)
+    print(f"\nNow fill them, and put hand-ins into {folder / 'submissions' / 'project'}")
+
+
+@contextmanager
+def _marked(
+    folder: Path, name: str, sandbox: SandboxConfig, jobs: int | None
+) -> Iterator[tuple[Course, RunInfo, list[Mark]]]:
+    """Grade what is new of an assignment; the programs can be read meanwhile."""
+    from py2048.courses.grading.report import RunInfo
+    from py2048.courses.grading.session import check_start
+    from py2048.courses.term import marks
+
+    term = marks.Course.read(folder)
+    grading = term.grading(term.settings.assignment(name))
+    check_start(grading, sandbox)
+    run = RunInfo.of(term.settings.title, grading, sandbox)
+
+    def grade_all(submissions: list[Submission], grading: Grading, log: Path) -> list[Report]:
+        count = jobs or os.cpu_count() or 1
+        return _graded(submissions, grading, run, sandbox, count, log, quiet=False)
+
+    with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
+        try:
+            yield term, run, marks.grade_assignment(term, name, Path(scratch), grade_all)
+        except marks.Stopped as stopped:
+            streams.complain(str(stopped))
+            raise typer.Exit(streams.INTERRUPTED) from None
+
+
+@app.command()
+def grade(
+    folder: FolderArgument,
+    assignment: Annotated[
+        str | None,
+        options.word("[ASSIGNMENT]", "One of course.toml; by default all with hand-ins."),
+    ] = None,
+    jobs: options.JobsOption = None,
+    unprotected: UnprotectedOption = False,
+    timeout: TimeoutOption = 60.0,
+    force: options.ForceOption = False,
+) -> None:
+    """Grade what is new of a term, and write its tables of marks and pages."""
+    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
+    from py2048.courses.term import pages
+    from py2048.courses.term.marks import marks_table
+    from py2048.courses.term.settings import read_settings
+    from py2048.courses.term.tables import Written
+
+    settings, results = read_settings(folder), Written(folder / "results")
+    given = [name for name in settings.assignments if (folder / "submissions" / name).is_dir()]
+    names = [assignment] if assignment else given
+    for name in names:
+        settings.assignment(name)
+        results.refuse_changed(folder / "results" / f"{name}.csv", force=force)
+    failed = 0
+    for name in names:
+        sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=timeout)
+        with _marked(folder, name, sandbox, jobs) as (term, run, marks):
+            table = folder / "results" / f"{name}.csv"
+            results.write(table, marks_table(term, name, marks), force=force)
+            pages.write_pages(term, name, marks, run, datetime.now(settings.zone))
+            index = pages.write_index(term, run)
+        failed += _say_marks(name, marks)
+        print(f"{table}\n{index}")
+    if failed:
+        raise CourseError(f"the grader failed on {failed} submissions, which have no mark")
+
+
+def _say_marks(name: str, marks: list[Mark]) -> int:
+    """Say what a teacher must see to; return how often the grader has failed."""
+    from py2048.courses.grading.report import harmless
+
+    students = [mark for mark in marks if mark.student]
+    handed_in = sum(bool(mark.hand_in) for mark in students)
+    print(f"{name}: {handed_in} of {len(students)} students have handed in")
+    for mark in marks:
+        if mark.student is None:
+            print(f"{name}: {harmless(mark.name)!r} fits no student of roster.csv")
+    return sum(bool(mark.report and mark.report.failure) for mark in marks)
+
+
+@app.command()
+def export(
+    folder: FolderArgument,
+    assignment: AssignmentArgument,
+    to: Annotated[
+        str,
+        options.taking(
+            "PLATFORM", "moodle, canvas, gradescope or classroom50.", words=lambda: PLATFORMS
+        ),
+    ],
+    template: Annotated[
+        Path | None,
+        options.taking("FILE", "The table that Moodle or Canvas gives, to be filled in."),
+    ] = None,
+    jobs: options.JobsOption = None,
+    unprotected: UnprotectedOption = False,
+    force: options.ForceOption = False,
+) -> None:
+    """Write an assignment's marks in the form of a learning platform."""
+    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
+    from py2048.courses.term import exports
+    from py2048.courses.term.tables import Written
+
+    if to not in PLATFORMS:
+        raise CourseError(f"--to {to!r}: it is one of {', '.join(PLATFORMS)}")
+    sandbox = SandboxConfig(choose_protection(unprotected=unprotected))
+    with _marked(folder, assignment, sandbox, jobs) as (term, run, marks):
+        made = exports.export(term, assignment, marks, to, template, run)
+        written = Written(folder / "results")
+        for name, data in made.files.items():
+            written.write(folder / "results" / name, data, force=force)
+            print(folder / "results" / name)
+    for who in made.left:
+        print(f"{who} has marks and is not in the platform's table")
+
+
+@app.command()
+def alike(
+    folder: FolderArgument,
+    assignment: AssignmentArgument,
+    threshold: Annotated[
+        float, typer.Option(metavar="P", min=1, max=100, help="The least share in percent.")
+    ] = 50.0,
+) -> None:
+    """Show which programs of an assignment have much in common, side by side."""
+    from py2048.courses.grading.report import grader_version
+    from py2048.courses.term import alike as likeness
+    from py2048.courses.term.marks import Course
+    from py2048.courses.term.tables import replace_file
+
+    term = Course.read(folder)
+    settings = term.settings.assignment(assignment)
+    grading, course = term.grading(settings), get_course(settings.course or term.settings.course)
+    given = [*course.handed_out, *grading.given_files]
+    with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
+        hand_ins = term.finder(assignment, Path(scratch)).find(folder / "submissions" / assignment)
+        ground = likeness.common_ground(course.starter.parent, given)
+        names = {path.name for path in given} - set(grading.files)
+        pairs = likeness.pairs_of(likeness.programs_of(hand_ins, names, ground), threshold)
+    path = folder / "results" / "desk" / f"{assignment}-alike.html"
+    data = likeness.alike_page(settings.title, pairs, threshold, grader_version(grading))
+    replace_file(path, data)
+    for pair in pairs:
+        print(f"{pair.share:3.0f} %  {pair.one.name}, {pair.other.name}")
+    print(path)

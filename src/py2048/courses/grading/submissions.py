@@ -3,8 +3,12 @@
 The rules, tried in this order on a folder: a folder that holds the course's program, or one
 program under another name and files that belong to it, is one submission; otherwise each folder,
 Python file and ZIP in it is one (a folder that holds several of those is searched in the same
-way). Files that Canvas has marked as one student's belong together. Names are kept as in the
-download. ZIP files come from strangers: no path may leave the folder, and no bomb fills the disk.
+way). Files that Canvas or Moodle has marked as one student's belong together. Names are kept as in
+the download. ZIP files come from strangers: no path may leave the folder, and no bomb fills the
+disk.
+
+A notebook, text typed into Moodle's page and a program called ``.py.txt`` are read as programs, in
+copies.
 
 A program for Python 2 is recognized by its text. Converting it needs fissix, the maintained copy of
 lib2to3, which Python 3.13 no longer has; it parses the program and never runs it.
@@ -12,17 +16,22 @@ lib2to3, which Python 3.13 no longer has; it parses the program and never runs i
 
 from __future__ import annotations
 
+import ast
 import codecs
 import difflib
 import io
+import json
+import os
 import re
 import shutil
 import stat
+import time
 import tokenize
 import zipfile
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from html.parser import HTMLParser
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -48,7 +57,15 @@ USED = re.compile(r"\b(\w+)\s*[(.]")
 ZELLE = "graphics.py"
 IMPORTS_ZELLE = re.compile(r"^[ \t]*(?:from|import)[ \t]+graphics\b", re.MULTILINE)
 IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
-CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
+CANVAS = re.compile(r"^(?P<who>(?P<name>[^_]+)(?:_LATE)?_(?P<id>\d+))_\d+_(?P<file>.+)$")
+MOODLE = re.compile(
+    r"^(?P<who>(?P<name>.+)_(?P<id>\d+))_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)$"
+)
+ONLINE_TEXT = "onlinetext.html"
+PROGRAMS = (".py", ".py.txt", ".ipynb")
+MAGIC = re.compile(
+    r"^([ \t]*)((?:\w[\w, ]*=[ \t]*)?)(?:%%?[a-zA-Z].*|!.*|\?\S.*|[\w.]+\?{1,2})$", re.MULTILINE
+)
 
 
 class BadArchive(Exception):  # noqa: N818 - a finding about a file
@@ -77,6 +94,8 @@ def unpack(archive: Path, folder: Path) -> None:
                             size = f"{MAX_ARCHIVE_BYTES >> 20} MiB"
                             raise BadArchive(f"{archive.name} unpacks to more than {size}")
                         file.write(part)
+                stamp = time.mktime((*member.date_time, 0, 0, -1))
+                os.utime(target, (stamp, stamp))
     except BadArchive:
         raise
     except Exception as error:  # noqa: BLE001 - zipfile and each of its decompressors has its own
@@ -155,8 +174,8 @@ def files_of(folder: Path) -> list[Path]:
     """The files of a submission, without links, tools' folders and hidden files."""
     found = []
     for path in sorted(folder.rglob("*")):
-        is_hidden = any(map(_is_hidden, path.relative_to(folder).parts))
-        if not is_hidden and path.is_file() and not path.is_symlink():
+        out = any(map(is_hidden, path.relative_to(folder).parts))
+        if not out and path.is_file() and not path.is_symlink():
             found.append(path)
     return found
 
@@ -264,10 +283,39 @@ def find_program(paths: Sequence[Path], grading: Grading) -> Path:
     given = {path.name for path in grading.given_files}
     sources = [p for p in paths if p.suffix.lower() == ".py" and p.name not in given]
     if not sources:
-        raise Unreadable(f"there is no Python file; {grading.files[0]} was expected")
+        names = [path.name for path in paths]
+        listed = f" among {', '.join(names[:MAX_LINES_NAMED])}" if names else ""
+        raise Unreadable(f"there is no Python file{listed}; {grading.files[0]} was expected")
     in_use = names_in_use(sources)
     own = [path for path in sources if path.name != ZELLE] or sources
     return max(own, key=lambda path: score_of(path, grading, in_use))
+
+
+def rivals_of(program: Path, paths: Sequence[Path], grading: Grading) -> list[str]:
+    """The files that could have been graded instead, and the words for why they were not."""
+    given = {ZELLE, *(path.name for path in grading.given_files)}
+    sources = [path for path in paths if path.suffix.lower() == ".py" and path.name not in given]
+    in_use = names_in_use(sources)
+    rivals = [
+        path
+        for path in sources
+        if path != program
+        and path.stem not in in_use
+        and not TESTS.search(path.stem)
+        and score_of(path, grading, in_use)[0] >= 2
+    ]
+    if not rivals:
+        return []
+    best, *_ = score_of(program, grading, in_use)
+    if best > max(score_of(path, grading, in_use)[0] for path in rivals):
+        why = "has most of what the course asks for"
+    elif program.name in grading.files:
+        why = "has the name that the course asks for"
+    else:
+        why = "comes first"
+    root = Path(os.path.commonpath([path.parent for path in (program, *rivals)]))
+    names = ", ".join(str(path.relative_to(root)) for path in rivals[:MAX_LINES_NAMED])
+    return [f"{program.relative_to(root)} was graded, because it {why}, and not {names}"]
 
 
 def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedSubmission:
@@ -286,9 +334,10 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
     program = find_program(paths, grading)
     text = decode_source(program.read_bytes())[0]
     variant = variant_for(text_with_imports(program), grading)
-    work = PreparedSubmission(folder, program.name, variant)
+    work = PreparedSubmission(folder, program.name, variant, notes=list(submission.notes))
     if program.name not in grading.files:
         work.notes.append(f"{program.name} was taken for {grading.files[0]}")
+    work.notes += rivals_of(program, paths, grading)
     needs_zelle = IMPORTS_ZELLE.search(text_with_imports(program))
     has_zelle = any(path.name == ZELLE for path in paths) or find_spec("graphics")
     if variant.gui and needs_zelle and not has_zelle:
@@ -466,7 +515,8 @@ def changed_lines(before: str, after: str) -> Iterator[int]:
 class Submission:
     """One student's work: its name, its files under `root`, and why it cannot be graded, if so.
 
-    With `from_python2` a program for Python 2 is converted before it is graded.
+    With `from_python2` a program for Python 2 is converted before it is graded. `notes` say how its
+    files were read.
     """
 
     name: str
@@ -474,6 +524,115 @@ class Submission:
     files: tuple[Path, ...] = ()
     problem: str = ""
     from_python2: bool = False
+    notes: tuple[str, ...] = ()
+
+
+# --- notebooks, online text and misnamed programs ---
+
+
+def is_program(path: Path) -> bool:
+    """Whether a file can be read as a program."""
+    return path.name.lower().endswith(PROGRAMS) or path.name.lower() == ONLINE_TEXT
+
+
+def as_programs(submission: Submission, grading: Grading, folder: Path) -> Submission:
+    """The same submission with Python files only, in the new `folder` if any file must be read.
+
+    The student's own files stay as they are.
+    """
+    odd = [f for f in submission.files if is_program(f) and f.suffix.lower() != ".py"]
+    if not odd:
+        return submission
+    notes = []
+    for path in submission.files:
+        target = folder / path.relative_to(submission.root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path not in odd:
+            shutil.copyfile(path, target)
+    for path in odd:
+        target = folder / path.relative_to(submission.root).parent / _python_name(path, grading)
+        if target.exists() or (path.name.lower() == ONLINE_TEXT and any(folder.rglob("*.py"))):
+            notes.append(f"{path.name} was not graded: there is a Python file beside it")
+            continue
+        try:
+            text = _program_in(path)
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            notes.append(f"{path.name} is not a readable notebook")
+            continue
+        target.write_text(text, "utf-8", errors="replace")
+        notes.append(f"{path.name} was read as {target.name}")
+    return replace(submission, root=folder, files=tuple(files_of(folder)), notes=tuple(notes))
+
+
+def _python_name(path: Path, grading: Grading) -> str:
+    if path.name.lower() == ONLINE_TEXT:
+        return grading.files[0]
+    ending = next(each for each in PROGRAMS[1:] if path.name.lower().endswith(each))
+    return path.name[: -len(ending)] + ".py"
+
+
+def _program_in(path: Path) -> str:
+    """The program in a file that is not a Python file."""
+    if path.suffix.lower() == ".ipynb":
+        return program_of_notebook(path.read_bytes())
+    text = decode_source(path.read_bytes())[0]
+    return program_of_page(text) if path.name.lower() == ONLINE_TEXT else text
+
+
+def program_of_notebook(data: bytes) -> str:
+    """The code cells of a notebook in their order; what only IPython understands is left out."""
+    notebook = json.loads(data)
+    cells = notebook.get("cells") or notebook["worksheets"][0]["cells"]
+    parts = []
+    for cell in cells:
+        if cell.get("cell_type") == "code":
+            source = cell.get("source", cell.get("input", ""))
+            text = "".join(source) if isinstance(source, list) else str(source)
+            if re.match(r"\s*%%(?!time|capture)", text):  # another language, or a file
+                continue
+            parts.append(text if _parses(text) else MAGIC.sub(r"\1\2None", text))
+    return "\n\n".join(parts) + "\n"
+
+
+def _parses(text: str) -> bool:
+    try:
+        compile(text, "", "exec", ast.PyCF_ONLY_AST)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+class _Page(HTMLParser):
+    """The text of what was typed into a page, with its lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        """Keep the text."""
+        self.parts.append(data.replace("\xa0", " "))
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        """End a line."""
+        if tag == "br":
+            self.parts.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a paragraph."""
+        if tag in {"p", "div", "li", "pre"}:
+            self.parts.append("\n")
+
+
+def program_of_page(text: str) -> str:
+    """The text of a page without its marks."""
+    page = _Page()
+    page.feed(text)
+    page.close()
+    return "".join(page.parts)
+
+
+# --- a class ---
 
 
 def collect(
@@ -488,7 +647,8 @@ def collect(
     for path in paths:
         if not path.exists():
             raise CourseError(f"there is no file or folder {str(path)!r}")
-        here = list(Collector(grading, scratch / str(len(found))).at(path))
+        collector = Collector(grading, scratch / str(len(found)))
+        here = list(map(collector.read, collector.at(path)))
         if not here:
             raise CourseError(f"{str(path)!r} holds no Python file, no folder and no ZIP to grade")
         found.extend(here)
@@ -523,10 +683,43 @@ class Collector:
             except BadArchive as error:
                 raise CourseError(str(error)) from None
             yield from self.inside(folder, path.stem, "", 1)
-        elif path.suffix.lower() == ".py":
+        elif path.name.lower().endswith(PROGRAMS):
             yield Submission(path.stem, path.parent, (path,))
         else:
             raise CourseError(f"{str(path)!r} is not a Python file, a folder or a ZIP")
+
+    def one(self, name: str, paths: Sequence[Path]) -> Submission:
+        """All that one student has handed in at a time, as one submission."""
+        root = paths[0] if len(paths) == 1 and paths[0].is_dir() else self._gathered(paths)
+        for _ in range(MAX_DEPTH):
+            files = files_of(root)
+            archives = [path for path in files if path.suffix.lower() == ".zip"]
+            if not archives or any(map(is_program, files)):
+                break
+            try:
+                root = self._unpack(archives[0])
+            except BadArchive as error:
+                return Submission(name, root, (), str(error))
+        return self.read(Submission(name, root, tuple(files)))
+
+    def read(self, submission: Submission) -> Submission:
+        """A submission with its notebooks and online texts read as programs."""
+        self.unpacked += 1
+        return as_programs(submission, self.grading, self.scratch / f"read-{self.unpacked}")
+
+    def _gathered(self, paths: Sequence[Path]) -> Path:
+        """Files and folders of one student in one folder, under the student's names for them."""
+        self.unpacked += 1
+        folder = self.scratch / f"gathered-{self.unpacked}"
+        folder.mkdir(parents=True)
+        for path in paths:
+            for file in files_of(path) if path.is_dir() else [path]:
+                inside = file.relative_to(path) if path.is_dir() else Path(_own_name(path.name))
+                target = folder / inside
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if not target.exists():
+                    shutil.copyfile(file, target)
+        return folder
 
     def _unpack(self, archive: Path) -> Path:
         """Unpack a ZIP into a new folder."""
@@ -542,9 +735,18 @@ class Collector:
             yield Submission(above + name, folder, tuple(files_of(folder)))
             return
         entries = sorted(path for path in folder.iterdir() if not _skipped(path))
-        files = [path for path in entries if path.is_file()]
-        yield from self._loose([path for path in files if path.suffix.lower() == ".py"], above)
+        yield from self._loose([p for p in entries if p.is_file() and is_program(p)], above)
+        moodle: dict[str, list[Path]] = defaultdict(list)
         for path in entries:
+            if path.is_dir() and (match := MOODLE.match(path.name)):
+                moodle[match["who"]].append(path)
+        together = [paths for paths in moodle.values() if len(paths) > 1]
+        for paths in together:  # a file and a text of one student
+            name = above + paths[0].name
+            yield from _alone(name, folder, map(self.one, [name], [paths]))
+        for path in entries:
+            if any(path in paths for paths in together):
+                continue
             if path.is_dir():
                 here = self._student(path, path.name, above, depth)
                 yield from _alone(above + path.name, folder, here)
@@ -553,32 +755,22 @@ class Collector:
 
     def _loose(self, sources: list[Path], above: str) -> Iterator[Submission]:
         """Python files side by side: each is a submission, but Canvas's belong together."""
-        groups: dict[str, list[tuple[Path, str]]] = defaultdict(list)
+        groups: dict[str, list[Path]] = defaultdict(list)
         for path in sources:
             match = CANVAS.match(path.name)
-            name, plain = match.groups() if match else (path.stem, path.name)
-            groups[name].append((path, plain))
+            groups[match["who"] if match else path.stem].append(path)
         for name, files in groups.items():
-            path, plain = files[0]
-            if len(files) == 1 and plain == path.name:
-                yield Submission(above + name, path.parent, (path,))
+            if len(files) == 1 and _own_name(files[0].name) == files[0].name:
+                yield Submission(above + name, files[0].parent, (files[0],))
             else:
-                yield from _alone(above + name, path.parent, self._renamed(above + name, files))
-
-    def _renamed(self, name: str, files: list[tuple[Path, str]]) -> Iterator[Submission]:
-        """Canvas's files of one student under the names the student gave them."""
-        self.unpacked += 1
-        folder = self.scratch / f"canvas-{self.unpacked}"
-        folder.mkdir(parents=True)
-        for path, plain in files:
-            (folder / re.sub(r"-\d+(?=\.py$)", "", plain)).write_bytes(path.read_bytes())
-        yield Submission(name, folder, tuple(files_of(folder)))
+                found = map(self.one, [above + name], [files])
+                yield from _alone(above + name, files[0].parent, found)
 
     def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
         """A folder in a class folder: a student's, or a class."""
         files = files_of(folder)
         holders = {path.parent for path in files if path.name.lower() in self.names}
-        has_source = any(path.suffix.lower() == ".py" for path in files)
+        has_source = any(map(is_program, files))
         archives = [path for path in files if path.suffix.lower() == ".zip"]
         if len(_apart(holders)) > 1 or (len(archives) > 1 and not has_source):
             yield from self.inside(folder, name, f"{above}{name}/", depth)
@@ -612,6 +804,14 @@ class Collector:
         return len(sources) > 1 and len(programs) == 1 and _go_together(programs[0], sources)
 
 
+def _own_name(name: str) -> str:
+    """A student's own name for a file that Canvas or Moodle has named anew."""
+    if match := CANVAS.match(name):
+        return re.sub(r"-\d+(?=\.\w+$)", "", match["file"])
+    match = MOODLE.match(name)
+    return (match["file"] if match else "") or name
+
+
 def _alone(name: str, folder: Path, found: Iterator[Submission]) -> list[Submission]:
     """What is `found` of one student in a class `folder`; errors there end nothing else."""
     try:
@@ -637,13 +837,13 @@ def _apart(folders: set[Path]) -> list[Path]:
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
     """Whether a name is a tool's and no student's."""
     return name in LEFT_OUT or name.startswith(".")
 
 
 def _skipped(path: Path) -> bool:
-    return _is_hidden(path.name) or path.is_symlink()
+    return is_hidden(path.name) or path.is_symlink()
 
 
 def _descend(folder: Path) -> Path:

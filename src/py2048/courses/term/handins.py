@@ -1,0 +1,313 @@
+"""What was handed in: whose it is, when it came, and which attempt it is.
+
+An assignment's folder may hold a folder, a ZIP or a file for each student, named by id, address or
+login, or several of those in it as attempts; downloads of Moodle, Canvas and Gradescope, unpacked
+or not; and the platform's own table beside them, which says whose numbers are whose and when each
+came. A student can write any name and any date into a file, so only what the platform wrote is
+believed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from py2048.courses.grading.submissions import (
+    CANVAS,
+    MOODLE,
+    BadArchive,
+    Collector,
+    Submission,
+    files_of,
+    is_hidden,
+    unpack,
+)
+from py2048.courses.grading.tasks import Grading, printable
+from py2048.courses.term.roster import Roster, Student, letters
+from py2048.courses.term.settings import Assignment
+from py2048.courses.term.tables import Table, read_table
+from py2048.errors import CourseError
+
+ATTEMPT = re.compile(
+    r"(?i)(?:attempt|submission|try|version|v)?[ _-]*\d[\d :T_.-]*(?:\.zip|\.py)?$"
+)
+METADATA = "submission_metadata.yml"
+WHENS = ("last modified (submission)", "datetime", "submitted", "submitted at", "time")
+FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p", "%d/%m/%Y %H:%M")
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """One hand-in: its owners, when it came and how that is known, and what is graded of it.
+
+    `attempt` counts those of the same owners; `entry` is what the folder calls it.
+    """
+
+    entry: str
+    owners: tuple[Student, ...]
+    when: datetime
+    known_by: str
+    submission: Submission
+    attempt: int = 1
+    digest: str = ""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        who = "+".join(student.id for student in self.owners) or self.entry
+        return f"{who} attempt {self.attempt}"
+
+
+@dataclass
+class _Entry:
+    """What belongs together in a folder of hand-ins, before it is read."""
+
+    name: str
+    keys: list[str]
+    paths: list[Path] = field(default_factory=list)
+    owners: set[Student] = field(default_factory=set)
+    when: datetime | None = None
+    known_by: str = ""
+    platform: bool = False
+
+
+class Finder:
+    """Finds the hand-ins of one assignment; what is unpacked goes to `scratch`."""
+
+    def __init__(
+        self,
+        name: str,
+        assignment: Assignment,
+        roster: Roster,
+        grading: Grading,
+        zone: ZoneInfo,
+        scratch: Path,
+    ) -> None:
+        self.assignment = assignment
+        self.prefix = f"{name.lower()}-"
+        self.roster = roster
+        self.collector = Collector(grading, scratch / "read")
+        self.zone = zone
+        self.scratch = scratch
+        self.unpacked = 0
+
+    def find(self, folder: Path) -> list[HandIn]:
+        """All hand-ins in a folder, each with its number among its owners' by time."""
+        if not folder.is_dir():
+            raise CourseError(f"{str(folder)!r} is missing: put the hand-ins there")
+        found: dict[tuple[Student, ...], list[HandIn]] = defaultdict(list)
+        for entry in self._entries(folder, 0, {}):
+            for hand_in in self._read(entry):
+                key = hand_in.owners
+                same = [other for other in found[key] if key and other.digest == hand_in.digest]
+                found[key] += [] if same else [hand_in]
+        counted = []
+        names: dict[str, int] = defaultdict(int)
+        for owners, hand_ins in found.items():
+            hand_ins.sort(key=lambda one: one.when)
+            for number, one in enumerate(hand_ins, 1):
+                hand_in = replace(one, attempt=number if owners else 1)
+                names[hand_in.name] += 1
+                again = f" ({names[hand_in.name]})" if names[hand_in.name] > 1 else ""
+                submission = replace(one.submission, name=hand_in.name + again)
+                counted.append(replace(hand_in, submission=submission))
+        return counted
+
+    def _entries(self, folder: Path, depth: int, times: dict[str, datetime]) -> Iterator[_Entry]:
+        """What is in a folder, by student; a folder or ZIP of no student's is looked into."""
+        paths = [path for path in sorted(folder.iterdir()) if not _passed_over(path)]
+        tables = [read_table(path) for path in paths if path.suffix.lower() == ".csv"]
+        times = times | self._learn(tables)
+        gradescope = _read_metadata(folder / METADATA)
+        entries: dict[str, _Entry] = {}
+        for path in paths:
+            if path.suffix.lower() in {".csv", ".yml"}:
+                continue
+            entry = self._entry(path, gradescope)
+            if not (entry.owners or entry.platform) and depth < 3 and self._is_class(path):
+                yield from self._entries(self._folder(path), depth + 1, times)
+                continue
+            if told := [times[one.id] for one in entry.owners if one.id in times]:
+                entry.when = entry.when or max(told)
+                entry.known_by = entry.known_by or "the table beside the hand-ins"
+            first = entries.setdefault(entry.name, entry)
+            first.paths.append(path)
+        yield from entries.values()
+
+    def _folder(self, path: Path) -> Path:
+        """A folder, or what is in a ZIP."""
+        if path.is_dir():
+            return path
+        self.unpacked += 1
+        folder = self.scratch / f"class-{self.unpacked}"
+        try:
+            unpack(path, folder)
+        except BadArchive as error:
+            raise CourseError(str(error)) from None
+        return folder
+
+    def _is_class(self, path: Path) -> bool:
+        """Whether a folder or ZIP of no student's holds hand-ins of students."""
+        inside = _names_in(path)
+        marked = any(MOODLE.match(name) or CANVAS.match(name) for name in inside)
+        return marked or METADATA in inside or any(self._of_name(n).owners for n in inside)
+
+    def _learn(self, tables: Sequence[Table]) -> dict[str, datetime]:
+        """Read platforms' tables: whose numbers are whose, and when each handed in."""
+        times: dict[str, datetime] = {}
+        for table in tables:
+            self.roster.learn(table)
+            for row in table.rows:
+                student = self.roster.of_row(table, row)
+                when = _date(table.cell(row, *WHENS), self.zone)
+                if student and when:
+                    times[student.id] = max(when, times.get(student.id, when))
+        return times
+
+    def _entry(self, path: Path, gradescope: dict[str, tuple[list[str], str]]) -> _Entry:
+        """Whose a file or folder is, by its name."""
+        name = path.name
+        if found := MOODLE.match(name):
+            keys = [f"moodle:{found['id']}", f"name:{letters(found['name'])}"]
+            return self._owned(_Entry(found["who"], keys))
+        if found := CANVAS.match(name):
+            keys = [f"canvas:{found['id']}", f"name:{letters(found['name'])}"]
+            return self._owned(_Entry(found["who"], keys))
+        if name in gradescope:
+            keys, when = gradescope[name]
+            when_ = _date(when, self.zone)
+            entry = _Entry(name, keys, when=when_, known_by="Gradescope", platform=True)
+            entry.owners = {s for key in keys if (s := self.roster.find(key))}
+            return self._complete(entry)
+        return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
+
+    def _of_name(self, stem: str) -> _Entry:
+        """Whose a file or folder is that a person has named."""
+        plain = stem.lower().removeprefix(self.prefix)
+        ends = [stem[found.end() :] for found in re.finditer("-", stem)]
+        whole = [stem, plain, f"name:{letters(stem)}", *ends]
+        if student := self.roster.find(*whole):
+            return self._complete(_Entry(student.id, whole, owners={student}))
+        entry = _Entry(stem, whole, owners=set(self.roster.group(stem)))
+        if not entry.owners:
+            words = re.split(r"[\s,;+&()\[\]]+|_(?=\d)|(?<=\d)_", stem)
+            entry.owners = {s for word in words if (s := self.roster.find(word))}
+        if not self.assignment.groups and len(entry.owners) > 1:
+            entry.owners = set()  # for a person to say whose it is
+        return self._complete(entry)
+
+    def _owned(self, entry: _Entry) -> _Entry:
+        student = self.roster.find(*entry.keys)
+        entry.platform = True
+        entry.owners = {student} if student else set()
+        return self._complete(entry)
+
+    def _complete(self, entry: _Entry) -> _Entry:
+        """With the others of the owners' groups, where a hand-in counts for all of them."""
+        if self.assignment.groups:
+            for student in list(entry.owners):
+                entry.owners |= self.roster.group(student.group)
+        return entry
+
+    def _read(self, entry: _Entry) -> Iterator[HandIn]:
+        """The attempts of one entry."""
+        attempts = [entry.paths]
+        if not entry.platform and len(entry.paths) == 1 and entry.paths[0].is_dir():
+            inside = [path for path in sorted(entry.paths[0].iterdir()) if not _passed_over(path)]
+            if len(inside) > 1 and all(ATTEMPT.match(path.name) for path in inside):
+                attempts = [[path] for path in inside]
+        for number, paths in enumerate(attempts, 1):
+            name = printable(entry.name) + (f" ({number})" if len(attempts) > 1 else "")
+            submission = self.collector.one(name, paths)
+            when, known_by = self._when(entry, paths)
+            if entry.when and len(attempts) == 1:
+                when, known_by = entry.when.astimezone(self.zone), entry.known_by
+            owners = tuple(sorted(entry.owners))
+            digest = _digest(submission, entry)
+            yield HandIn(name, owners, when, known_by, submission, digest=digest)
+
+    def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str]:
+        """When a hand-in came by the date of its newest file, or by what Canvas says of it."""
+        files = [f for path in paths for f in (files_of(path) if path.is_dir() else [path])]
+        stamps = [path.stat().st_mtime for path in files or paths]
+        when = datetime.fromtimestamp(max(stamps), self.zone)
+        if CANVAS.match(paths[0].name) and "_LATE_" not in entry.name:
+            return min(when, self.assignment.due), "Canvas, which does not call it late"
+        return when, "the date of its files"
+
+
+def _passed_over(path: Path) -> bool:
+    return is_hidden(path.name) or path.is_symlink()
+
+
+def _digest(submission: Submission, entry: _Entry) -> str:
+    """What two copies of one hand-in have in common: their files, or why there are none."""
+    hasher = hashlib.sha256((submission.problem or "").encode())
+    for path in submission.files:
+        hasher.update(f"{path.relative_to(submission.root)}\0".encode(errors="surrogateescape"))
+        hasher.update(hashlib.sha256(path.read_bytes()).digest())
+    return hasher.hexdigest() if submission.files else entry.name
+
+
+def _names_in(path: Path) -> set[str]:
+    """The names at the top of a folder or ZIP, below a single folder there; none of a file."""
+    try:
+        if path.is_dir():
+            parts = [p.relative_to(path).parts for p in path.rglob("*") if not _passed_over(p)]
+        elif path.suffix.lower() == ".zip":
+            with zipfile.ZipFile(path) as opened:
+                names = [name.replace("\\", "/").strip("/") for name in opened.namelist()]
+            parts = [tuple(name.split("/")) for name in names if "__MACOSX" not in name]
+        else:
+            return set()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return set()
+    if len({part[0] for part in parts}) == 1:
+        parts = [part[1:] for part in parts if part[1:]]
+    return {part[0] for part in parts}
+
+
+def _date(text: str, zone: ZoneInfo) -> datetime | None:
+    """A date as a platform writes it; none where it is empty or in another form."""
+    text = " ".join(text.split()).replace(" UTC", "Z").replace(" Z", "Z")
+    text = re.sub(r"(\.\d{6})\d+", r"\1", text)
+    found = None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        for form in FORMS:
+            try:
+                found = datetime.strptime(text, form)
+                break
+            except ValueError:
+                continue
+    if found is None:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
+
+
+def _read_metadata(path: Path) -> dict[str, tuple[list[str], str]]:
+    """Gradescope's metadata of an export: for each folder its submitters, and when it came.
+
+    Only what stands where Gradescope writes it counts: a student's texts are indented further.
+    """
+    if not path.is_file():
+        return {}
+    text = path.read_text("utf-8", errors="replace")
+    found = {}
+    for part in re.split(r"^(?=\S+:\s*$)", text, flags=re.MULTILINE):
+        name = part.partition(":")[0].strip()
+        people = re.search(r"^  :submitters:\n((?:  (?:- |  ).*\n?)*)", part, re.MULTILINE)
+        when = re.search(r"^  :created_at: (.+)$", part, re.MULTILINE)
+        if people:
+            listed = re.findall(r"^  (?:- |  ):(?:sid|email): (.+)$", people[1], re.MULTILINE)
+            keys = [key.strip().strip("'\"") for key in listed]
+            found[name] = (keys, when[1].strip().strip("'\"") if when else "")
+    return found

@@ -1,0 +1,139 @@
+"""Who takes part, from ``roster.csv``, and whose name a learning platform gives a hand-in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from py2048.courses.term.tables import Table, read_table
+from py2048.errors import CourseError
+
+IDS = ("id", "student id", "sid", "id number", "identifier", "username")
+EMAILS = ("email", "e-mail", "email address", "e-mail address")
+NAMES = ("name", "full name", "student name")
+LOGINS = ("username", "github username", "login", "sis login id")
+STAFF = {"teacher", "instructor", "ta", "hta", "head ta", "staff"}
+
+
+@dataclass(frozen=True, order=True)
+class Student:
+    """One student of the roster; `login` is the name on GitHub, `group` that of a group."""
+
+    id: str
+    name: str = ""
+    email: str = ""
+    section: str = ""
+    login: str = ""
+    group: str = ""
+
+
+def read_roster(folder: Path) -> Roster:
+    """Read ``roster.csv``: the course's own columns, Classroom 50's or GitHub Classroom's.
+
+    Raises:
+        CourseError: in one line, for a table without ids or with an id twice.
+    """
+    path = folder / "roster.csv"
+    if not path.exists() and (folder / "classroom_roster.csv").exists():
+        path = folder / "classroom_roster.csv"
+    table = read_table(path)
+    if table.column(*IDS) is None:
+        heads = ", ".join(table.head)
+        raise CourseError(
+            f"{path}: there is no column 'id': it has {heads}; "
+            "the first line must be id,name,email,section"
+        )
+    students: dict[str, Student] = {}
+    for number, row in enumerate(table.rows, 2):
+        if table.cell(row, "role", "roles").lower() in STAFF:
+            continue
+        student = _student(table, row)
+        if not student.id:
+            raise CourseError(f"{path}, row {number}: the student has no id")
+        if student.id.lower() in students:
+            raise CourseError(f"{path}, row {number}: the id {student.id!r} is there twice")
+        students[student.id.lower()] = student
+    return Roster(students.values())
+
+
+def _student(table: Table, row: list[str]) -> Student:
+    parts = (table.cell(row, "first name", "first"), table.cell(row, "last name", "last"))
+    return Student(
+        id=table.cell(row, *IDS) or table.cell(row, *EMAILS),
+        name=table.cell(row, *NAMES) or " ".join(filter(None, parts)),
+        email=table.cell(row, *EMAILS),
+        section=table.cell(row, "section", "sections"),
+        login=table.cell(row, *LOGINS),
+        group=table.cell(row, "group", "team"),
+    )
+
+
+def letters(name: str) -> str:
+    """A name as Canvas puts it into file names: small letters and digits only."""
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+class Roster:
+    """The students, found by id, address, login or name.
+
+    What two students share finds neither: their hand-ins are listed for the teacher to place.
+    `learn` adds the numbers that a platform's own table gives to students.
+    """
+
+    def __init__(self, students: Iterable[Student]) -> None:
+        self.students = list(students)
+        self.keys: dict[str, set[Student]] = {}
+        for student in self.students:
+            for key in (student.id, student.email, student.login):
+                self._add(key.lower(), student)
+            first, _, last = student.name.rpartition(" ")
+            for name in (student.name, last + first, *_sorted_name(student.name)):
+                self._add(f"name:{letters(name)}", student)
+            if student.group:
+                self.keys.setdefault(f"group:{student.group.lower()}", set()).add(student)
+
+    def _add(self, key: str, student: Student) -> None:
+        if key and key != "name:":
+            self.keys.setdefault(key, set()).add(student)
+
+    def find(self, *keys: str) -> Student | None:
+        """The one student whom the first key that is known stands for."""
+        for key in keys:
+            found = self.keys.get(key.strip().lower(), set())
+            if len(found) == 1:
+                return next(iter(found))
+        return None
+
+    def group(self, name: str) -> set[Student]:
+        """The students of a group."""
+        return self.keys.get(f"group:{name.lower()}", set()) if name else set()
+
+    def learn(self, table: Table) -> None:
+        """Take the numbers of Moodle's grading worksheet or of Canvas's gradebook."""
+        for row in table.rows:
+            student = self.of_row(table, row)
+            if student is None:
+                continue
+            if number := re.search(r"\d+$", table.cell(row, "identifier")):
+                self._add(f"moodle:{number[0]}", student)
+            if table.column("sis login id", "sis user id") is not None:
+                self._add(f"canvas:{table.cell(row, 'id')}", student)
+
+    def of_row(self, table: Table, row: list[str]) -> Student | None:
+        """The student whom a row of a platform's table is about."""
+        ids = ("sis user id", "sis login id", "id number", "student id", "sid", "username")
+        keys = [table.cell(row, name) for name in (*ids, *EMAILS)]
+        if table.column("identifier") is None and table.column("sis login id") is None:
+            keys.append(table.cell(row, "id"))
+        if participant := re.search(r"\d+$", table.cell(row, "identifier")):
+            keys.append(f"moodle:{participant[0]}")
+        name = letters(table.cell(row, "student", *NAMES))
+        return self.find(*filter(None, keys), *([f"name:{name}"] if name else []))
+
+
+def _sorted_name(name: str) -> list[str]:
+    """``Smith Ann`` for ``Smith, Ann`` and the other way round."""
+    last, comma, first = name.partition(",")
+    return [first + last] if comma else []

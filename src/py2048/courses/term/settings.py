@@ -1,0 +1,223 @@
+"""``course.toml``: dates, late rules, attempts and what is hidden, as a teacher decides them."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import secrets
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+from string import Template
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+import msgspec
+from msgspec import Meta, Struct
+
+from py2048.courses import COURSES, get_course
+from py2048.courses.term.tables import replace_file
+from py2048.errors import CourseError, did_you_mean, os_errors_as, shown
+
+DAY = timedelta(days=1)
+Amount = Annotated[float, Meta(ge=0)]
+
+
+class Late(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a late hand-in costs: a share of what it earned for each day that has begun."""
+
+    percent_a_day: Annotated[float, Meta(ge=0, le=100)] = 10
+    grace_minutes: Amount = 15
+    cut_off_days: Amount = 7
+
+
+class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
+    """One assignment; with ``tasks`` it has some of its course's tasks, else all of them."""
+
+    title: str
+    due: datetime
+    course: str = ""
+    tasks: tuple[str, ...] = ()
+    late: Late = Late()
+    attempts: Literal["best", "last"] = "last"
+    groups: bool = False
+    rubric: dict[str, Amount] = {}
+    hidden_tasks: tuple[str, ...] = ()
+    hidden_until: datetime | None = None
+    feedback_a_day: Annotated[int, Meta(ge=0)] = 0
+    canvas: str = ""
+
+    def days_late(self, handed_in: datetime) -> int:
+        """The days after the due date that have begun, none within the grace."""
+        over = handed_in.astimezone(UTC) - self.due.astimezone(UTC)
+        return ceil(over / DAY) if over > timedelta(minutes=self.late.grace_minutes) else 0
+
+    def kept(self, days_late: float) -> Fraction:
+        """The share of the marks that is kept after some days; nothing after the cut-off."""
+        if days_late > self.late.cut_off_days:
+            return Fraction(0)
+        lost = Fraction(str(self.late.percent_a_day)) * Fraction(str(days_late)) / 100
+        return max(Fraction(0), 1 - lost)
+
+    def hides(self, task: str, now: datetime) -> bool:
+        """Whether students are not yet shown a task's result."""
+        listed = task in self.hidden_tasks or "all" in self.hidden_tasks
+        return listed and (self.hidden_until is None or now < self.hidden_until)
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """A course's term."""
+
+    course: str
+    title: str
+    timezone: str
+    secret: Annotated[str, Meta(min_length=16)]
+    assignments: dict[str, Assignment]
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of every date."""
+        return ZoneInfo(self.timezone)
+
+    def assignment(self, name: str) -> Assignment:
+        """The assignment called `name`; raise `CourseError` with the nearest name otherwise."""
+        if name not in self.assignments:
+            near = did_you_mean(name, self.assignments)
+            raise CourseError(f"course.toml has no assignment {name!r}{near}")
+        return self.assignments[name]
+
+
+def read_settings(folder: Path) -> Settings:
+    """Read and check ``course.toml``.
+
+    Raises:
+        CourseError: in one line that names file, key and value, and says what would be right.
+    """
+    path = folder / "course.toml"
+    if not path.is_file():
+        raise CourseError(f"{str(path)!r} is missing: py2048 course new-term makes such a folder")
+    try:
+        with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
+            data = tomllib.loads(path.read_text("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path}: this is not TOML in UTF-8: {error}") from None
+    assignments = data.get("assignments")
+    if isinstance(assignments, dict):
+        for name, value in assignments.items():
+            _converted(value, Assignment, path, f"assignments.{name}")
+    settings = _converted(data, Settings, path, "")
+    _check(settings, path)
+    return _in_zone(settings, path)
+
+
+def _converted(data: Any, kind: Any, path: Path, above: str) -> Any:
+    """`data` as a `kind`, or an error that names the key and its value."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$")
+        keys = [above, *place.rstrip("`").strip(".").replace("[...]", "").split(".")]
+        keys = [key for key in keys if key]
+        if "unknown field" in reason:
+            word = reason.split("`")[1]
+            field = Late if keys[-1:] == ["late"] else kind
+            near = did_you_mean(word, field.__struct_fields__)
+            raise CourseError(f"{path}: {'.'.join([*keys, word])} is not a setting{near}") from None
+        below = [key for key in keys if key != above]
+        try:
+            value = f" = {shown(functools.reduce(operator.getitem, below, data))}" if below else ""
+        except (KeyError, TypeError):
+            value = ""
+        where = f"{'.'.join(keys)}{value}: " if keys else ""
+        raise CourseError(f"{path}: {where}{reason[:1].lower()}{reason[1:]}") from None
+
+
+def _check(settings: Settings, path: Path) -> None:
+    """Check what types do not say."""
+    if not settings.assignments:
+        raise CourseError(f"{path}: assignments: add one, such as [assignments.project]")
+    for name, assignment in settings.assignments.items():
+        if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+            raise CourseError(f"{path}: assignments.{name}: use letters, digits, - and _ only")
+        ids = {task.id for task in get_course(assignment.course or settings.course).grading().tasks}
+        for key, known in (("tasks", ids), ("hidden_tasks", ids | {"all"})):
+            for id_ in getattr(assignment, key):
+                if id_ not in known:
+                    near = did_you_mean(id_, known)
+                    raise CourseError(f"{path}: assignments.{name}.{key}: no task {id_!r}{near}")
+        if taken := (ids | {"total", "late", "attempt"}) & assignment.rubric.keys():
+            word = min(taken)
+            raise CourseError(f"{path}: assignments.{name}.rubric.{word}: this name is taken")
+
+
+def _in_zone(settings: Settings, path: Path) -> Settings:
+    """The same settings with every date in the time zone."""
+    try:
+        zone = settings.zone
+    except (KeyError, ValueError, OSError):
+        raise CourseError(
+            f"{path}: timezone = {settings.timezone!r}: this is not a time zone such as "
+            "Europe/Lisbon (where none is known, pip install tzdata)"
+        ) from None
+
+    def placed(date: datetime | None) -> Any:
+        return date.replace(tzinfo=zone) if date and date.tzinfo is None else date
+
+    return msgspec.structs.replace(
+        settings,
+        assignments={
+            name: msgspec.structs.replace(
+                each, due=placed(each.due), hidden_until=placed(each.hidden_until)
+            )
+            for name, each in settings.assignments.items()
+        },
+    )
+
+
+# --- a new term ---
+
+RUBRICS: Mapping[str, str] = {"ist": "{ readability = 5, style = 1 }"}
+MANUAL = ("assignment", "id", "item", "marks", "comment")
+
+
+def local_zone() -> str:
+    """The name of this machine's time zone, or UTC."""
+    _, found, name = str(Path("/etc/localtime").resolve()).partition("zoneinfo/")
+    return name if found else "UTC"
+
+
+def new_term(folder: Path, course: str, now: datetime) -> list[Path]:
+    """Make the folder of a term; return the files that a teacher fills.
+
+    Raises:
+        CourseError: for an unknown course, or where the folder has such files already.
+    """
+    title = get_course(course).title
+    words = {
+        "course": course,
+        "title": title,
+        "zone": local_zone(),
+        "secret": secrets.token_urlsafe(24),
+        "due": (now + 28 * DAY).strftime("%Y-%m-%dT23:59:00"),
+        "until": (now + 42 * DAY).strftime("%Y-%m-%dT12:00:00"),
+        "rubric": RUBRICS.get(course, "{}"),
+        "courses": ", ".join(COURSES),
+    }
+    toml = Template(Path(__file__).with_name("course.toml").read_text("utf-8"))
+    texts = {
+        "course.toml": toml.substitute(words),
+        "roster.csv": "id,name,email,section\n",
+        "manual.csv": ",".join(MANUAL) + "\n",
+    }
+    for name in texts:
+        if (folder / name).exists():
+            raise CourseError(f"{str(folder / name)!r} is there already: name another folder")
+    with os_errors_as(CourseError, f"{str(folder)!r} cannot be made"):
+        (folder / "submissions" / "project").mkdir(parents=True, exist_ok=True)
+        (folder / "results").mkdir(exist_ok=True)
+        for name, text in texts.items():
+            replace_file(folder / name, text.encode())
+    return [folder / name for name in texts]

@@ -1,0 +1,484 @@
+"""A term in one folder, from roster to mark file: nothing of a student's is lost or changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import zipfile
+from collections.abc import Callable
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from toys import RIGHT, TOY
+
+from py2048 import courses
+from py2048.cli import main
+from py2048.courses import Course
+from py2048.courses.grading import grader
+from py2048.courses.grading.grader import key_of
+from py2048.courses.grading.report import CheckResult, Report, TaskResult
+from py2048.courses.grading.submissions import text_of
+
+LISBON = ZoneInfo("Europe/Lisbon")
+SETTINGS = """
+course = "toy"
+title = "A toy term"
+timezone = "Europe/Lisbon"
+secret = "0123456789abcdef"
+
+[assignments.first]
+title = "First"
+due = 2026-10-16T23:59:00
+attempts = "best"
+late = { percent_a_day = 10, grace_minutes = 15, cut_off_days = 5 }
+
+[assignments.second]
+title = "Second"
+due = 2026-11-13T23:59:00
+groups = true
+rubric = { style = 1.5 }
+
+[assignments.third]
+title = "Third"
+due = 2026-12-11T23:59:00
+tasks = ["1", "2"]
+hidden_tasks = ["2"]
+hidden_until = 2999-01-01T00:00:00
+"""
+ROSTER = """id,name,email,section,group
+1001,Ann Smith,ann@uni.edu,A,red
+1002,Bob Stone,bob@uni.edu,A,red
+1003,Cy Young,cy@uni.edu,A,
+1004,Dee Yang,dee@uni.edu,B,
+1005,Eve Fox,eve@uni.edu,B,blue
+1006,Finn Gray,finn@uni.edu,B,blue
+1007,Gil Hay,gil@uni.edu,B,
+1008,Sam Lee,sam@uni.edu,B,
+"""
+
+
+def _fake(submission, grading, sandbox):
+    """A report in which the tasks are passed that a program says: ``# earns 1 3``."""
+    text = "".join(map(text_of, submission.files))
+    earns = re.search(r"# earns(.*)", text)
+    passed = earns[1].split() if earns else []
+    tasks = tuple(
+        TaskResult(
+            task.id,
+            task.title,
+            task.asked,
+            Fraction(task.marks),
+            Fraction(task.marks if task.id in passed else 0),
+            (CheckResult("sums", 1, task.id in passed, example="add(1, 2)"),),
+        )
+        for task in grading.tasks
+    )
+    key = key_of(submission, grading)
+    return Report(submission.name, "toy", tasks, problem=submission.problem, key=key)
+
+
+@pytest.fixture
+def term(tmp_path, monkeypatch):
+    """The folder of a term of the toy course, whose grading is quick."""
+
+    class Toy(Course):
+        def grading(self):
+            return TOY
+
+    toy = Toy("toy", "A toy", "three functions", "terminal")
+    monkeypatch.setitem(courses.COURSES, "toy", toy)
+    monkeypatch.setattr(grader, "grade", _fake)
+    (tmp_path / "submissions").mkdir()
+    (tmp_path / "course.toml").write_text(SETTINGS)
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    (tmp_path / "manual.csv").write_text("assignment,id,item,marks,comment\n")
+    return tmp_path
+
+
+@pytest.fixture
+def run(term, capsys) -> Callable[..., tuple[int, str]]:
+    """Run a command of the term; return its status and all that it says."""
+
+    def command(name: str, *words: object) -> tuple[int, str]:
+        status = main(["course", name, str(term), *map(str, words)])
+        shown = capsys.readouterr()
+        return status, shown.out + shown.err
+
+    return command
+
+
+def hand_in(term: Path, place: str, text: str | bytes = "# earns 1 2 3", when: str = "") -> Path:
+    """Put a file into the folder of hand-ins, of a date in Lisbon."""
+    path = term / "submissions" / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    stamp = datetime.fromisoformat(when or "2026-10-01T12:00").replace(tzinfo=LISBON).timestamp()
+    os.utime(path, (stamp, stamp))
+    return path
+
+
+def rows(term: Path, name: str) -> dict[str, dict[str, str]]:
+    """A table of marks, by id, or by name where there is none."""
+    text = (term / "results" / f"{name}.csv").read_text("utf-8")
+    return {row["id"] or row["name"]: row for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_a_term_from_roster_to_mark_files(term, run):
+    """Three assignments of eight students: late, again, in groups, from three platforms."""
+    hand_in(term, "first/1001/app.py")
+    hand_in(term, "first/1002.py", "# earns 1 2 3", "2026-10-18T08:00")  # 2 days late
+    hand_in(term, "first/cy@uni.edu/attempt 1/app.py", "# earns 1 2", "2026-10-10T09:00")
+    hand_in(term, "first/cy@uni.edu/attempt 2/app.py", "# earns 1", "2026-10-12T09:00")
+    hand_in(term, "first/Dee Yang_41_assignsubmission_file/app.py", "# earns 3")
+    hand_in(
+        term,
+        "first/Dee Yang_41_assignsubmission_onlinetext/onlinetext.html",
+        "<p>I sent a file.</p>",
+    )
+    hand_in(
+        term,
+        "first/Eve Fox_42_assignsubmission_onlinetext/onlinetext.html",
+        "<p># earns 2<br>def add(a, b):<br>&nbsp; &nbsp; return a + b</p>",
+    )
+    hand_in(term, "first/1007/app.py", when="2026-10-25T12:00")  # after the cut-off
+    hand_in(term, "first/stranger/app.py", "# earns 2")
+    before = {path: path.read_bytes() for path in term.rglob("*") if path.is_file()}
+    status, said = run("grade", "first")
+    assert status == 0, said
+    assert "7 of 8" not in said
+    assert "6 of 8 students have handed in" in said
+    assert "'stranger' fits no student" in said
+    marks = rows(term, "first")
+    totals = {who: row["total"] for who, row in marks.items()}
+    assert totals == {
+        "1001": "9",
+        "1002": "7.2",
+        "1003": "6",
+        "1004": "3",
+        "1005": "2",
+        "1006": "",
+        "1007": "0",
+        "1008": "",
+        "stranger": "2",
+    }
+    assert marks["1003"]["attempt"] == "1"
+    assert marks["1002"]["days late"] == "2"
+    assert {path: path.read_bytes() for path in before} == before
+
+    hand_in(term, "second/red/app.py", "# earns 1", "2026-11-10T10:00")
+    hand_in(term, "second/foxeve_71_900_app.py", "# earns 1 2", "2026-11-20T10:00")
+    hand_in(term, "second/foxeve_71_901_help-2.py", "", "2026-11-20T10:00")
+    hand_in(term, "second/youngcy_LATE_72_902_app-1.py", "# earns 1 2 3", "2026-11-14T10:00")
+    assert run("grade", "second")[0] == 0
+    marks = rows(term, "second")
+    assert {who: row["total"] for who, row in marks.items() if row["total"]} == {
+        "1001": "4",
+        "1002": "4",
+        "1003": "8.1",
+        "1005": "6",
+        "1006": "6",
+    }
+    assert marks["1001"]["problem"] == "style is not marked"
+
+    notebook = {
+        "cells": [
+            {"cell_type": "markdown", "source": "# earns 3"},
+            {"cell_type": "code", "source": ["%pip install x\n", "# earns 1 2\n"]},
+        ]
+    }
+    hand_in(term, "third/1006/work.ipynb", json.dumps(notebook), "2026-12-01T10:00")
+    hand_in(term, "third/export/submission_5/app.py", "# earns 1", "2027-01-01T10:00")
+    hand_in(
+        term,
+        "third/export/submission_metadata.yml",
+        "---\nsubmission_5:\n  :submitters:\n  - :name: Gil\n    :sid: '1007'\n"
+        "    :email: gil@uni.edu\n  :created_at: 2026-12-12 23:30:00.123456789 Z\n",
+    )
+    status, said = run("grade")
+    assert status == 0, said
+    marks = rows(term, "third")
+    assert (marks["1006"]["total"], marks["1006"]["possible"]) == ("6", "6")
+    assert (marks["1007"]["days late"], marks["1007"]["total"]) == ("1", "3.6")
+    page = (term / "results" / "third" / "1006.html").read_text("utf-8")
+    assert "shown from 2999-01-01" in page
+    assert "6 / 6 marks" not in page
+    index = (term / "results" / "index.html").read_text("utf-8")
+    assert "8.1" in index
+    assert "Sam Lee" in index
+
+
+def test_what_a_person_decides_outlives_every_run(term, run):
+    """Marks, days late, the attempt and comments by hand; each student's page says so."""
+    hand_in(term, "second/1003/1/app.py", "# earns 1", "2026-11-15T10:00")
+    hand_in(term, "second/1003/2/app.py", "", "2026-11-16T10:00")
+    hand_in(term, "second/1004/app.py", "", "2026-11-15T10:00")
+    manual = term / "manual.csv"
+    manual.write_text(
+        "assignment;id;item;marks;comment\nsecond;1003;attempt;1;\nsecond;1003;late;0;was ill\n"
+        "second;1003;style;1,5;=good\nsecond;cy@uni.edu;3;2;\nsecond;1004;total;5;\n"
+        "second;1008;total;3;an oral examination\n"
+    )
+    was = manual.read_bytes()
+    for _ in range(2):
+        assert run("grade", "second")[0] == 0
+        marks = rows(term, "second")
+        assert marks["1003"]["total"] == "7.5"
+        assert marks["1003"]["comment"] == "was ill =good"
+        assert (marks["1004"]["total"], marks["1008"]["total"]) == ("5", "3")
+        hand_in(term, "second/1005/app.py")
+    assert manual.read_bytes() == was
+    page = (term / "results" / "second" / "1003.html").read_text("utf-8")
+    assert "was ill" in page
+    assert "2 / 3 (by hand)" in page
+
+
+def test_a_table_that_a_person_has_changed_is_not_overwritten(term, run):
+    """It is said before anything is graded; --force replaces it."""
+    hand_in(term, "first/1001/app.py")
+    assert run("grade", "first")[0] == 0
+    assert run("grade", "first")[0] == 0
+    table = term / "results" / "first.csv"
+    table.write_text(table.read_text() + "my own row\n")
+    status, said = run("grade", "first")
+    assert status == 2
+    assert "first.csv" in said
+    assert "--force" in said
+    assert "my own row" in table.read_text()
+    assert run("grade", "first", "--force")[0] == 0
+    assert "my own row" not in table.read_text()
+
+
+def test_marks_go_back_with_each_platforms_own_ids(term, run, tmp_path):
+    """Moodle's worksheet, Canvas's gradebook, Gradescope's and Classroom 50's files."""
+    hand_in(term, "first/Sam Lee_77_assignsubmission_file/app.py", when="2026-10-30T10:00")
+    hand_in(term, "first/1002/app.py", "# earns 1")
+    worksheet = (
+        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,"
+        "Last modified (submission),Feedback comments\n"
+        'Participant 77,"Lee, S.",sam@uni.edu,x,,"100,00",'
+        '"Friday, 16 October 2026, 11:50 PM",\n'
+        'Participant 78,B,bob@uni.edu,x,,"100,00",-,\n'
+        'Participant 79,Z,zed@uni.edu,x,,"100,00",-,\n'
+    )
+    sheet = hand_in(term, "first/worksheet.csv", "\ufeff" + worksheet)
+    assert run("export", "first", "--to", "moodle")[0] == 0
+    text = (term / "results" / "first-moodle.csv").read_bytes()
+    assert text.startswith(b"\xef\xbb\xbf")
+    filled = list(csv.DictReader(io.StringIO(text.decode("utf-8-sig"))))
+    assert [row["Grade"] for row in filled] == ["100", "44,44", ""]
+    assert [row["Identifier"] for row in filled] == [f"Participant {n}" for n in (77, 78, 79)]
+    assert "task 3: 0 / 3" in filled[1]["Feedback comments"]
+    assert sheet.read_bytes().decode() == "\ufeff" + worksheet
+
+    gradebook = tmp_path / "gradebook.csv"
+    gradebook.write_text(
+        "Student,ID,SIS User ID,SIS Login ID,Section,Other (11),First (12)\n"
+        "    Points Possible,,,,,5,18\n"
+        '"Stone, Bob",501,1002,bob,A,4,\n"Who, Else",502,9,else,A,4,1\n'
+    )
+    status, said = run("export", "first", "--to", "canvas", "--template", gradebook)
+    assert status == 0, said
+    assert "Sam Lee has marks and is not in the platform's table" in said
+    lines = (term / "results" / "first-canvas.csv").read_text().splitlines()
+    assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,First (12)"
+    assert lines[2:] == ['"Stone, Bob",501,1002,bob,A,8', '"Who, Else",502,9,else,A,1']
+
+    assert run("export", "first", "--to", "gradescope")[0] == 0
+    path = term / "results" / "first-gradescope" / "1002" / "results.json"
+    assert json.loads(path.read_text())["score"] == 4
+    assert run("export", "first", "--to", "classroom50")[0] == 0
+    result = json.loads((term / "results" / "first-classroom50" / "1002/result.json").read_text())
+    assert result["schema"] == "classroom50/result/v1"
+    assert (result["score"], result["max-score"]) == (4, 9)
+    status, said = run("export", "first", "--to", "blackboard")
+    assert status == 2
+    assert "moodle, canvas" in said
+
+
+def test_a_students_own_files_claim_nothing(term, run):
+    """Neither another's name inside a hand-in nor a date that the student wrote counts."""
+    hand_in(term, "first/Eve Fox_42_assignsubmission_file/1001/app.py", "")
+    hand_in(
+        term,
+        "first/Zed_43_assignsubmission_file/1001/app.py",
+        "# earns 1 2 3",
+    )
+    hand_in(
+        term,
+        "first/1004/submission_metadata.yml",
+        "submission_1:\n  :submitters:\n  - :sid: '1004'\n  :created_at: 2026-01-01 00:00:00 Z\n",
+        "2026-10-18T08:00",
+    )
+    hand_in(term, "first/1004/app.py", "# earns 1", "2026-10-18T08:00")
+    assert run("grade", "first")[0] == 0
+    marks = rows(term, "first")
+    assert marks["1001"]["problem"] == "nothing handed in"
+    assert marks["Zed_43"]["total"] == "9"
+    assert marks["1004"]["days late"] == "2"
+
+
+def test_a_download_is_read_as_it_comes(term, run):
+    """A ZIP of Moodle's with the dates that it has, twice, and a group of another name."""
+    archive = term / "submissions" / "first" / "First-submissions.zip"
+    archive.parent.mkdir(parents=True)
+    with zipfile.ZipFile(archive, "w") as opened:
+        for who, date in (("Ann Smith_1", (2026, 10, 20, 9, 0, 0)), ("Bob Stone_2", None)):
+            info = zipfile.ZipInfo(
+                f"{who}_assignsubmission_file/app.py", date or (2026, 9, 1, 0, 0, 0)
+            )
+            opened.writestr(info, f"# earns 1 2 3 {who}")
+    (archive.parent / "again.zip").write_bytes(archive.read_bytes())
+    assert run("grade", "first")[0] == 0
+    marks = rows(term, "first")
+    assert [marks[who]["attempts"] for who in ("1001", "1002")] == ["1", "1"]
+    assert marks["1002"]["total"] == "9"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("groups", "gruops", ("assignments.second.gruops", "did you mean 'groups'")),
+        ("percent_a_day = 10", "percent_a_day = 120", ("percent_a_day = 120", "<= 100")),
+        ('attempts = "best"', 'attempts = "first"', ("assignments.first.attempts = 'first'",)),
+        ("Europe/Lisbon", "Lisbon", ("timezone = 'Lisbon'", "Europe/Lisbon")),
+        ('"1", "2"', '"1", "9"', ("assignments.third.tasks", "'9'")),
+        ('course = "toy"', 'course = "toi"', ("'toi'", "did you mean 'toy'")),
+        ("2026-10-16T23:59:00", '"soon"', ("assignments.first.due = 'soon'",)),
+        ("[assignments.first]", "[assignments.first", ("not TOML", "line 7")),
+        ('title = "First"', "", ("assignments.first", "`title`")),
+    ],
+)
+def test_a_slip_in_the_settings_is_one_clear_line(term, run, old, new, words):
+    """It names the file, the key, the value and what would be right."""
+    (term / "course.toml").write_text(SETTINGS.replace(old, new, 1))
+    (term / "submissions" / "first").mkdir()
+    status, said = run("grade", "first")
+    assert status == 2
+    assert "\n" not in said.strip()
+    for word in ("course.toml", *words) if "toi" not in words[0] else words:
+        assert word in said
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("id,name\n1,Ann\n1,Bob\n", ("row 3", "'1' is there twice")),
+        ("name,email\nAnn,a@uni.edu\n", ("no column 'id'", "name, email")),
+        ("", ("it is empty",)),
+        ("id,name\n1,Jo\xe3o\n".encode("latin-1"), ("line 2", "not UTF-8")),
+        ("id,name\n1,Ann,more\n", ("row 2", "3 cells")),
+        ("id,name\n,Ann\n", ("row 2", "no id")),
+    ],
+)
+def test_a_bad_roster_is_one_clear_line(term, run, data, words):
+    """It names the file and the place."""
+    (term / "roster.csv").write_bytes(data if isinstance(data, bytes) else data.encode())
+    (term / "submissions" / "first").mkdir()
+    status, said = run("grade", "first")
+    assert status == 2
+    assert "\n" not in said.strip()
+    for word in ("roster.csv", *words):
+        assert word in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffid;name;email;section\r\nann;Ann Smith;a@uni.edu;A\r\n",
+        (
+            "username,first_name,last_name,email,section,github_id,role\n"
+            "ann,Ann,Smith,a@uni.edu,A,5,student\nprof,Pat,Poe,p@uni.edu,,6,teacher\n"
+        ),
+        '"identifier","github_username","github_id","name"\n"ann","ann-hub","5","Ann Smith"\n',
+    ],
+    ids=["a spreadsheet's", "Classroom 50's", "GitHub Classroom's"],
+)
+def test_rosters_of_other_systems_are_read(term, run, text):
+    """One student, and hand-ins named as in a clone of her repository."""
+    (term / "roster.csv").write_text(text, newline="")
+    hand_in(term, "first/first-ann/app.py")
+    status, said = run("grade", "first")
+    assert status == 0, said
+    assert {who: row["name"] for who, row in rows(term, "first").items()} == {"ann": "Ann Smith"}
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("frist,1001,total,5,", "did you mean 'first'"),
+        ("first,9,total,5,", "id '9'"),
+        ("first,1001,totl,5,", "did you mean 'total'"),
+        ("first,1001,1,5,", "from 0 to 4"),
+        ("first,1001,1,much,", "not a number"),
+    ],
+)
+def test_a_slip_in_the_marks_by_hand_is_one_clear_line(term, run, row, words):
+    """No mark is given by a row that was not understood."""
+    with (term / "manual.csv").open("a") as file:
+        file.write(row + "\n")
+    (term / "submissions" / "first").mkdir()
+    status, said = run("grade", "first")
+    assert status == 2
+    assert "manual.csv, row 2" in said
+    assert words in said
+
+
+def test_reports_a_day_are_limited_before_the_due_date(term, run):
+    """An attempt beyond them has its marks and no examples."""
+    text = SETTINGS.replace("2026-10-16", "2999-10-16").replace(
+        'attempts = "best"', 'attempts = "last"\nfeedback_a_day = 1'
+    )
+    (term / "course.toml").write_text(text)
+    hand_in(term, "first/1001/1/app.py", "# earns 1", "2026-10-01T10:00")
+    assert run("grade", "first")[0] == 0
+    page = term / "results" / "first" / "1001.html"
+    assert "add(1, 2)" in page.read_text()
+    hand_in(term, "first/1001/2/app.py", "# earns 2", "2026-10-01T11:00")
+    assert run("grade", "first")[0] == 0
+    assert "add(1, 2)" not in page.read_text()
+    assert "1 a day" in page.read_text()
+    assert "add(1, 2)" in (term / "results" / "desk" / "first" / "1001.html").read_text()
+
+
+def test_a_new_terms_folder_is_whole(tmp_path, capsys):
+    """Its settings can be read, each has a secret of its own, and none is overwritten."""
+    for name in ("one", "two"):
+        assert main(["course", "new-term", str(tmp_path / name), "--course", "ist"]) == 0
+    texts = [(tmp_path / name / "course.toml").read_text() for name in ("one", "two")]
+    assert texts[0] != texts[1]
+    folder = tmp_path / "one"
+    (folder / "roster.csv").write_text("id,name\n1,Ann\n")
+    capsys.readouterr()
+    assert main(["course", "alike", str(folder), "project"]) == 0
+    assert main(["course", "new-term", str(folder), "--course", "ist"]) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_a_real_hand_in_is_graded(term, run, monkeypatch):
+    """By the grader itself: a notebook, of two candidates the one that the report names."""
+    monkeypatch.undo()
+
+    class Toy(Course):
+        def grading(self):
+            return TOY
+
+    monkeypatch.setitem(courses.COURSES, "toy", Toy("toy", "A toy", "functions", "terminal"))
+    cells = [{"cell_type": "code", "source": "!ls\n" + RIGHT}]
+    hand_in(term, "first/1001/app.ipynb", json.dumps({"cells": cells}))
+    hand_in(term, "first/1002/app.py", RIGHT)
+    hand_in(term, "first/1002/old/add.py", "def add(a, b):\n    return a - b\n")
+    status, said = run("grade", "first", "--jobs", 1)
+    assert status == 0, said
+    marks = rows(term, "first")
+    assert [marks[who]["total"] for who in ("1001", "1002")] == ["9", "9"]
+    page = (term / "results" / "first" / "1001.html").read_text("utf-8")
+    assert "app.ipynb was read as app.py" in page
+    page = (term / "results" / "first" / "1002.html").read_text("utf-8")
+    assert "app.py was graded, because it has most" in page
+    assert "old/add.py" in page
