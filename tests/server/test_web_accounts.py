@@ -70,16 +70,6 @@ def test_a_cookie_in_use_never_ends(
     assert heading[0] not in aged(browser, 401, monkeypatch).get("/account").text
 
 
-def test_a_session_that_has_ended_is_not_renewed(
-    web_server: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An old cookie of it makes a new guest, as a young one does."""
-    browser = claimed(web_server, "Tithonus")
-    old = aged(browser, 100, monkeypatch)
-    browser.form("/account/logout")
-    assert "Tithonus" not in old.get("/account").text
-
-
 @pytest.mark.parametrize("password", [PASSWORD, "quite another one"])
 def test_a_claim_tries_no_password(web_server: WebServer, password: str) -> None:
     """Who holds a session learns nothing by it, and gets no recovery codes."""

@@ -160,27 +160,6 @@ async def test_moves_are_made_between_start_and_end(file: str) -> None:
         assert found.settle() == [(1, 1, score), (2, 2, 0)]
 
 
-async def test_who_comes_when_time_is_up_sees_the_end(file: str) -> None:
-    """A game that is open, one that is opened later and one with a record: all have ended."""
-    async with fight(file) as found:
-        await found.start()
-        one = found.visitors[0]
-        found.shift(ends=timedelta(0))
-        games = [player.game_id for player in found.battle.players]
-        late = Visitor(found.services)
-        for settle in (lambda: None, found.settle):
-            settle()
-            for game in games:
-                seen = await late.ask("watch", game=game)
-                assert (seen["outcome"], seen["legal"]) == ("ended", [])
-            found.services.rooms.leave(late.connection)
-        for visitor in found.visitors:
-            visitor.leave()
-        again = Visitor(found.services, one.account)
-        state = await again.ask("open", game=games[0])
-        assert (state["outcome"], state["legal"]) == ("ended", [])
-
-
 async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
     """The others go on, and the battle is over when nobody plays."""
     async with fight(file, 3) as found:

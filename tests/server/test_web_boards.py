@@ -9,13 +9,9 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from store_games import add_record
 from web_server import GENEROUS, Answer, Browser, WebServer, elsewhere, serving
 
 from py2048 import Record
-from py2048.server.play.games import GameService
-from py2048.server.site.scores import standing_of
-from py2048.storage import open_store
 from py2048.storage.records import season_of
 
 PASSWORD = "correct horse battery"
@@ -114,18 +110,6 @@ async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) 
                       for n, row in enumerate(over["board"], 1))  # fmt: skip
     assert board in page
     assert "Take a name" in stranger
-
-
-def test_an_own_place_behind_the_list_stands_below_it(tmp_path: Path) -> None:
-    """With as many before it as there are."""
-    with open_store(tmp_path / "py2048.sqlite3") as store:
-        for number in range(102):
-            store.accounts.claim_name(f"p{number}", f"Player {number}", "hash")
-            add_record(store, f"r{number}", owner=f"p{number}", category="ranked", score=number)
-        row = standing_of(GameService(store), "p0", "ranked", "classic", "ever")
-        assert row
-        assert (row.place, row.game, row.score) == (102, "r0", 0)
-        assert "r0" not in [each.id for each in store.leaderboards.top("ranked", "classic")]
 
 
 async def test_a_day_says_how_all_did(tmp_path: Path) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from inside import RULES, Visitor, add_game, running
+from inside import RULES, add_game
 from test_web_boards import named, record_of, scores
 from web_server import Answer, Browser, WebServer
 
 from py2048 import Record
 from py2048.server.schema import BOARDS, POSITION
-from py2048.server.site.games import begin_from_position
 from py2048.storage import Store, open_store
 
 
@@ -56,32 +54,6 @@ async def test_any_position_of_a_finished_game_can_be_played_on(
     assert "from a position" in browser.get(f"/game/{game}").text
     for board in BOARDS:
         assert "Played on" not in scores(browser, board, RULES)
-
-
-async def test_a_game_from_a_position_outlives_a_restart(tmp_path: Path) -> None:
-    """What was begun so is still so when another process continues and ends it."""
-    url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
-    async with running(url) as services:
-        origin = add_game(services.rooms.games.store)
-        player = Visitor(services)
-        account = player.account.id
-        game = await services.do(begin_from_position, account, origin, 2)
-        await player.ask("open", game=game.id)
-        await player.move()
-        player.leave()
-    async with running(url) as services:
-        again = Visitor(services, player.account)
-        state = await again.ask("open", game=game.id)
-        assert (state["category"], state["ply"]) == (POSITION, 1)
-        while again.state["outcome"] == "playing":
-            await again.move()
-        await again.connection.on_message('{"type":"leave"}')
-        again.leave()
-    with open_store(url) as store:
-        found = store.records.summary(game.id)
-        assert found is not None
-        assert found.category == POSITION
-        assert Record.from_json(store.records.load(game.id)).plies == found.plies
 
 
 async def test_other_positions_are_refused(browser: Browser, store: Store) -> None:

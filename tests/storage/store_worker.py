@@ -42,14 +42,6 @@ def contend(store: Store, name: str, game_id: str) -> None:
         say("kept", code)
 
 
-def finish(store: Store, name: str, game_id: str) -> None:
-    """Finish the same game as everybody else, at revision 0."""
-    store.records.finish(
-        game_id, 0, name, score=64, max_tile=16, plies=0, outcome="lost", category="plain"
-    )
-    say("finished")
-
-
 def look(store: Store, _name: str, _game_id: str) -> None:
     """Only open the store, which makes or migrates its tables."""
     say("opened", len(store.records.select()))
@@ -58,7 +50,6 @@ def look(store: Store, _name: str, _game_id: str) -> None:
 ROLES: dict[str, Callable[[Store, str, str], None]] = {
     "play_on": play_on,
     "contend": contend,
-    "finish": finish,
     "look": look,
 }
 

@@ -126,19 +126,6 @@ def test_processes_that_play_one_game_overwrite_nothing(url: str, team: list[Wor
         assert own == list(range(15))
 
 
-def test_processes_that_finish_one_game_make_one_record(url: str, team: list[Worker]) -> None:
-    """However many processes finish a game at once, it becomes one record, without an error."""
-    with open_store(url) as store:
-        games = [begin(store) for _ in range(10)]
-        for game_id in games:
-            for worker in team:
-                worker.tell("finish", url, game_id)
-            assert [worker.hear_all() for worker in team] == [["finished"]] * 4
-        assert {record.id for record in store.records.select()} == set(games)
-        assert store.games.select() == []
-        assert store.records.load(games[0]) in {worker.name for worker in team}
-
-
 def test_processes_may_start_a_new_store_at_once(tmp_path: Path, team: list[Worker]) -> None:
     """The first one makes the tables; the others wait for that and find them."""
     _race_to_open([f"sqlite:///{tmp_path / f'{number}.sqlite3'}" for number in range(12)], team)

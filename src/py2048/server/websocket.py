@@ -116,7 +116,7 @@ class ClientConnection(Client):
         address: str,
         session: str | None = None,
     ) -> None:
-        super().__init__(account.id, session, account.generation)
+        super().__init__(account.id, session)
         self._services = services
         self._rooms = services.rooms
         self._owner = account

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.storage.battles import forget_player
-from py2048.storage.database import Subject, insert_new
+from py2048.storage.database import Subject, lock_rows
+from py2048.storage.online import ensure_accounts
 from py2048.storage.records import enter_records
 from py2048.storage.schema import (
     OWNED,
@@ -52,7 +53,7 @@ class Accounts(Subject):
             AccountError: The account has a name already.
         """
         with self._database.write() as connection:
-            _ensure(connection, account_id)
+            ensure_accounts(connection, [account_id])
             _take_name(connection, account_id, name)
             _set_password(connection, account_id, password)
             _set_codes(connection, account_id, codes)
@@ -68,7 +69,7 @@ class Accounts(Subject):
     def set_recovery(self, account_id: str, codes: Collection[str]) -> None:
         """Replace the hashes of the recovery codes."""
         with self._database.write() as connection:
-            lock_account(connection, account_id)
+            lock_rows(connection, accounts.c.id, [account_id])
             _set_codes(connection, account_id, codes)
 
     def recovery_codes(self, account_id: str) -> set[str]:
@@ -114,10 +115,10 @@ class Accounts(Subject):
             AccountError: The person has as many programs as may be, `most`.
         """
         with self._database.write() as connection:
-            lock_account(connection, person)
+            lock_rows(connection, accounts.c.id, [person])
             if len(_bots(connection, person)) >= most:
                 raise AccountError(f"you have {most} programs already: delete one first")
-            _ensure(connection, account_id)
+            ensure_accounts(connection, [account_id])
             _take_name(connection, account_id, name, bot_of=person)
             _add_token(connection, token, account_id, "token")
 
@@ -135,20 +136,14 @@ class Accounts(Subject):
         with self._database.read() as connection:
             return _bots(connection, person)
 
-    def live_guests(self, passes: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Return those of the guests, each with a generation, that still are what they say.
+    def live_guests(self, guests: Collection[str]) -> set[str]:
+        """Return those of the accounts that are still guests, and have not ended.
 
         A guest is written down with the first game: one that the store does not know is one.
         """
-        query = sa.select(accounts.c.id, accounts.c.name, accounts.c.generation)
-        query = query.where(accounts.c.id.in_([account for account, _ in passes]))
-        known = {row.id: row for row in self._database.rows(query)}
-        return {
-            (account, generation)
-            for account, generation in passes
-            if (row := known.get(account)) is None
-            or (row.name is None and row.generation == generation)
-        }
+        is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
+        query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
+        return set(guests).difference(self._database.values(query))
 
     def export(self, account_id: str) -> dict[str, Any]:
         """Return all that is kept of an account, as plain values; the password's hash is not."""
@@ -221,19 +216,6 @@ class Sessions(Subject):
         programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
         unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
         self._database.change(sa.delete(sessions).where(*unused))
-
-
-def lock_account(connection: Connection, account_id: str) -> None:
-    """Let others who ask for the same account wait until the transaction is over."""
-    # A change of nothing locks the row in both databases.
-    same = sa.update(accounts).where(accounts.c.id == account_id)
-    connection.execute(same.values(generation=accounts.c.generation))
-
-
-def _ensure(connection: Connection, account_id: str) -> None:
-    """Write a guest down within a transaction, unless the account is there."""
-    row = {"id": account_id, "generation": 0, "created": utc_now()}
-    connection.execute(insert_new(connection, accounts), row)
 
 
 def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.errors import StaleGameError
-from py2048.storage.database import Subject, insert_new
+from py2048.storage.database import Subject, insert_new, lock_rows
 from py2048.storage.online import insert_online_games
 from py2048.storage.schema import accounts, battle_players, battles
 from py2048.storage.values import AccountError, Battle, BattlePlayer, NewOnlineGame, utc_now
@@ -147,12 +147,12 @@ def forget_player(connection: Connection, account_id: str) -> None:
     mine = battle_players.c.account == account_id
     waiting = mine, battle_players.c.game_id.is_(None)
     query = sa.select(battle_players.c.battle_id).where(*waiting)
-    lobbies = battles.c.id.in_(connection.scalars(query).all())
-    _lock(connection, lobbies)
+    ids = connection.scalars(query).all()
+    lock_rows(connection, battles.c.id, ids)
     connection.execute(sa.delete(battle_players).where(*waiting))
     connection.execute(sa.update(battle_players).where(mine).values(account=None, game_id=None))
     is_empty = ~sa.exists().where(battle_players.c.battle_id == battles.c.id)
-    connection.execute(sa.delete(battles).where(lobbies, is_empty))
+    connection.execute(sa.delete(battles).where(battles.c.id.in_(ids), is_empty))
 
 
 def _create(connection: Connection, battle_id: str, rules: str, minutes: int, secret: str) -> None:
@@ -177,16 +177,11 @@ def _locked(connection: Connection, battle_id: str) -> Battle:
     Raises:
         AccountError: There is none.
     """
-    _lock(connection, battles.c.id == battle_id)
+    lock_rows(connection, battles.c.id, [battle_id])
     found = _find(connection, battle_id)
     if found is None:
         raise AccountError("this battle is not offered any more")
     return found
-
-
-def _lock(connection: Connection, condition: sa.ColumnElement[bool]) -> None:
-    # A change of nothing locks the rows in both databases.
-    connection.execute(sa.update(battles).where(condition).values(minutes=battles.c.minutes))
 
 
 def _find(connection: Connection, battle_id: str) -> Battle | None:

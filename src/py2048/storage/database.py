@@ -7,7 +7,7 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from os import PathLike
 from pathlib import Path
@@ -309,6 +309,12 @@ def insert_new(connection: Connection, table: sa.Table) -> Insert:
     """
     statement: Insert = _insert(connection, table).on_conflict_do_nothing()
     return statement.execution_options(preserve_rowcount=True)
+
+
+def lock_rows(connection: Connection, column: sa.Column[Any], values: Collection[object]) -> None:
+    """Let others who ask for the rows with these values wait until the transaction is over."""
+    # A change of nothing locks rows in both databases.
+    connection.execute(sa.update(column.table).where(column.in_(values)).values({column: column}))
 
 
 def _insert(connection: Connection, table: sa.Table) -> Any:

@@ -171,6 +171,12 @@ class OnlineGames(Subject):
             _forget_guests(connection, {row.owner for row in found})
 
 
+def ensure_accounts(connection: Connection, ids: Collection[str]) -> None:
+    """Write guests down within a transaction, unless the accounts are there."""
+    rows = [{"id": each, "generation": 0, "created": utc_now()} for each in sorted(ids)]
+    connection.execute(insert_new(connection, accounts), rows)
+
+
 def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) -> bool:
     """Insert games with their rows in `rounds` and, where they are missing, their accounts.
 
@@ -178,10 +184,7 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
         Whether all of them could be: no account had a daily game of the same day. If one of
         several could not, the transaction must be given up.
     """
-    now = utc_now()
-    owners = sorted({each.game.owner for each in new})
-    guests = [{"id": owner, "generation": 0, "created": now} for owner in owners]
-    connection.execute(insert_new(connection, accounts), guests)
+    ensure_accounts(connection, {each.game.owner for each in new})
     facts = [{column.name: getattr(each.info, column.name) for column in rounds.c} for each in new]
     counted = insert_new(connection, rounds).execution_options(preserve_rowcount=True)
     if connection.execute(counted, facts).rowcount < len(new):

@@ -191,7 +191,7 @@ class Account:
         id: The store's name for the account, which owns its games.
         name: The name that everybody sees, None for a guest.
         password: The hash of the password, None for a guest.
-        generation: Grows when all cookies of the guest, or sessions of the account, shall end.
+        generation: 0, or more of a guest who has logged out: no cookie is worth anything.
         created: When the account began, ISO 8601 in UTC.
         bot_of: The account of the person whose program this is, None for a person.
     """

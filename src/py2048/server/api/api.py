@@ -188,7 +188,7 @@ async def stream(request: Request) -> Response:
     if request.method == "HEAD":
         return Response(media_type=NDJSON)
     room = await services.rooms.find(game)
-    reader = Client(user.account, user.session, user.generation)
+    reader = Client(user.account, user.session)
     services.rooms.enter(reader, room)
     try:
         await room.ready()

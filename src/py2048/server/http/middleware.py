@@ -225,12 +225,9 @@ def network_of(host: str) -> str:
 
 def _language_of(headers: Headers) -> str:
     """Return the language of an answer: the one chosen here before, else the browser's."""
-    chosen = _LANGUAGE.search(headers.get("cookie", ""))
-    return (
-        first_known([chosen[1]])
-        if chosen
-        else language_of_header(headers.get("accept-language", ""))
-    )
+    if chosen := _LANGUAGE.search(headers.get("cookie", "")):
+        return first_known([chosen[1]])
+    return language_of_header(headers.get("accept-language", ""))
 
 
 def refusal(

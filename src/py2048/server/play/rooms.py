@@ -72,7 +72,6 @@ class Client:
     Args:
         account: who it is.
         session: the session that opened the connection, None for a guest.
-        generation: a guest's generation.
         write_now: sends a text frame at once if it can, and returns whether it did.
 
     Attributes:
@@ -85,7 +84,6 @@ class Client:
 
     account: str
     session: str | None = None
-    generation: int = 0
     write_now: Callable[[bytes], bool] = field(default=lambda _frame: False, repr=False)
     room: Room | None = field(default=None, init=False)
     closed: int | None = field(default=None, init=False)
@@ -209,7 +207,7 @@ class Room:
         fault: why it cannot be read, while that is tried again.
         clients: who plays or watches it.
         autoplay: the computer player that makes the moves, None where none does.
-        wanted: the revision to which it is being brought, from the store.
+        following: is held while it is brought to a revision of the store.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
@@ -218,7 +216,7 @@ class Room:
         self.fault: StorageError | None = None
         self.clients: set[Client] = set()
         self.autoplay: Autoplay | None = None
-        self.wanted = 0
+        self.following = asyncio.Lock()
         self._rooms = rooms
         self._kept_until = 0.0
         self._changed = asyncio.Event()
@@ -285,8 +283,9 @@ class Room:
         if events:
             self._let_hear(client)
             told = partial(messages.events_of, self.game, events, self.autoplayer)
-            is_idle = all(isinstance(each, IllegalMove) for each in events)
-            is_news = self.game.tracked.is_changed or not is_idle
+            is_news = self.game.tracked.is_changed or any(
+                not isinstance(each, IllegalMove) for each in events
+            )
             self.send(told, None if is_news else client)
         elif client is not None:
             self.send_state(client)
@@ -697,21 +696,16 @@ class Rooms:
     def _follow_to(self, game_id: str, revision: int) -> None:
         """Have a game that is open brought to at least a revision, from the store."""
         room = self.open.get(game_id)
-        if room is not None and revision > max(room.game.version, room.wanted):
-            is_running, room.wanted = room.wanted > 0, revision
-            if not is_running:
-                self.start(self._follow_all(room))
+        if room is not None and revision > room.game.version:
+            self.start(self._bring_to(room, revision))
 
-    async def _follow_all(self, room: Room) -> None:
-        wanted = 0
+    async def _bring_to(self, room: Room, revision: int) -> None:
         try:
-            while room.wanted > wanted:  # more may come meanwhile
-                wanted = room.wanted
-                await self._follow(room)
+            async with room.following:  # more may come meanwhile
+                if revision > room.game.version:
+                    await self._follow(room)
         except StorageError as error:
             self.note_fault(error, "another process cannot be followed")
-        finally:
-            room.wanted = 0
 
     async def _follow(self, room: Room) -> None:
         """Bring an open game to where the store has it.

@@ -47,7 +47,6 @@ class User:
 
     Attributes:
         account: the id of the account.
-        generation: a guest's generation.
         name: the account's name, None for a guest.
         session: the id of the session of an account with a name.
         bot_of: the account of the person whose program this is, None for a person.
@@ -55,7 +54,6 @@ class User:
     """
 
     account: str
-    generation: int = 0
     name: str | None = None
     session: str | None = None
     bot_of: str | None = None
@@ -93,14 +91,13 @@ async def user_of(request: Request, *, wait: bool = True) -> User:
         await services.ready()
     user, found = None, services.cookies.read(request.headers.get("cookie"))
     if found is not None:
-        account, mark, _is_old = found
-        believed = User(account, mark if isinstance(mark, int) else 0)
+        user = User(found[0])
         try:
-            user = await _known(services, *found) if services.is_ready else believed
+            if services.is_ready:
+                user = await _known(services, *found)
         except StorageError:
             if wait:
                 raise
-            user = believed
     return _greet(request, user or _new_guest(services))
 
 
@@ -170,13 +167,13 @@ async def disconnect_signed_out(services: Services) -> None:
     rooms = services.rooms
     clients, store = tuple(rooms.clients), rooms.games.store
     sessions = {each.session for each in clients if each.session}
-    guests = {(each.account, each.generation) for each in clients if not each.session}
+    guests = {each.account for each in clients if not each.session}
     if not clients:
         return
-    live: set[object] = {*await rooms.in_thread(store.sessions.live, sessions)}
+    live = await rooms.in_thread(store.sessions.live, sessions)
     live |= await rooms.in_thread(store.accounts.live_guests, guests)
     for client in clients:
-        if (client.session or (client.account, client.generation)) not in live:
+        if (client.session or client.account) not in live:
             client.close(SIGN_IN)
 
 
@@ -195,8 +192,8 @@ async def _known(services: Services, account_id: str, mark: Mark, is_old: bool) 
     cookies = (services.cookies.write(account_id, mark),) if is_old else ()
     if isinstance(mark, int):
         account = await services.do(GameService.account, account_id)
-        is_guest = account.name is None and account.generation == mark
-        return User(account_id, mark, cookies=cookies) if is_guest else None
+        is_guest = account.name is None and not account.generation
+        return User(account_id, cookies=cookies) if is_guest else None
     user = await services.do(_signed_in, session_of(mark))
     return replace(user, cookies=cookies) if user and user.account == account_id else None
 
@@ -282,7 +279,7 @@ _FRESH = timedelta(days=30)
 _MAX_OWNERS = 8
 
 Mark = int | str
-"""What a cookie has besides the account: a guest's generation, or the token of a session."""
+"""What a cookie has besides the account: 0 of a guest, or the token of a session."""
 
 
 class Cookies:

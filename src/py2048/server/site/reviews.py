@@ -75,7 +75,7 @@ _LEASE = timedelta(seconds=20)
 _POLL_S = 5.0
 """Between two looks for requests that came to other processes."""
 
-_RENEWAL_S, _GLANCE_S = 1.0, 0.2
+_RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3
 _MAX_ADDRESSES = 10_000
 _DIGITS = 6
@@ -283,16 +283,13 @@ class ReviewQueue:
         process.start()
         theirs.close()
         told: object = 0
-        renewed, is_wanted = time.monotonic(), True
         try:
             while isinstance(told, int):
-                if not is_wanted or self._is_closed:
+                if self._is_closed or not store.reviews.renew(claim, told):
                     raise RuntimeError("it is not wanted any more")
-                if ours.poll(_GLANCE_S):
+                self.backlog, until = store.reviews.pending(), time.monotonic() + _RENEWAL_S
+                while isinstance(told, int) and ours.poll(max(0.0, until - time.monotonic())):
                     told = ours.recv()
-                if isinstance(told, int) and time.monotonic() - renewed > _RENEWAL_S:
-                    renewed, self.backlog = time.monotonic(), store.reviews.pending()
-                    is_wanted = store.reviews.renew(claim, told)
         finally:
             process.kill()
             process.join()
