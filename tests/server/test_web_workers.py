@@ -17,7 +17,6 @@ from py2048.server.run import run
 from py2048.server.settings import ServerError, Settings
 from py2048.storage import open_store
 
-ROOT = Path(__file__).resolve().parents[2]
 TWO = (*GENEROUS, "--workers", "2")
 pytestmark = pytest.mark.postgres
 
