@@ -128,7 +128,7 @@ def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
     screen = choose_screen(ui)
     set_language(language_of_environment())  # the rest of the command stays English
     if screen is UserInterface.DESKTOP:
-        from py2048.storage import data_folder
+        from py2048.folders import data_folder
         from py2048.ui import desktop
 
         try:

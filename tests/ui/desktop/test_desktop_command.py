@@ -97,6 +97,26 @@ def saved(path: Path) -> tuple[Any, int] | None:
     return played.board, played.turn_count
 
 
+OPENING = """
+import sys
+from py2048.cli import screens
+from py2048.ui.desktop import launch
+launch.GameWindow.finish_opening = lambda window: print(*sys.modules) or window.close()
+screens.open_screen(screens.UserInterface.DESKTOP, screens.LaunchOptions(screens.resume_or_start))
+"""
+
+
+@pytest.mark.usefixtures("display", "data_folder")
+def test_the_first_picture_waits_for_no_more_than_it_shows() -> None:
+    """The window is drawn before session, store, players, Pillow and boards are loaded."""
+    command = [sys.executable, "-c", OPENING]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    later = {"typer", "sqlalchemy", "numpy", "rich", "PIL", "dataclasses", "secrets"}
+    later |= {"py2048.session", "py2048.storage", "py2048.players", "py2048.board"}
+    assert "py2048.ui.desktop.window" in done.stdout.split()
+    assert not later & set(done.stdout.split())
+
+
 def test_a_game_is_played_killed_and_resumed(
     open_game: Callable[..., Process], data_folder: Path
 ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -386,12 +384,3 @@ def test_the_window_state_survives_what_may_happen_to_its_file(tmp_path: Path) -
     blocked = WindowState(tmp_path / "deep" / "desktop.json" / "below a file")
     blocked.set(theme="dark")
     assert WindowState(None).get("theme") == ""
-
-
-def test_the_first_picture_waits_for_no_more_than_it_shows() -> None:
-    """Opening the window loads no session, store, parser or player: those come after it."""
-    code = "import sys\nimport py2048.cli.screens, py2048.ui.desktop.launch\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    later = {"typer", "sqlalchemy", "numpy", "rich", "py2048.session", "py2048.players"}
-    assert "py2048.ui.desktop.window" in done.stdout.split()
-    assert not later & set(done.stdout.split())

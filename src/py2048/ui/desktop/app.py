@@ -92,7 +92,8 @@ class DesktopApp:
         self.window, self.root, self.session = window, window.root, session
         # Parts of the window do much of what the controller asks for.
         board = window.board
-        self.show_board, self.show_hint, self.cover = board.show, board.point, window.cover
+        self.show_board, self.cover = board.show, window.cover
+        self.show_hint: Callable[[Hint], None] = lambda hint: board.mark(hint.direction)
         self.show_gain = window.header.show_gain
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.show_coach = window.show_coach

@@ -5,22 +5,18 @@ from __future__ import annotations
 import time
 import tkinter as tk
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from functools import partial
 from tkinter import ttk
 from typing import TYPE_CHECKING
 
-from PIL import Image
-
-from py2048.board import Board
 from py2048.direction import Direction
 from py2048.language import N_, _, number
-from py2048.ui.desktop.style import Button, Figures, Flow, Graph, Text, data_of, look_of
+from py2048.ui.desktop.style import Button, Figures, Flow, Graph, Text, look_of
 from py2048.ui.shared import board_image, motion
-from py2048.ui.shared.board_image import BoardGrid
+from py2048.ui.shared.board_image import BoardGrid, Picture
 
 if TYPE_CHECKING:
-    from py2048.session import Hint
+    from py2048.board import Board
     from py2048.ui.shared.result import Result
 
 FRAME = 1 / 60
@@ -69,10 +65,10 @@ class CanvasBoard(tk.Canvas):
         self._look, self._ground_name, self._pushed = look_of(parent), ground, pushed
         self.margin = self._look.px(MARGIN)
         self._photos: dict[Hashable, tk.PhotoImage] = {}
-        self._shape = (4, 4)
+        self.shape = (4, 4)
         self.cells: BoardGrid | None = None
         self.reshaped: Callable[[], object] = lambda: None
-        self._transition = motion.BoardTransition((), Board.empty(4, 4))
+        self._transition: motion.BoardTransition | None = None
         self._pace = self._began = 0.0
         self._timer = ""
         self._marks: tuple[Direction, Direction | None] | None = None
@@ -102,6 +98,7 @@ class CanvasBoard(tk.Canvas):
     @property
     def board(self) -> Board:
         """The board that is shown, or will be when the motion has ended."""
+        assert self._transition is not None, "nothing is shown yet"
         return self._transition.board
 
     @property
@@ -117,7 +114,7 @@ class CanvasBoard(tk.Canvas):
     def set_theme(self) -> None:
         """Follow the colours of the look."""
         theme = self._look.theme
-        self.theme = replace(theme, page=getattr(theme, self._ground_name))
+        self.theme = theme._replace(page=getattr(theme, self._ground_name))
         self.configure(background=self.theme.page, highlightbackground=self.theme.page)
         self.hide_ring()
         self._lay_out()
@@ -139,8 +136,8 @@ class CanvasBoard(tk.Canvas):
         self._stop()
         self._transition, self._pace = transition, pace
         self._marks = None
-        if transition.board.shape != self._shape:
-            self._shape = transition.board.shape
+        if transition.board.shape != self.shape:
+            self.shape = transition.board.shape
             self.reshaped()
             self._lay_out()
         self._began = time.perf_counter()
@@ -152,10 +149,6 @@ class CanvasBoard(tk.Canvas):
         self._stop()
         self._pace = 0.0
         self._draw_frame()
-
-    def point(self, hint: Hint) -> None:
-        """Show where a hint points."""
-        self.mark(hint.direction)
 
     def mark(self, best: Direction, played: Direction | None = None) -> None:
         """Mark the sides of the best direction, and of the one played, until another is shown."""
@@ -172,12 +165,14 @@ class CanvasBoard(tk.Canvas):
     # Drawing
 
     def _draw_frame(self) -> None:
-        self._timer = ""
+        self._timer, shown = "", self._transition
+        if shown is None:
+            return
         now = time.perf_counter()
-        elapsed = (now - self._began) / self._pace if self._pace else self._transition.seconds
-        self._draw(self._transition.at(elapsed))
+        elapsed = (now - self._began) / self._pace if self._pace else shown.seconds
+        self._draw(shown.at(elapsed))
         self.frames += 1
-        if elapsed < self._transition.seconds:
+        if elapsed < shown.seconds:
             rest = FRAME - (time.perf_counter() - now)
             self._timer = self.after(max(1, round(1000 * rest)), self._draw_frame)
 
@@ -209,31 +204,34 @@ class CanvasBoard(tk.Canvas):
         step = max(1, round(scale * STEPS))
         side, theme = max(2, grid.cell * step // STEPS), self.theme
 
-        def draw() -> Image.Image:
+        def draw() -> Picture:
             image = board_image.tile(value, grid.cell, theme, grid.radius)
-            return image if step == STEPS else image.resize((side, side))
+            return board_image.closed(image if step == STEPS else image.resize((side, side)))
 
         return self._photo((value, step), draw)
 
-    def _photo(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
+    def _photo(self, key: Hashable, draw: Callable[[], Picture]) -> tk.PhotoImage:
         """Return a picture, made once; what is on the canvas is held by `_shown`, too."""
         if key not in self._photos:
             if self.cells and len(self._photos) * self.cells.cell**2 > MAX_PIXELS:
                 self._photos.clear()
-            self._photos[key] = tk.PhotoImage(master=self, data=data_of(draw()))
+            self._photos[key] = self._image(draw())
         return self._photos[key]
+
+    def _image(self, picture: Picture) -> tk.PhotoImage:
+        return tk.PhotoImage(master=self, data=picture.encoded())
 
     def _lay_out(self) -> None:
         """Fit the board to the window, and draw everything again."""
         sides = self.winfo_width() - 2 * self.margin, self.winfo_height() - 2 * self.margin
         if min(sides) < 10:
             return
-        grid = BoardGrid.fit(self._shape, *sides)
-        grid = replace(grid, left=grid.left + self.margin, top=grid.top + self.margin)
+        grid = BoardGrid.fit(self.shape, *sides)
+        grid = grid._replace(left=grid.left + self.margin, top=grid.top + self.margin)
         self._photos.clear()
         self.cells, theme = grid, self.theme
         self._shown = [None] * len(self._items)
-        base = tk.PhotoImage(master=self, data=data_of(board_image.ground(grid, theme)))
+        base = self._image(board_image.ground(grid, theme))
         self.itemconfigure(self._ground, image=base)
         self.coords(self._ground, grid.left, grid.top)
         self._base[:] = [base]
@@ -243,8 +241,7 @@ class CanvasBoard(tk.Canvas):
 
     def _draw_veil(self, grid: BoardGrid) -> None:
         size = grid.width, grid.height, round(1.4 * grid.radius)
-        veil = board_image.rounded(*size, f"{self.theme.page}{VEIL:02x}")
-        self._base[1:] = [tk.PhotoImage(master=self, data=data_of(veil))]
+        self._base[1:] = [self._image(board_image.rounded(*size, f"{self.theme.page}{VEIL:02x}"))]
         tags = "banner", "over"
         self.create_image(grid.left, grid.top, image=self._base[1], anchor="nw", tags=tags)
 

@@ -26,12 +26,7 @@ from py2048.ui.shared.describe import describe
 from py2048.ui.shared.hints import name_of
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.practice import PracticeRun
-from py2048.ui.shared.review import (
-    PAGE,
-    GameReview,
-    grade_colour,
-    record_title,
-)
+from py2048.ui.shared.review import PAGE, GameReview, grade_colour, record_title
 from py2048.ui.shared.themes import mixed
 
 REVIEW_SIZE, WIDE, COLUMN = (960, 700), 620, 430

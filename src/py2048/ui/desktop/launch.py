@@ -276,10 +276,8 @@ def usable_geometry(root: tk.Tk, geometry: str) -> str:
 
 
 def _set_icon(root: tk.Tk) -> None:
-    from py2048.ui.desktop.style import data_of
-    from py2048.ui.shared.board_image import icon
+    from py2048.ui.shared.board_image import closed, icon
 
-    photos = [
-        tk.PhotoImage(master=root, data=data_of(icon(side, DEFAULT_THEME))) for side in ICON_SIDES
-    ]
+    pictures = [closed(icon(side, DEFAULT_THEME)) for side in ICON_SIDES]
+    photos = [tk.PhotoImage(master=root, data=picture.encoded()) for picture in pictures]
     root.iconphoto(True, *photos)

@@ -6,17 +6,13 @@ gives it the focus and paints it anew in another theme; only boards and graphs a
 
 from __future__ import annotations
 
-import struct
 import tkinter as tk
-import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from tkinter import ttk
 from typing import Any
 
-from PIL import Image
-
-from py2048.ui.shared.board_image import glyph, rounded
+from py2048.ui.shared.board_image import Picture, glyph, rounded
 from py2048.ui.shared.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
@@ -51,27 +47,6 @@ def measured(root: tk.Misc, text: str, kind: str) -> int:
 def line_height(root: tk.Misc, kind: str) -> int:
     """Return how many pixels high a line is in a font of `KINDS`."""
     return int(root.tk.call("font", "metrics", kind, "-linespace"))
-
-
-def data_of(image: Image.Image) -> bytes:
-    """Return a picture for Tk: PPM or, where it has holes, PNG.
-
-    They are written here, so that the first one waits for no plug-ins of Pillow.
-    """
-    width, height = image.size
-    if image.mode == "RGB":
-        return b"P6 %d %d 255\n" % image.size + image.tobytes()
-    raw, step = image.tobytes(), 4 * width
-    rows = b"".join(b"\0" + raw[at : at + step] for at in range(0, len(raw), step))
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        check = zlib.crc32(kind + data)
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
-
-    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0))
-    return (
-        b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
-    )
 
 
 class Look:
@@ -130,20 +105,18 @@ class Look:
             paint()
         return name
 
-    def picture(self, name: str, draw: Callable[[], Image.Image]) -> str:
+    def picture(self, name: str, draw: Callable[[], Picture]) -> str:
         """Return a picture of Tk, which knows it by its name, so nothing of Python's keeps it."""
         create = partial(self.root.tk.call, "image", "create", "photo", name, "-format", "png")
-        return self._make(name, lambda: create("-data", data_of(draw())))
+        return self._make(name, lambda: create("-data", draw().encoded()))
 
     def icon(self, name: str, colour: str = "ink", ground: str = "") -> str:
         """Return an icon; on a `ground`, as faint as a button that cannot be pressed."""
 
-        def draw() -> Image.Image:
-            side, ink = round(ICON * self.unit), self.colour(colour)
+        def draw() -> Picture:
+            ink = self.colour(colour)
             ink = mixed(ink, self.colour(ground), 0.55) if ground else ink
-            image = Image.new("RGBA", (side, side), ink)
-            image.putalpha(glyph(name, side))
-            return image
+            return glyph(name, round(ICON * self.unit), ink)
 
         return self.picture(f"icon.{name}.{colour}.{ground}", draw)
 
@@ -214,12 +187,9 @@ class Look:
         face = {"primary": "accent", "ghost": ground}.get(kind, raised)
         side = 4 * radius + 2 * room
 
-        def draw(shade: float, ring: str) -> Image.Image:
-            colour = mixed(self.colour(face), self.theme.ink, shade)
-            inner = (room * 3 // 5, "#0000"), (room, colour)
-            return rounded(
-                side, side, radius + room, self.colour(ring) if ring else "#0000", *inner
-            )
+        def draw(shade: float, ring: str) -> Picture:
+            inner = (room * 3 // 5, ""), (room, mixed(self.colour(face), self.theme.ink, shade))
+            return rounded(side, side, radius + room, self.colour(ring) if ring else "", *inner)
 
         states = {"": (0, ""), "pressed": (0.16, ""), "focus": (0, "focus"), "active": (0.08, "")}
         plain, *others = (
@@ -414,7 +384,7 @@ class Button(ttk.Button):
         text: its words; where only its icon is shown, they come when the mouse or Tab reaches it.
         command: what it does.
         kind: "primary", "plain", "danger", or "ghost" for one without a face.
-        icon: a name of `py2048.ui.shared.board_image.glyph`.
+        icon: a name of `py2048.ui.shared.board_image.LINES`.
         ground: the colour of the theme that it stands on, by its name.
         has_words: whether its words are shown, if it has an icon.
     """
@@ -494,21 +464,18 @@ class Flow(ttk.Frame):
     def lay_out(self, width: int) -> None:
         """Put the buttons into rows of a width."""
         rows: list[list[Button]] = [[]]
+        wide = Button.winfo_reqwidth
         for each in self._buttons:
-            if rows[-1] and sum(map(_wide, (*rows[-1], each))) > width:
+            if rows[-1] and sum(map(wide, (*rows[-1], each))) > width:
                 rows.append([])
             rows[-1].append(each)
         high = max(each.winfo_reqheight() for each in self._buttons)
         for place, row in enumerate(rows):
-            x, spare = 0, (width - sum(map(_wide, row))) // len(row)
+            x, spare = 0, (width - sum(map(wide, row))) // len(row)
             for each in row:
-                each.place(x=x, y=place * high, width=_wide(each) + spare)
-                x += _wide(each) + spare
+                each.place(x=x, y=place * high, width=wide(each) + spare)
+                x += wide(each) + spare
         self.configure(width=1, height=high * len(rows))
-
-
-def _wide(button: Button) -> int:
-    return button.winfo_reqwidth()
 
 
 class Graph(tk.Canvas):

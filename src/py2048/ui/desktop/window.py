@@ -118,7 +118,7 @@ class MainWindow:
         self.look.change(unit=unit)
         margin, pad = self.board.margin, round((8 if width < NARROW * unit else 12) * unit)
         is_beside = height < LOW * scale and width > 1.3 * height
-        shape, room, down = self.board.board.shape, width - 2 * pad, height - 2 * pad
+        shape, room, down = self.board.shape, width - 2 * pad, height - 2 * pad
         column = room - width // 2 if is_beside else room
         self._fit_words(column - 2 * margin, unit)
         parts = [self.header, self.tools, self.line]

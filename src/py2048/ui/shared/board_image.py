@@ -1,24 +1,29 @@
-"""What Pillow draws: boards and their tiles, films of games, faces and icons of buttons.
+"""What is drawn: boards and their tiles, films of games, faces and icons of buttons.
 
 No display is needed, and no font of the system, so that a tile looks the same on every machine:
 `digits.ttf` holds the digits and a few letters of Inter 4, under the SIL Open Font License 1.1.
+Pillow writes the numbers and the files; it is loaded then, after a window's first frame, whose
+faces, icons and empty board are made in plain Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+from math import hypot
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from PIL import Image, ImageDraw, ImageFont
-
-from py2048.board import Board, Cell
 from py2048.ui.shared.screen import spellings
 from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:
+    from PIL import Image, ImageFont
+
+    from py2048.board import Board, Cell
     from py2048.game import Record
 
 IMAGE_SIDE = 720
@@ -27,10 +32,6 @@ IMAGE_SIDE = 720
 MIN_DIGITS = 6
 """Digits lower than this, in pixels, give way to a shorter spelling."""
 
-
-GAP = 0.1
-"""The space between cells, as a share of a cell's side."""
-
 DIGITS = Path(__file__).with_name("digits.ttf")
 SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
 """The height of a tile's number by its digits, as a share of the tile's side."""
@@ -38,9 +39,14 @@ SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
 RINGED = 2048
 """This tile has a ring inside in its number's colour."""
 
+GAP = 0.1
+"""The space between cells, as a share of a cell's side."""
 
-@dataclass(frozen=True, slots=True)
-class BoardGrid:
+FINE = 8
+"""Distances from a corner's middle are rounded to this part of a pixel."""
+
+
+class BoardGrid(NamedTuple):
     """The cells of a board, in pixels.
 
     Attributes:
@@ -69,7 +75,7 @@ class BoardGrid:
         fitting = (each for each in grids if each.width <= width and each.height <= height)
         grid = next(fitting, sized(4))
         left, top = max(0, (width - grid.width) // 2), max(0, (height - grid.height) // 2)
-        return replace(grid, left=left, top=top)
+        return grid._replace(left=left, top=top)
 
     @property
     def pitch(self) -> int:
@@ -111,62 +117,130 @@ class BoardGrid:
         return (int(row), int(column)) if is_on_cell else None
 
 
-@lru_cache(maxsize=64)
-def number_font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font of numbers, in pixels."""
-    return ImageFont.truetype(DIGITS, size)
+class Picture(NamedTuple):
+    """Pixels, as `PIL.Image.frombytes` takes them: of 3 bytes (RGB), or of 4 with holes (RGBA)."""
 
+    mode: str
+    size: tuple[int, int]
+    pixels: bytes
 
-def rounded_mask(width: int, height: int, radius: int) -> Image.Image:
-    """Return the mask of a rectangle with smooth round corners."""
-    mask = Image.new("L", (2 * width, 2 * height))
-    box = (0, 0, 2 * width - 1, 2 * height - 1)
-    ImageDraw.Draw(mask).rounded_rectangle(box, 2 * radius, fill=255)
-    return mask.reduce(2)
+    @property
+    def image(self) -> Image.Image:
+        """The picture as Pillow has it."""
+        from PIL import Image
+
+        return Image.frombytes(*self)
+
+    def encoded(self) -> bytes:
+        """Return the picture as Tk reads it: PPM or, where it has holes, PNG."""
+        if self.mode == "RGB":
+            return b"P6 %d %d 255\n" % self.size + self.pixels
+        step = 4 * self.size[0]
+        starts = range(0, len(self.pixels), step)
+        rows = b"".join(b"\0" + self.pixels[at : at + step] for at in starts)
+        return b"\x89PNG\r\n\x1a\n" + b"".join(
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+            for kind, data in (
+                (b"IHDR", struct.pack(">IIBBBBB", *self.size, 8, 6, 0, 0, 0)),
+                (b"IDAT", zlib.compress(rows, 1)),
+                (b"IEND", b""),
+            )
+        )
 
 
 def rounded(
-    width: int, height: int, radius: int, colour: str, *inner: tuple[int, str]
-) -> Image.Image:
-    """Return a rectangle with round corners on nothing; others, further in, replace parts of it."""
-    image = Image.new("RGBA", (width, height))
-    for inset, fill in ((0, colour), *inner):
-        size = width - 2 * inset, height - 2 * inset
-        image.paste(fill, (inset, inset), rounded_mask(*size, max(1, radius - inset)))
-    return image
+    width: int, height: int, radius: int, colour: str, *inner: tuple[int, str], on: str = ""
+) -> Picture:
+    """Return a rectangle with round corners.
+
+    Args:
+        width: its width.
+        height: its height.
+        radius: that of its corners.
+        colour: ``#rrggbb``, with its opacity as ``#rrggbbaa``, or empty for a hole.
+        inner: others that replace its inside: how much further in each is, and its colour.
+        on: the colour of what is around the corners, nothing by default.
+    """
+    layers = [(radius - inset + 0.5, *_channels(fill)) for inset, fill in ((0, colour), *inner)]
+    ground, mode = _channels(on), "RGB" if on else "RGBA"
+
+    @cache
+    def pixel(far: int) -> bytes:
+        """Return the pixel at a distance from the middle of a corner's arc."""
+        red, green, blue, opacity = ground
+        for edge, *fill in layers:
+            if (share := min(1.0, edge - far / FINE)) > 0:
+                red += (fill[0] - red) * share
+                green += (fill[1] - green) * share
+                blue += (fill[2] - blue) * share
+                opacity += (fill[3] - opacity) * share
+        whole = opacity or 1.0
+        found = round(red / whole), round(green / whole), round(blue / whole), round(255 * opacity)
+        return bytes(found[: len(mode)])
+
+    rows, corner = [], _corner(radius, max((far for far, _fill in inner), default=0))
+    side = len(corner) - 1
+    for distances in corner:
+        *left, middle = map(pixel, distances)
+        rows.append(b"".join([*left, middle * (width - 2 * side), *left[::-1]]))
+    *top, middle = rows
+    rows = [*top, *[middle] * (height - 2 * side), *top[::-1]]
+    return Picture(mode, (width, height), b"".join(rows))
 
 
-STROKE = 11
-"""The width of an icon's lines, in sixths of a pixel of its 20."""
+@lru_cache(maxsize=64)
+def _corner(radius: int, inset: int) -> list[list[int]]:
+    """Return how far the pixels of a corner, and those beside it, are from the middle of its arc.
+
+    What is outside, or further in than `inset`, looks the same everywhere.
+    """
+    steps = [radius - 0.5 - place for place in range(max(radius, inset + 1) + 1)]
+    low, high = FINE * (radius - inset - 0.5), FINE * (radius + 0.5)
+
+    def distance(down: float, across: float) -> int:
+        far = hypot(down, across) if down > 0 < across else max(down, across)
+        return round(min(high, max(low, FINE * far)))
+
+    return [[distance(down, across) for across in steps] for down in steps]
 
 
-def glyph(name: str, side: int) -> Image.Image:
-    """Return an icon of a button as a mask, `side` pixels square."""
-    mask = Image.new("L", (120, 120))
-    pen = ImageDraw.Draw(mask)
+def _channels(colour: str) -> tuple[float, ...]:
+    """Return red, green and blue times the opacity, and the opacity, 0 to 1."""
+    red, green, blue, opacity = bytes.fromhex((colour or "#00000000")[1:].ljust(8, "f"))
+    return *(each * opacity / 255 for each in (red, green, blue)), opacity / 255
 
-    half = STROKE / 2 - 0.5
-    for text in filter(None, LINES.get(name, "").split("; ")):
-        points = [tuple(6 * float(each) for each in place.split(",")) for place in text.split()]
-        pen.line(points, 255, STROKE, "curve")
-        for x, y in points:
-            pen.ellipse((x - half, y - half, x + half, y + half), 255)
-    match name:
-        case "undo":
-            pen.arc((42, 37, 96, 101), -90, 90, 255, STROKE)
-        case "hint":
-            pen.ellipse((27, 12, 93, 78), outline=255, width=STROKE)
-        case "play":
-            pen.polygon([(36, 24), (36, 96), (96, 60)], 255)
-        case "more":
-            for x in (24, 60, 96):
-                pen.ellipse((x - 8, 52, x + 8, 68), 255)
-    return mask.resize((side, side), Image.Resampling.LANCZOS)
 
+def ground(grid: BoardGrid, theme: Theme) -> Picture:
+    """Return the frame of a board with its empty cells, on the colour of the page."""
+    width, height, gap = grid.width, grid.height, grid.gap
+    frame = rounded(width, height, round(1.4 * grid.radius), theme.board, on=theme.page)
+    cell = rounded(grid.cell, grid.cell, grid.radius, theme.empty, on=theme.board)
+    between = bytes.fromhex(theme.board[1:]) * gap
+    lines = [bytes(gap)] * gap  # of one row of cells; those of the gap stay as in the frame
+    for at in range(0, len(cell.pixels), 3 * grid.cell):
+        lines.append(between.join([cell.pixels[at : at + 3 * grid.cell]] * grid.shape[1]))
+    rows = []
+    for y in range(height):
+        row = frame.pixels[3 * width * y : 3 * width * (y + 1)]
+        line = y % grid.pitch
+        is_gap = line < gap
+        rows.append(row if is_gap else row[: 3 * gap] + lines[line] + row[-3 * gap :])
+    return Picture("RGB", (width, height), b"".join(rows))
+
+
+# Icons
+
+STROKE = 11 / 6
+"""The width of an icon's lines, in pixels of its 20."""
 
 LINES = {
-    "undo": "7,3 3,7 7,11; 3,7 11.5,7; 11.5,16 8,16",
-    "hint": "7.5,15.5 12.5,15.5; 8.5,18 11.5,18",
+    "undo": "7,3 3,7 7,11; 3,7 11.5,7 13.2,7.6 14.5,9 15,11.5 14.5,14 13.2,15.4 11.5,16 8,16",
+    "hint": "10,2.9 11.8,3.3 13.3,4.3 14.3,5.7 14.6,7.5 14.3,9.3 13.3,10.8 11.8,11.7 10,12.1"
+    " 8.2,11.7 6.7,10.8 5.7,9.3 5.4,7.5 5.7,5.7 6.7,4.3 8.2,3.3 10,2.9;"
+    " 7.5,15.5 12.5,15.5; 8.5,18 11.5,18",
+    "play": "6.9,5.6 6.9,14.4 14.2,10 6.9,5.6; 8,7.5 8,12.5 12.2,10 8,7.5; 9,10 10,10",
+    "more": "3.6,10 4,9.6 4.4,10 4,10.4 3.6,10; 9.6,10 10,9.6 10.4,10 10,10.4 9.6,10;"
+    " 15.6,10 16,9.6 16.4,10 16,10.4 15.6,10",
     "new": "10,4 10,16; 4,10 16,10",
     "minus": "4,10 16,10",
     "pause": "7,4.5 7,15.5; 13,4.5 13,15.5",
@@ -183,6 +257,61 @@ LINES = {
 """The lines of icons, by their points in a square of 20 pixels."""
 
 
+def glyph(name: str, side: int, colour: str) -> Picture:
+    """Return an icon of a button, `side` pixels square."""
+    ink = bytes.fromhex(colour[1:])
+    shades = [ink + bytes([opacity]) for opacity in range(256)]
+    return Picture("RGBA", (side, side), b"".join(map(shades.__getitem__, _glyph(name, side))))
+
+
+@lru_cache(maxsize=64)
+def _glyph(name: str, side: int) -> bytes:
+    """Return how much of each pixel the lines of an icon cover, of 255."""
+    unit, covered = side / 20, bytearray(side * side)
+    half = STROKE * unit / 2
+    for text in LINES[name].split(";"):
+        points = [[unit * float(each) for each in place.split(",")] for place in text.split()]
+        for (x1, y1), (x2, y2) in pairwise(points):
+            wide, high = x2 - x1, y2 - y1
+            length = wide * wide + high * high
+            for y in _near(y1, y2, half, side):
+                for x in _near(x1, x2, half, side):
+                    across, down = x + 0.5 - x1, y + 0.5 - y1
+                    share = min(1.0, max(0.0, (across * wide + down * high) / length))
+                    near = half + 0.5 - hypot(across - share * wide, down - share * high)
+                    if near > 0:
+                        shade, place = int(255 * min(1.0, near)), y * side + x
+                        covered[place] = max(covered[place], shade)
+    return bytes(covered)
+
+
+def _near(start: float, end: float, far: float, side: int) -> Iterable[int]:
+    """Return the pixels between two points and a little beyond, of `side`."""
+    low, high = sorted((start, end))
+    return range(max(0, int(low - far - 0.5)), min(side, int(high + far + 1.5)))
+
+
+# Tiles and boards, with Pillow
+
+
+@lru_cache(maxsize=64)
+def number_font(size: int) -> ImageFont.FreeTypeFont:
+    """Return the font of numbers, in pixels."""
+    from PIL import ImageFont
+
+    return ImageFont.truetype(DIGITS, size)
+
+
+def plain(width: int, height: int, colour: str) -> Image.Image:
+    """Return a rectangle."""
+    return Picture("RGB", (width, height), width * height * bytes.fromhex(colour[1:])).image
+
+
+def closed(image: Image.Image) -> Picture:
+    """Return the pixels of an image of Pillow."""
+    return Picture(image.mode, image.size, image.tobytes())
+
+
 def digits(value: int, side: int) -> tuple[str, int]:
     """Return what to write on a tile of `side` pixels, and the font's size in pixels."""
     for text in spellings(value):
@@ -197,12 +326,10 @@ def digits(value: int, side: int) -> tuple[str, int]:
 
 def tile(value: int, side: int, theme: Theme, radius: int) -> Image.Image:
     """Return the picture of a tile, `side` pixels square, transparent at its corners."""
-    style = theme.tile(value)
-    image = rounded(side, side, radius, style.background)
-    if value == RINGED:
-        pen, inset = ImageDraw.Draw(image), round(side * 0.035)
-        box = (inset, inset, side - inset - 1, side - inset - 1)
-        pen.rounded_rectangle(box, radius * 0.7, outline=style.text, width=max(1, side // 50))
+    style, inset = theme.tile(value), round(side * 0.035)
+    ring = (inset, style.text), (inset + max(1, side // 50), style.background)
+    inside = ring if value == RINGED else ()
+    image = rounded(side, side, radius, style.background, *inside).image
     text, size = digits(value, side)
     write(image, (side / 2, side / 2), text, style.text, size)
     return image
@@ -212,6 +339,8 @@ def write(
     image: Image.Image, centre: tuple[float, float], text: str, colour: str, size: int
 ) -> None:
     """Write a number around a point."""
+    from PIL import ImageDraw
+
     font = number_font(size)
     # The middle of the digits, not of the line, which has room for letters that go below it.
     left, top, right, bottom = font.getbbox(text, anchor="ls")
@@ -219,25 +348,11 @@ def write(
     ImageDraw.Draw(image).text((x, y), text, colour, font, "ls")
 
 
-def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
-    """Return the frame of a board with its empty cells, on the colour of the page."""
-    image = Image.new("RGB", (grid.width, grid.height), theme.page)
-    frame = rounded_mask(grid.width, grid.height, round(1.4 * grid.radius))
-    image.paste(theme.board, (0, 0), frame)
-    mask = rounded_mask(grid.cell, grid.cell, grid.radius)
-    rows, columns = grid.shape
-    for row in range(rows):
-        for column in range(columns):
-            corner = (grid.gap + column * grid.pitch, grid.gap + row * grid.pitch)
-            image.paste(theme.empty, corner, mask)
-    return image
-
-
 def board(
     position: Board, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
     """Return the whole picture of a position; `base` is its `ground`, if it is at hand."""
-    image = (base or ground(grid, theme)).copy()
+    image = base.copy() if base else ground(grid, theme).image
     for row, line in enumerate(position.rows):
         for column, value in enumerate(line):
             if value:
@@ -253,12 +368,12 @@ _cached_tile = lru_cache(maxsize=128)(tile)
 def icon(side: int, theme: Theme) -> Image.Image:
     """Return the application's icon: the digits 2, 0, 4 and 8 on four tiles."""
     big = 2 * side
-    image = rounded(big, big, big // 6, theme.page)
+    image = rounded(big, big, big // 6, theme.page).image
     faces = (("2", 8), ("0", 64), ("4", 2048), ("8", 16384))
     cell = round(big * 0.41)
     for index, (text, value) in enumerate(faces):
         style = theme.tile(value)
-        face = rounded(cell, cell, cell // 6, style.background)
+        face = rounded(cell, cell, cell // 6, style.background).image
         write(face, (cell / 2, cell / 2), text, style.text, round(cell * 0.72))
         corner = [round(big * (0.065 + 0.46 * place)) for place in (index % 2, index // 2)]
         image.alpha_composite(face, (corner[0], corner[1]))
@@ -271,7 +386,7 @@ def scored_board(
     """Return the picture of a position under its score."""
     picture = board(position, grid, theme, base)
     head = max(28, grid.height // 10)
-    image = Image.new("RGB", (grid.width, grid.height + head), theme.page)
+    image = plain(grid.width, grid.height + head, theme.page)
     image.paste(picture, (0, head))
     size = min(head * 0.6, grid.width / 8)
     write(image, (grid.width / 2, head / 2), f"{score:,}", theme.ink, round(size))
@@ -315,12 +430,14 @@ def save_gif(
         OSError: if the file cannot be written.
         RecordError: if the record breaks its rules.
     """
+    from PIL import Image
+
     grid = BoardGrid.fit(record.rules.shape, GIF_SIDE, GIF_SIDE)
     positions = [(record.start, 0), *((board, score) for board, _, score in record.replay())]
     positions = positions[first:][: None if last is None else last - first + 1]
     step = -(-len(positions) // MAX_FRAMES)
     shown = [*positions[:-1:step], positions[-1]]
-    base = ground(grid, theme)
+    base = ground(grid, theme).image
     palette = _palette(grid, theme, base)
 
     def frames() -> Iterator[Image.Image]:
@@ -341,10 +458,10 @@ def save_gif(
 
 def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:
     """Return an image with a palette for all frames: the colours of every tile."""
-    sample = Image.new("RGB", (grid.cell * 6, grid.cell * 4), theme.page)
+    sample = plain(grid.cell * 6, grid.cell * 4, theme.page)
     for index in range(20):
         face = tile(2 << index, grid.cell, theme, grid.radius)
         sample.paste(face, (index % 6 * grid.cell, index // 6 * grid.cell), face)
     sample.paste(base.resize((grid.cell * 2, grid.cell)), (grid.cell * 2, grid.cell * 3))
     write(sample, (grid.cell * 5, grid.cell * 3.5), "0", theme.ink, grid.cell)
-    return sample.quantize(colors=128, method=Image.Quantize.MEDIANCUT)
+    return sample.quantize(colors=128)

@@ -29,15 +29,7 @@ from py2048.ui.shared.describe import describe, describe_rules
 from py2048.ui.shared.hints import PLAYERS, player_name
 from py2048.ui.shared.presenter import GameScreen, Presenter, Start, fault_of, opening
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import (
-    RECORDS,
-    Choice,
-    ListRequest,
-    moves,
-    points,
-    preparing,
-    title_of,
-)
+from py2048.ui.shared.screen import RECORDS, Choice, ListRequest, moves, points, preparing, title_of
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 if TYPE_CHECKING:
@@ -572,9 +564,7 @@ class RecordCommands:
                     game.id,
                     title_of_rules(game.rules),
                     _("{points}, {tile} reached, {time}").format(
-                        points=points(game.score),
-                        tile=game.max_tile,
-                        time=minute_of(game.finished),
+                        points=points(game.score), tile=game.max_tile, time=minute_of(game.finished)
                     ),
                 )
                 for game in session.finished(limit=200)

@@ -7,7 +7,6 @@ A number never vanishes: a merged tile pops from its full size.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,8 +37,7 @@ class Sprite(NamedTuple):
     scale: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class BoardTransition:
+class BoardTransition(NamedTuple):
     """From one board to the next.
 
     Attributes:

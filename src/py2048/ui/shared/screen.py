@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.language import N_, _, ngettext, number
@@ -51,8 +50,7 @@ def spellings(value: int) -> list[str]:
     return [*spellings, f"2^{value.bit_length() - 1}"]
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """The facts beside the board.
 
     Attributes:
@@ -83,8 +81,7 @@ class Status:
         return [moves(self.moves), *([self.help] if self.help else [])]
 
 
-@dataclass(frozen=True, slots=True)
-class CoachStatus:
+class CoachStatus(NamedTuple):
     """What the coach says now.
 
     Attributes:
@@ -115,8 +112,7 @@ class FileKind(NamedTuple):
 RECORDS = FileKind(N_("Records of games"), ".2048.json")
 
 
-@dataclass(frozen=True, slots=True)
-class ListRequest:
+class ListRequest(NamedTuple):
     """A list to choose from, with a line for a text that is not in it.
 
     Attributes:

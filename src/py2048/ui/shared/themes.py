@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from py2048.errors import Py2048Error, did_you_mean
 from py2048.language import N_
@@ -29,16 +28,14 @@ class ThemeError(Py2048Error, ValueError):
     """A theme that does not exist."""
 
 
-@dataclass(frozen=True, slots=True)
-class TileStyle:
+class TileStyle(NamedTuple):
     """How one tile looks: the colour of its face and of the number on it."""
 
     background: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
+class Theme(NamedTuple):
     """The colours of a whole screen.
 
     Attributes:
@@ -162,12 +159,7 @@ def _tokens(colours: Iterable[str]) -> dict[str, Any]:
 
 
 def _theme(
-    name: str,
-    title: str,
-    colours: str,
-    inks: tuple[str, str],
-    tiles: str,
-    beyond: str,
+    name: str, title: str, colours: str, inks: tuple[str, str], tiles: str, beyond: str
 ) -> Theme:
     """Return a theme from the colours of `TOKENS`, its two inks, and the faces of its tiles."""
     return Theme(
@@ -273,7 +265,7 @@ def in_256_colours(theme: Theme) -> Theme:
     """Return `theme` for a terminal of 256 colours."""
     surfaces, *tiles = map(_of_256, _IN_256[theme.name])
     known, beyond = (_styles(each, *_INKS_256) for each in tiles)
-    return replace(theme, tiles=known, beyond=beyond, **_tokens(surfaces.split()))
+    return theme._replace(tiles=known, beyond=beyond, **_tokens(surfaces.split()))
 
 
 # The sixteen colours that every terminal has, as the text console shows them. Others show them
@@ -297,8 +289,7 @@ def in_sixteen_colours(theme: Theme) -> Theme:
     """
     page, ink, signs = (_BLACK, _WHITE, _BY_NIGHT) if theme.dark else (_WHITE, _BLACK, _BY_DAY)
     colours = page, page, page, _GREY, ink, ink, *signs, _BLACK, _GREY
-    plain = replace(theme, tiles=_SIXTEEN, beyond=_SIXTEEN)
-    return replace(plain, **_tokens(colours))
+    return theme._replace(tiles=_SIXTEEN, beyond=_SIXTEEN, **_tokens(colours))
 
 
 THEMES: tuple[Theme, ...] = (DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND)
