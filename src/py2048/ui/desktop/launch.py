@@ -278,6 +278,5 @@ def usable_geometry(root: tk.Tk, geometry: str) -> str:
 def _set_icon(root: tk.Tk) -> None:
     from py2048.ui.shared.board_image import closed, icon
 
-    pictures = [closed(icon(side, DEFAULT_THEME)) for side in ICON_SIDES]
-    photos = [tk.PhotoImage(master=root, data=picture.encoded()) for picture in pictures]
-    root.iconphoto(True, *photos)
+    pictures = (closed(icon(side, DEFAULT_THEME)) for side in ICON_SIDES)
+    root.iconphoto(True, *(tk.PhotoImage(master=root, data=each.encoded()) for each in pictures))

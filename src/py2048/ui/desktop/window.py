@@ -133,33 +133,25 @@ class MainWindow:
             column = min(room, max(grid.width + 2 * margin, round(LEAST * unit)))
             self._fit_words(column - 2 * margin, unit)
         self.board.configure(width=grid.width + 2 * margin - 6, height=grid.height + 2 * margin - 6)
-        for row, each in enumerate(
-            (self.header, self.coach, self.board, self.tools, self.line, self.notice)
-        ):
+        rows, gap = (
+            (self.header, self.coach, self.board, self.tools, self.line, self.notice),
+            4 * unit,
+        )
+        for row, each in enumerate(rows):
             each.grid_forget()
             if each is self.board:
                 place = (0, 0, 7) if is_beside else (row, 0, 1)
-                each.grid(row=place[0], column=0, rowspan=place[2], pady=round(4 * unit))
+                each.grid(row=place[0], column=0, rowspan=place[2], pady=round(gap))
             elif each in parts:
-                edge = margin - round(RING * scale) if each is self.tools else margin
-                each.grid(
-                    row=row,
-                    column=int(is_beside),
-                    sticky="ew",
-                    padx=edge,
-                    pady=(round(4 * unit), 0),
-                )
+                edge, above = margin - round(RING * scale) * (each is self.tools), (round(gap), 0)
+                each.grid(row=row, column=int(is_beside), sticky="ew", padx=edge, pady=above)
         self.page.rowconfigure(6, weight=1)
         self.page.columnconfigure(0, weight=int(not is_beside))
         self.page.columnconfigure(1, weight=int(is_beside))
         self.page.update_idletasks()
         spare = down - self.page.winfo_reqheight()
-        self.page.place(
-            relx=0.5,
-            y=pad + max(0, spare * 2 // 5),
-            anchor="n",
-            width=room if is_beside else column,
-        )
+        wide, top = room if is_beside else column, pad + max(0, spare * 2 // 5)
+        self.page.place(relx=0.5, y=top, anchor="n", width=wide)
         self._cover()
 
     def _fit_words(self, width: int, unit: float) -> None:
