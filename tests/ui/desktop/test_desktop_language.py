@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests import pseudo
 
+from py2048.language import use_language
+from py2048.ui.desktop.style import measured
 from py2048.ui.shared.actions import ACTIONS
 
 pytestmark = pytest.mark.gui
@@ -41,6 +43,17 @@ def said(widget: tk.Misc) -> Iterator[str]:
             yield str(widget.cget("text"))
     for child in widget.winfo_children():
         yield from said(child)
+
+
+def test_every_line_about_rules_has_room(open_desk: Callable[..., Any]) -> None:
+    """The longest of them in Portuguese is shown to its end."""
+    with use_language("pt"):
+        desk = open_desk()
+        desk.app.controller.do("rules")
+        table = desk.dialog.table
+        for line in table.get_children():
+            (text,) = table.item(line, "values")
+            assert measured(table, text, "small") < table.column("detail", "width")
 
 
 def test_no_text_of_the_window_is_left_out(

@@ -14,6 +14,7 @@ from py2048.game import Game
 from py2048.rules import get_rules
 from py2048.session import SavingChanged, StorageFailed
 from py2048.ui.shared.actions import ACTIONS, MENUS
+from py2048.ui.shared.themes import MOTION_MS
 
 pytestmark = pytest.mark.gui
 
@@ -230,3 +231,57 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     desk.pump()
     assert desk.session.game.ply == ply - 1
     assert not desk.app.controller.players.playing
+
+
+def test_the_board_leans_where_nothing_moves(desk: Any, clock: Any) -> None:
+    """It gives way to the side of the key, and comes back."""
+    desk.put("2 . . ./4 . . ./2 . . ./4 . . .")
+    still = desk.board.bbox("all")
+    desk.key("Left")
+    clock.now += MOTION_MS["lean"] / 2000
+    desk.until(lambda: desk.board.bbox("all")[0] < still[0])
+    clock.now += 1
+    desk.until(lambda: not desk.board.is_moving)
+    assert desk.board.bbox("all") == still
+
+
+def test_a_tile_that_there_was_none_of_has_a_ring_of_light(desk: Any, clock: Any) -> None:
+    """It is seen once the tile is there, and goes; the second such tile has none."""
+    for rows, count in (("64 64 . ./. . . .", 1), ("128 64 64 ./. . . .", 0)):
+        desk.put(rows)
+        desk.key("Left")
+        desk.until(lambda: desk.board.is_moving)
+        clock.now += (MOTION_MS["slide"] + MOTION_MS["ring"] / 2) / 1000
+        desk.pump(0.1)
+        assert len(desk.board.find_withtag("ring")) == count
+        clock.now += 1
+        desk.until(lambda: not desk.board.is_moving)
+        assert not desk.board.find_withtag("ring")
+
+
+def test_the_veil_of_a_result_comes_by_degrees(desk: Any, clock: Any) -> None:
+    """The board is seen less and less below the result."""
+    desk.root.geometry("900x1000")
+    desk.put("2 4 2 4/4 2 4 2/2 4 2 16/. 4 2 8")
+    desk.key("Left")
+    clock.now += 1
+    desk.until(lambda: desk.window.panel)
+    corner = desk.board.winfo_rootx() + 40, desk.board.winfo_rooty() + 40
+    seen = [desk.look().getpixel(corner)]
+    for _ in range(4):
+        clock.now += MOTION_MS["fade"] / 4000
+        desk.pump(0.05)
+        seen.append(desk.look().getpixel(corner))
+    assert len(set(seen)) >= 3
+    assert not desk.board.is_moving
+
+
+def test_nothing_leans_under_reduced_motion(open_desk: Any) -> None:
+    """The board stands still, and so does its ring."""
+    desk = open_desk(reduced_motion=True)
+    desk.put("64 64 . ./. . . .")
+    for _ in range(2):
+        desk.key("Left")
+        desk.key("Up")
+        assert not desk.board.find_withtag("ring")
+    desk.settle()

@@ -17,6 +17,7 @@ from py2048.language import N_, _
 from py2048.rng import parse_seed
 from py2048.session import Event, Hint, Session, events
 from py2048.ui.desktop import dialogs
+from py2048.ui.desktop.board_view import LIT
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import MainWindow, action_of
@@ -97,6 +98,9 @@ class DesktopApp:
         self.show_gain = window.header.show_gain
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.show_coach = window.show_coach
+        self.ask, self.choose = (
+            partial(self.open, each) for each in (dialogs.ask, dialogs.ListDialog)
+        )
         self.dialog: Dialog | None = None
         self._is_closed = False
         self._remember = remember
@@ -109,6 +113,7 @@ class DesktopApp:
             player=player,
             text_of=text_of,
         )
+        self._follow, controller.presenter.follow = controller.presenter.follow, self._play
         controller.game.open_pasted = self.watch
         controller.game.more_rules = ((_("Make your own …"), self.open_rules_form),)
         controller.commands |= {
@@ -128,6 +133,19 @@ class DesktopApp:
         self.menus = Menus(self.root, controller)
         self.menus.paint()
         self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
+
+    def _play(self, event: Event) -> None:
+        """Show in motion what else an event means: no way, or a tile that there was none of."""
+        self._follow(event)
+        board = self.window.board
+        match event:
+            case events.IllegalMove(direction) if self.controller.presenter.is_animated:
+                board.lean(direction)
+            case events.Moved() if board.is_animated:
+                largest = event.board.max_tile
+                if largest > max(LIT - 1, event.before.max_tile):
+                    merged = (each.target for each in event.turn.slide.motions if each.merged)
+                    board.light_up(next(cell for cell in merged if event.board[cell] == largest))
 
     def close(self) -> None:
         """Leave the session to others, and remember the window."""
@@ -164,14 +182,6 @@ class DesktopApp:
         self.window.set_theme(theme)
         self.menus.paint()
         self._remember(theme=theme.name)
-
-    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
-        """Ask a question; Enter does `action`."""
-        self.open(dialogs.ask, text, yes, no, action)
-
-    def choose(self, request: ListRequest) -> None:
-        """Let the player choose from a list."""
-        self.open(dialogs.ListDialog, request)
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
@@ -361,10 +371,7 @@ class DesktopApp:
                 yield _("Written to {path}.").format(path=path)
 
             def tell(answer: str | Failure) -> None:
-                if isinstance(answer, Failure):
-                    self.warn(answer.reason)
-                else:
-                    self.say(answer)
+                self.warn(answer.reason) if isinstance(answer, Failure) else self.say(answer)
 
             self._exporting.ask(export, tell)
 

@@ -7,16 +7,17 @@ import tkinter as tk
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from tkinter import ttk
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py2048.direction import Direction
 from py2048.language import N_, _, number
 from py2048.ui.desktop.style import Button, Figures, Flow, Graph, Text, look_of
 from py2048.ui.shared import board_image, motion
 from py2048.ui.shared.board_image import BoardGrid, Picture
+from py2048.ui.shared.themes import MOTION_MS
 
 if TYPE_CHECKING:
-    from py2048.board import Board
+    from py2048.board import Board, Cell
     from py2048.ui.shared.result import Result
 
 FRAME = 1 / 60
@@ -33,8 +34,11 @@ MAX_PIXELS = 12_000_000
 MARGIN = 8
 """The room around the board, for marks and the ring of the focus, in pixels of usual size."""
 
-VEIL = 184
-"""How far the board gives way to the page below a result, of 255."""
+VEIL, FADES = 184, 4
+"""How far the board gives way to the page below a result, of 255, and in how many steps."""
+
+LEAN, LIT = 4, 128
+"""The pixels that the board leans where nothing moves; the least tile whose first has a ring."""
 
 
 class CanvasBoard(tk.Canvas):
@@ -71,6 +75,8 @@ class CanvasBoard(tk.Canvas):
         self._transition: motion.BoardTransition | None = None
         self._pace = self._began = 0.0
         self._timer = ""
+        self._passing: tuple[str, Callable[[float], object]] | None = None
+        self._leaning = 0, 0
         self._marks: tuple[Direction, Direction | None] | None = None
         self._is_veiled = False
         self._items: list[int] = []
@@ -109,7 +115,7 @@ class CanvasBoard(tk.Canvas):
     @property
     def is_moving(self) -> bool:
         """Whether an animation is running."""
-        return bool(self._timer)
+        return bool(self._timer or self._passing)
 
     def set_theme(self) -> None:
         """Follow the colours of the look."""
@@ -121,10 +127,59 @@ class CanvasBoard(tk.Canvas):
 
     def veil(self, *, is_on: bool) -> None:
         """Let the board give way to what stands over it, or not."""
+        fades = self.is_animated and not self._is_veiled
         self._is_veiled = is_on
+        self._end_passing()
         self.delete("banner")
-        if is_on and self.cells:
-            self._draw_veil(self.cells)
+        if is_on and fades:
+            self._pass("fade", self._draw_veil)
+        elif is_on:
+            self._draw_veil()
+
+    def lean(self, direction: Direction) -> None:
+        """Give way to a move that changes nothing, and come back."""
+        down, across = motion.STEPS[direction]
+
+        def draw(share: float) -> None:
+            far = round(self._look.px(LEAN) * (1 - abs(2 * share - 1)))
+            (was_right, was_down), self._leaning = self._leaning, (far * across, far * down)
+            self.move("all", self._leaning[0] - was_right, self._leaning[1] - was_down)
+
+        self._pass("lean", draw)
+
+    def light_up(self, cell: Cell) -> None:
+        """Let a ring of light go out from a tile that there was none of before."""
+
+        def draw(share: float) -> None:
+            self.delete("ring")
+            if self.cells and 0 <= share < 1:
+                colour = f"{self.theme.accent}{round(255 * (1 - share)):02x}"
+                side = round(self.cells.cell * (1 + 0.2 * share))
+                how = 2 * self.cells.radius, colour, (self._look.px(3), "")
+                self._ring = self._image(board_image.rounded(side, side, *how))
+                place = self.cells.middle(*cell)
+                self.create_image(*place, image=self._ring, tags=("ring", "over"))
+
+        self._pass("ring", draw, motion.SLIDE)
+
+    def _pass(self, name: str, draw: Callable[[float], object], wait: float = 0.0) -> None:
+        """Draw something at shares of its time, from 0 until 1; what passes already ends."""
+        self._end_passing()
+        began = time.perf_counter() + wait
+
+        def step() -> None:
+            share = min(1.0, (time.perf_counter() - began) * 1000 / MOTION_MS[name])
+            draw(share)
+            again = share < 1
+            self._passing = (self.after(round(1000 * FRAME), step), draw) if again else None
+
+        step()
+
+    def _end_passing(self) -> None:
+        if self._passing:
+            (timer, draw), self._passing = self._passing, None
+            self.after_cancel(timer)
+            draw(1.0)
 
     def show(self, transition: motion.BoardTransition, pace: float) -> None:
         """Show how a board becomes another.
@@ -160,6 +215,7 @@ class CanvasBoard(tk.Canvas):
         if self._timer:
             self.after_cancel(self._timer)
             self._timer = ""
+        self._end_passing()
         self.delete("hint")
 
     # Drawing
@@ -239,11 +295,15 @@ class CanvasBoard(tk.Canvas):
         self.veil(is_on=self._is_veiled)
         self._draw_marks()
 
-    def _draw_veil(self, grid: BoardGrid) -> None:
-        size = grid.width, grid.height, round(1.4 * grid.radius)
-        self._base[1:] = [self._image(board_image.rounded(*size, f"{self.theme.page}{VEIL:02x}"))]
-        tags = "banner", "over"
-        self.create_image(grid.left, grid.top, image=self._base[1], anchor="nw", tags=tags)
+    def _draw_veil(self, share: float = 1.0) -> None:
+        grid, depth = self.cells, VEIL * max(1, round(share * FADES)) // FADES
+        if grid and not self.find_withtag(f"veil{depth}"):
+            size = grid.width, grid.height, round(1.4 * grid.radius)
+            veil = board_image.rounded(*size, f"{self.theme.page}{depth:02x}")
+            self._base[1:] = [self._image(veil)]
+            self.delete("banner")
+            look: dict[str, Any] = {"anchor": "nw", "tags": ("banner", "over", f"veil{depth}")}
+            self.create_image(grid.left, grid.top, image=self._base[1], **look)
 
     def _draw_marks(self) -> None:
         if self.cells and self._marks:

@@ -84,16 +84,10 @@ class ReviewWindow(Dialog):
         self._build_whole(self._whole)
         self._build_here(self._here)
         self._tools = Flow(body)
-        self.buttons = {
-            name: self._tools.add(
-                _(text),
-                partial(self.go, name),
-                icon=icon,
-                kind="plain" if icon else "danger",
-                has_words=False,
-            )
-            for text, name, icon in TOOLS
-        }
+        self.buttons = {}
+        for text, name, icon in TOOLS:
+            how: Any = {"icon": icon, "kind": "plain" if icon else "danger", "has_words": False}
+            self.buttons[name] = self._tools.add(_(text), partial(self.go, name), **how)
         self._add(self._past, "title", "label").pack(fill="x")
         self.graph = Graph(self._past, self._draw_graph)
         self.graph.pack(fill="both", expand=True)
@@ -310,15 +304,12 @@ class ReviewWindow(Dialog):
         graph.begin(1, {0: "", 0.5: "", 1: ""})
         foot = graph.y(0)
         columns = review.graph(width, round(foot - graph.y(1)))
-        graph.line(
-            [
-                (x, foot - each.height)
-                for x, each in enumerate(columns)
-                if each.height
-                and (not x or review.place_at(x - 1, width) != review.place_at(x, width))
-            ],
-            is_filled=True,
-        )
+        places = [-1, *(review.place_at(x, width) for x in range(len(columns)))]
+        judged = enumerate(zip(columns, places[1:], places, strict=False))
+        points: list[tuple[float, float]] = [
+            (x, foot - c.height) for x, (c, at, before) in judged if c.height and at != before
+        ]
+        graph.line(points, is_filled=True)
         here = review.column(width)
         graph.create_line(here, 0, here, graph.winfo_height(), fill=theme.ink)
         for x, column in enumerate(columns):
@@ -453,13 +444,9 @@ class ReplayWindow(Dialog):
         places = {"page_back": index - PAGE, "page_forward": index + PAGE, "first": 0, "last": last}
         if name in places:
             self.seek(places[name])
-        elif action := {
-            "back": self.back,
-            "forward": self.forward,
-            "play_on": self.play_from_here,
-            "close": self.close,
-        }.get(name):
-            action()
+        else:
+            walks = {"back": self.back, "forward": self.forward, "close": self.close}
+            (walks | {"play_on": self.play_from_here}).get(name, lambda: None)()
 
     def forward(self) -> None:
         """Go one turn forward."""

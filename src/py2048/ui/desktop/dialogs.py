@@ -153,10 +153,12 @@ class Dialog(tk.Toplevel):
             selectmode="browse",
             height=min(max(len(lines), 3), most),
         )
-        widest = max(measured(self, line.title, "small") for line in lines)
-        width = max(self.look.px(130), widest + self.look.px(40))  # beside the indentation
+        titles, details = (
+            max(measured(self, line[place], "small") for line in lines) for place in (1, 2)
+        )
+        width = max(self.look.px(130), titles + self.look.px(40))  # beside the indentation
         table.column("#0", width=width, stretch=False)
-        table.column("detail", width=round(530 * self.look.unit))
+        table.column("detail", width=details + self.look.px(24))
         for line in lines:
             table.insert(
                 "", "end", iid=line.value or UNNAMED, text=line.title, values=(line.detail,)
@@ -430,6 +432,9 @@ class RulesDialog(Dialog):
 # Boards
 
 MAX_RANK = 60
+LARGER, SMALLER = ("plus", "equal", "KP_Add", "space"), ("minus", "KP_Subtract")
+EMPTY = ("Delete", "BackSpace", "period")
+"""The keys that change the tile at the cursor, besides the digits."""
 
 
 class BoardEditor:
@@ -530,14 +535,10 @@ class EditorDialog(Dialog):
         key, editing = event.keysym, self.editing
         if key in ("Up", "Down", "Left", "Right"):
             editing.step(Direction.parse(key))
-        elif key in ("plus", "equal", "KP_Add", "space"):
-            editing.change(1)
-        elif key in ("minus", "KP_Subtract"):
-            editing.change(-1)
-        elif key in ("Delete", "BackSpace", "0", "period"):
-            editing.put(0)
-        elif key.isdigit():
-            editing.put(int(key))
+        elif key in LARGER + SMALLER:
+            editing.change(1 if key in LARGER else -1)
+        elif key.isdigit() or key in EMPTY:
+            editing.put(int(key) if key.isdigit() else 0)
         else:
             return None
         self._draw()
@@ -558,15 +559,12 @@ class EditorDialog(Dialog):
 
     def resize(self) -> None:
         """Give the board the size that is entered, or say why there is no such board."""
-        try:
-            rows, columns = (int(box.get()) for box in self.sides)
-            self.editing.resize(min(rows, 64), min(columns, 64))
-        except BoardError as error:
-            self.line.show(str(error))
-        except ValueError:
+        texts = [box.get().strip() for box in self.sides]
+        if not all(map(str.isdecimal, texts)):
             self.line.show(_("Rows and columns are whole numbers, such as 4."))
-        else:
-            self._draw()
+            return
+        fault = fault_of(lambda: self.editing.resize(*(min(int(text), 64) for text in texts)))
+        self.line.show(fault) if fault else self._draw()
 
     def _draw(self) -> None:
         self.line.show("")
@@ -582,8 +580,7 @@ class EditorDialog(Dialog):
 
     def accept(self) -> None:
         """Play from the board, if a game can start there."""
-        fault = self.editing.fault
-        if fault:
+        if fault := self.editing.fault:
             self.line.show(fault)
         else:
             self.close_and(lambda: self._take(self.editing.board))

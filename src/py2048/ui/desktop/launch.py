@@ -242,10 +242,9 @@ def _open_root() -> tk.Tk:
 
 def _scale(root: tk.Tk) -> float:
     """Return how many pixels of this screen are one of an ordinary screen of 96 dots an inch."""
-    try:
+    wanted = 1.0
+    with suppress(ValueError):
         wanted = float(os.environ.get("GDK_SCALE", "1"))
-    except ValueError:
-        wanted = 1.0
     scale = min(4.0, max(1.0, wanted, root.winfo_fpixels("1i") / 96))
     return scale if scale > 1.15 else 1.0  # many screens report 100 dots for 96
 

@@ -516,8 +516,8 @@ class Graph(tk.Canvas):
             lines: the values that have a line, and what stands at their left.
             foot: the room for what stands below it.
         """
-        edge, wide = self.look.px(6), max((measured(self, t, "caption") for t in lines.values()),
-            default=0)  # fmt: skip
+        edge = self.look.px(6)
+        wide = max((measured(self, text, "caption") for text in lines.values()), default=0)
         left = wide + edge if wide else 0
         self._most = most or 1.0
         self._box = left, edge + foot // 2, self.winfo_width(), self.winfo_height() - edge - foot
@@ -541,11 +541,8 @@ class Graph(tk.Canvas):
     def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
         """Draw one of `count` bars; return its middle, its top, and the room for its words."""
         room = self.x(1 / count) - self.x(0)
-        x, top, half = (
-            self.x((index + 0.5) / count),
-            self.y(value),
-            min(0.42 * room, 30 * self.look.unit),
-        )
+        x, top = self.x((index + 0.5) / count), self.y(value)
+        half = min(0.42 * room, 30 * self.look.unit)
         box = x - half, min(top, self._box[3] - 2), x + half, self._box[3]
         self.create_rectangle(*box, fill=colour, width=0, tags="bar")
         return x, top, room

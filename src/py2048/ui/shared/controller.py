@@ -461,19 +461,12 @@ class GameCommands:
         self.start(lambda: self._session.start(chosen, board=board))
 
     def _choose_game(self) -> None:
-        choices = [
-            Choice(
-                game.id,
-                title_of_rules(game.rules),
-                _("{points}, {moves}, last played {time}").format(
-                    points=points(game.score),
-                    moves=moves(game.position),
-                    time=minute_of(game.updated),
-                ),
-            )
-            for game in self._session.saved_games()
-            if game.position or game.undos
-        ]
+        choices, said = [], _("{points}, {moves}, last played {time}")
+        for game in self._session.saved_games():
+            if game.position or game.undos:
+                score, played = points(game.score), moves(game.position)
+                text = said.format(points=score, moves=played, time=minute_of(game.updated))
+                choices.append(Choice(game.id, title_of_rules(game.rules), text))
         if choices:
             self._screen.choose(ListRequest(_("Games in progress"), choices, self._resume))
         else:
@@ -559,16 +552,11 @@ class RecordCommands:
         choices = [Choice(CURRENT, _("This game"), points(session.game.score))]
 
         def add_finished() -> None:
-            choices.extend(
-                Choice(
-                    game.id,
-                    title_of_rules(game.rules),
-                    _("{points}, {tile} reached, {time}").format(
-                        points=points(game.score), tile=game.max_tile, time=minute_of(game.finished)
-                    ),
-                )
-                for game in session.finished(limit=200)
-            )
+            said = _("{points}, {tile} reached, {time}")
+            for game in session.finished(limit=200):
+                score, when = points(game.score), minute_of(game.finished)
+                text = said.format(points=score, tile=game.max_tile, time=when)
+                choices.append(Choice(game.id, title_of_rules(game.rules), text))
 
         def take(game: str) -> None:
             load = session.record if game == CURRENT else partial(session.finished_record, game)

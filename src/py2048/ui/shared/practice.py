@@ -138,11 +138,9 @@ def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction
 def _nothing_due(notebook: Notebook, theme: Theme | None) -> str:
     known = [each for each in notebook.progress() if theme is None or each.theme == theme.value]
     if not known:
-        none, no_such = (
-            _("no mistakes are kept: {how}"),
-            _("no mistakes of this kind are kept: {how}"),
-        )
-        return (no_such if theme else none).format(how=_(HOW_TO_KEEP))
+        none = _("no mistakes are kept: {how}")
+        none = _("no mistakes of this kind are kept: {how}") if theme else none
+        return none.format(how=_(HOW_TO_KEEP))
     first = min(each.next_due for each in known)
     return _("nothing is due; the next mistake comes back on {day}").format(day=first[:10])
 
@@ -236,23 +234,13 @@ def list_offers(session: Session) -> list[Choice]:
     known = session.notebook().progress()
     due, kept = sum(each.due for each in known), sum(each.mistakes for each in known)
     book = session.puzzle_book()
-    themes = [
-        Choice(
-            f"{MISTAKES} {each.theme}",
-            f"  {_(Theme(each.theme).label)}",
-            _("{n} due").format(n=number(each.due)),
-        )
-        for each in known
-        if each.due
-    ]
-    endings = [
-        Choice(
-            f"{ENDING} {path.stem}",
-            _("Ending {name}").format(name=path.stem),
-            _("with the true chance of every move"),
-        )
-        for path in built_tables()
-    ]
+    themes, endings = list[Choice](), list[Choice]()
+    for each in filter(lambda one: one.due, known):
+        title, n = f"  {_(Theme(each.theme).label)}", number(each.due)
+        themes.append(Choice(f"{MISTAKES} {each.theme}", title, _("{n} due").format(n=n)))
+    for name in (path.stem for path in built_tables()):
+        title, about = _("Ending {name}").format(name=name), _("with the true chance of every move")
+        endings.append(Choice(f"{ENDING} {name}", title, about))
     counts = _("{due} due, {kept} kept").format(due=number(due), kept=number(kept))
     rating = _("your rating is {rating}").format(rating=number(book.rating.rating))
     return [

@@ -254,19 +254,10 @@ class Presenter:
     def show_status(self) -> None:
         """Show the scores and who thinks or plays."""
         session, game = self.session, self.session.game
-        self.screen.show_status(
-            Status(
-                game.rules.name,
-                game.score,
-                session.best,
-                game.ply,
-                _(HELP[session.category]) if session.category in HELP else "",
-                self.note,
-                session.game.can_undo,
-                2 * game.board.max_tile,
-                teaching(game.rules, game.ply),
-            )
-        )
+        scores = game.rules.name, game.score, session.best, game.ply
+        help_ = _(HELP[session.category]) if session.category in HELP else ""
+        goal = 2 * game.board.max_tile, teaching(game.rules, game.ply)
+        self.screen.show_status(Status(*scores, help_, self.note, game.can_undo, *goal))
 
     def _pace(self, transition: motion.BoardTransition) -> float:
         if not self.is_animated or not transition.seconds:
