@@ -33,7 +33,7 @@ BUDGETS = {
     "storage": (16, 2020),
     "testing": (3, 190),
     "training": (7, 1880),
-    "ui": (31, 6755),
+    "ui": (31, 6730),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
 lines in all; a commit that raises one says why."""

@@ -199,6 +199,10 @@ class CanvasBoard(tk.Canvas):
         # Drawing waits until all keys that were pressed have been handled.
         self._timer = self.after_idle(self._draw_frame)
 
+    def put(self, board: Board) -> None:
+        """Show a board at rest."""
+        self.show(motion.BoardTransition((), board), 0)
+
     def finish(self) -> None:
         """Jump to the end of what is moving."""
         self._stop()

@@ -24,7 +24,6 @@ from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.controller import SPEEDS, START_SPEED
 from py2048.ui.shared.describe import describe
 from py2048.ui.shared.hints import name_of
-from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.practice import PracticeRun
 from py2048.ui.shared.review import PAGE, GameReview, grade_colour, record_title
 from py2048.ui.shared.themes import mixed
@@ -243,7 +242,7 @@ class ReviewWindow(Dialog):
         """Show the move, and what is known of the game."""
         review, look = self.review, self.look
         rows = [] if self.is_trying else review.rows
-        self.view.show(BoardTransition((), review.board), 0)
+        self.view.put(review.board)
         if rows:
             self.view.mark(*marks_of(rows))
         counts = [f"{number(n)} {grade_word(grade, n)}" for grade, n in review.counts.items() if n]
@@ -363,7 +362,7 @@ class PracticeWindow(Dialog):
         self.words.show(" ".join(filter(None, [run.verdict, run.sentences])))
         self.next.show(_("Close") if run.is_over else _("Next"))
         if run.board is not None:
-            self.view.show(BoardTransition((), run.board), 0)
+            self.view.put(run.board)
         if run.rows:
             self.view.mark(*marks_of(run.rows))
 
@@ -470,7 +469,7 @@ class ReplayWindow(Dialog):
 
     def _jump(self, index: int) -> None:
         position = self.replay.seek(index)
-        self.view.show(BoardTransition((), position.board), 0)
+        self.view.put(position.board)
         self._show_place("")
 
     def _show(self, event: Moved | Undone, transition: motion.BoardTransition) -> None:

@@ -569,7 +569,7 @@ class EditorDialog(Dialog):
     def _draw(self) -> None:
         self.line.show("")
         view = self.view
-        view.show(motion.BoardTransition((), self.editing.board), 0)
+        view.put(self.editing.board)
         view.finish()
         view.delete("cursor")
         if view.cells:

@@ -18,7 +18,6 @@ from py2048.ui.desktop.board_view import CanvasBoard
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.style import Figures, Graph, Text, measured
 from py2048.ui.desktop.window import MainWindow
-from py2048.ui.shared import motion
 from py2048.ui.shared.controller import title_of_rules
 from py2048.ui.shared.screen import spellings
 
@@ -134,7 +133,7 @@ class StatisticsWindow(Dialog):
         self._nothing = ttk.Frame(self.body)
         board = CanvasBoard(self._nothing, ground="raised")
         board.pack(fill="both", expand=True)
-        board.show(motion.BoardTransition((), NOTHING), 0)
+        board.put(NOTHING)
         Text(self._nothing, _("Finish a game, and it appears here."), anchor="center").pack(
             fill="x"
         )

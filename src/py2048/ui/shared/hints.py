@@ -54,12 +54,7 @@ def player_name(spec: str, best: str = "") -> str:
     return _(found[spec]) if spec in found else spec
 
 
-_NAMES = {
-    Direction.UP: N_("Up"),
-    Direction.DOWN: N_("Down"),
-    Direction.LEFT: N_("Left"),
-    Direction.RIGHT: N_("Right"),
-}
+_NAMES = dict(zip(Direction, (N_("Up"), N_("Down"), N_("Left"), N_("Right")), strict=True))
 
 
 def name_of(direction: Direction) -> str:

@@ -197,16 +197,9 @@ def result_of(
     else:
         compared = _compared(score, earlier, today, is_daily=is_daily)
     others = earlier if field is None else field
-    result = Result(
-        kind=kind,
-        headline=f"{points} {compared}",
-        score=score,
-        largest=largest,
-        moves=moves,
-        streak=streak,
-        has_won=target is not None and largest >= target and not is_by_computer,
-        is_final=is_final,
-    )
+    has_won = target is not None and largest >= target and not is_by_computer
+    facts = kind, f"{points} {compared}", score, largest, moves, streak
+    result = Result(*facts, has_won=has_won, is_final=is_final)
     if is_by_computer or not moves or not is_final:
         return result.without_review(NONE)
     result = replace(result, place=_place(score, others, is_daily=is_daily))
@@ -236,18 +229,12 @@ def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
     if not count:
         return _("You are the first on these tiles.") if is_daily else ""
     share = f"{100 * below // count} %"
-    if count < _FEW:
-        said = (
-            _("Better than {below} of {count} other games on the same tiles")
-            if is_daily
-            else _("Better than {below} of your {count} other games")
-        )
-    else:
-        said = (
-            _("Better than {share} of {count} games on the same tiles")
-            if is_daily
-            else _("Better than {share} of your {count} games")
-        )
+    few = _("Better than {below} of your {count} other games")
+    many = _("Better than {share} of your {count} games")
+    if is_daily:
+        few = _("Better than {below} of {count} other games on the same tiles")
+        many = _("Better than {share} of {count} games on the same tiles")
+    said = few if count < _FEW else many
     return said.format(below=below, share=share, count=number(count))
 
 

@@ -67,22 +67,11 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
     return written(value, 1)
 
 
-GRADE_SYMBOLS = {
-    Grade.BEST: "✓",
-    Grade.GOOD: "✓",
-    Grade.INACCURACY: "?!",
-    Grade.MISTAKE: "?",
-    Grade.BLUNDER: "??",
-}
+GRADE_SYMBOLS = dict(zip(Grade, ("✓", "✓", "?!", "?", "??"), strict=True))
 """The grades as chess writes them, so that none depends on a colour."""
 
-GRADE_TITLES = {
-    Grade.BEST: N_("Best"),
-    Grade.GOOD: N_("Good"),
-    Grade.INACCURACY: N_("Inaccuracy"),
-    Grade.MISTAKE: N_("Mistake"),
-    Grade.BLUNDER: N_("Blunder"),
-}
+_TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
+GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
 """The grades as they stand alone, to be translated."""
 
 
@@ -115,14 +104,9 @@ def why_better(theme: Theme) -> str:
 
 def grade_colour(grade: Grade, look: Look) -> str:
     """Return the colour of a grade: its bar, its badge and its dots; a word goes with it."""
-    colours = {
-        Grade.BEST: look.good,
-        Grade.GOOD: mixed(look.good, look.panel, 0.45),
-        Grade.INACCURACY: mixed(look.danger, look.panel, 0.55),
-        Grade.MISTAKE: mixed(look.danger, look.panel, 0.3),
-        Grade.BLUNDER: look.danger,
-    }
-    return colours[grade]
+    full = look.danger if grade.is_mistake else look.good
+    faint = {Grade.GOOD: 0.45, Grade.INACCURACY: 0.55, Grade.MISTAKE: 0.3}
+    return mixed(full, look.panel, faint.get(grade, 0.0))
 
 
 class GameReview:
@@ -319,9 +303,8 @@ class GameReview:
         """What is to come, as a share of the most in the game, or the chance itself."""
         if self.move is None:
             return None
-        most = (
-            1.0 if self.unit is Unit.CHANCE else max(move.values[move.best] for move in self.moves)
-        )
+        values = (move.values[move.best] for move in self.moves)
+        most = 1.0 if self.unit is Unit.CHANCE else max(values)
         return min(max(self.move.values[self.move.best] / most, 0.0), 1.0) if most > 0 else 0.0
 
     @property
@@ -337,9 +320,8 @@ class GameReview:
     @property
     def place_title(self) -> str:
         """Where this is: "Move 12 of 340"."""
-        return _("Move {ply} of {count}").format(
-            ply=written(self.index + 1), count=written(len(self))
-        )
+        ply, count = written(self.index + 1), written(len(self))
+        return _("Move {ply} of {count}").format(ply=ply, count=count)
 
     @property
     def place(self) -> str:
