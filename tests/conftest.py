@@ -5,16 +5,21 @@ from __future__ import annotations
 import gc
 import os
 import random
+import secrets
 import shutil
 import signal
 import subprocess
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from py2048.language import set_language
+
+if TYPE_CHECKING:
+    from tests.storage.postgresql_server import PostgresqlServer
 
 # Most of a first run is compiling, which takes two thirds of the time with fewer optimisations.
 # A slow test of conformance asks for all of them.
@@ -79,6 +84,36 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     if is_gui:
         gc.collect()
     return result
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgresqlServer]:
+    """A server that all tests share, each in a schema of its own."""
+    from tests.storage.postgresql_server import PostgresqlServer, find_binaries
+
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL programs (initdb, pg_ctl): install postgresql")
+    server = PostgresqlServer(binaries)
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def postgresql_url(postgresql: PostgresqlServer) -> Iterator[str]:
+    """The URL of an empty place on the server."""
+    schema = f"test_{secrets.token_hex(6)}"
+    postgresql.create_schema(schema)
+    yield postgresql.url(schema=schema)
+    postgresql.drop_schema(schema)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, once of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    return str(request.getfixturevalue("postgresql_url"))
 
 
 _FONTS = """<?xml version="1.0"?>

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from tests.storage.postgresql_server import PostgresqlServer, find_binaries
+from tests.storage.postgresql_server import PostgresqlServer
 
 from py2048 import Board, Game, get_rules, make_player
 from py2048.errors import StorageError
@@ -313,38 +313,33 @@ def test_a_record_brings_no_best_score(is_over: bool) -> None:
 
 
 @pytest.mark.postgres
-def test_a_server_that_stops_or_hangs_holds_up_no_move() -> None:
+def test_a_server_that_stops_or_hangs_holds_up_no_move(
+    postgresql: PostgresqlServer, postgresql_url: str
+) -> None:
     """PostgreSQL stopped, or does not answer: play continues, and is saved later."""
-    binaries = find_binaries()
-    if binaries is None:
-        pytest.skip("no PostgreSQL programs (initdb, pg_ctl): install postgresql")
-    server = PostgresqlServer(binaries)
-    try:
-        session = open_session(server.url())
-        session.start(seed=1)
+    session = open_session(postgresql_url)
+    session.start(seed=1)
+    move(session)
+    until(lambda: not session.unsaved)
+    postgresql.stop()
+    move(session)
+    until(lambda: "cannot reach" in session.unsaved)
+    move(session)
+    with pytest.raises(StorageError, match="cannot reach"):
+        session.saved_games()
+    postgresql.start()
+    until(lambda: not session.unsaved)
+    with frozen(postgresql):
         move(session)
-        until(lambda: not session.unsaved)
-        server.stop()
         move(session)
-        until(lambda: "cannot reach" in session.unsaved)
-        move(session)
-        with pytest.raises(StorageError, match="cannot reach"):
+        assert "does not answer" in session.unsaved
+        with pytest.raises(StorageError, match="does not answer"):
             session.saved_games()
-        server.start()
-        until(lambda: not session.unsaved)
-        with frozen(server):
-            move(session)
-            move(session)
-            assert "does not answer" in session.unsaved
-            with pytest.raises(StorageError, match="does not answer"):
-                session.saved_games()
-        until(lambda: not session.unsaved)
-        with open_store(server.url()) as store:
-            (saved,) = store.games.select()
-        assert len(saved.turns) == session.game.ply == 5
-        session.close()
-    finally:
-        server.remove()
+    until(lambda: not session.unsaved)
+    with open_store(postgresql_url) as store:
+        (saved,) = store.games.select()
+    assert len(saved.turns) == session.game.ply == 5
+    session.close()
 
 
 @contextmanager

@@ -137,7 +137,7 @@ def test_a_band_learns_from_saved_boards() -> None:
     trainer = BandTrainer(network(), LAYOUT, band, training.words)
     for rate in (0.25, 0.05):
         trainer.reset_coherence()
-        trainer.run(1_500_000, rate)
+        trainer.run(700_000, rate)
     better = trainer.finished(1.0)
     for depth in (1, 2):
         before = played_on(player(network(), depth), held_out)
@@ -170,7 +170,7 @@ def test_a_band_may_end_with_a_smaller_tile() -> None:
     trainer = BandTrainer(
         network(), LAYOUT, band._replace(level=level, slope=slope), training.words
     )
-    trainer.run(500_000, 0.25)
+    trainer.run(300_000, 0.25)
     assert trainer.passed > 0
     before, after = (
         played_on(player(each), held_out, makes=512) for each in (network(), trainer.finished(1.0))
