@@ -426,7 +426,8 @@ def test_the_last_turn_was_played_when_it_was_played() -> None:
 CHILD = """
     import sys
     from py2048 import Direction, get_rules
-    from py2048.session import open_session
+    from py2048.session import autosave, open_session
+    autosave.WRITE_WAIT_S = 60.0  # else a busy machine makes the store after the game is over
     session = open_session()
     session.start(get_rules("5x5"), seed=int(sys.argv[1]))
     while not session.game.is_over:
