@@ -108,12 +108,16 @@ def postgresql_url(postgresql: PostgresqlServer) -> Iterator[str]:
     postgresql.drop_schema(schema)
 
 
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The URL of an empty file."""
+    return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest) -> str:
     """The URL of an empty database, once of each kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.sqlite3'}"
-    return str(request.getfixturevalue("postgresql_url"))
+    return str(request.getfixturevalue(f"{request.param}_url"))
 
 
 _FONTS = """<?xml version="1.0"?>
