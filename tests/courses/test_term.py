@@ -63,7 +63,7 @@ ROSTER = """id,name,email,section,group
 """
 
 
-def _fake(submission, grading, sandbox):
+def _fake(submission, grading, sandbox, *secret):
     """A report in which the tasks are passed that a program says: ``# earns 1 3``."""
     text = "".join(map(text_of, submission.files))
     earns = re.search(r"# earns(.*)", text)
