@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 from toys import GREET, GROW, RIGHT, TOY
 
+from py2048.courses.grading import Check, Example
 from py2048.courses.grading.grader import ResultsFile, grade_all, key_of
 from py2048.courses.grading.report import Report
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
@@ -163,6 +166,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from toys import TOY
+from py2048.courses.grading import Check, Example
 from py2048.courses.grading.grader import ResultsFile, grade_all
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import collect
@@ -224,3 +228,41 @@ def _children_of_sandboxes() -> list[str]:
             return []
         time.sleep(0.1)
     return found
+
+
+def _drawn(seed: str) -> list[Example]:
+    numbers = random.Random(seed).sample(range(1000), 3)
+    return [Example("add(2, 2)", 4), *(Example(f"add({n}, {n})", 2 * n) for n in numbers)]
+
+
+def test_examples_are_drawn_anew_for_each_submission(tmp_path):
+    """From a course's secret and the files, so that a teacher can repeat them.
+
+    Without a secret they are the same for all: a table of those answers earns nothing with one.
+    """
+    task = replace(TOY.tasks[0], checks=(Check("doubles", _drawn),))
+    grading = replace(TOY, tasks=(task,))
+    public = re.findall(r"add\((\d+),", str(_drawn("")))
+    table = f"def add(a, b):\n    return {{int(n): 2 * int(n) for n in {public}}}.get(a)\n"
+    wrong = "def add(a, b):\n    return 4 if a == 2 else {}\n"
+    sources = {"ann": RIGHT, "bob": table, "cy": wrong.format(1), "dee": wrong.format(3)}
+    class_ = _class(tmp_path, sources)
+
+    def graded(secret: str) -> dict[str, Report]:
+        found = grade_all(class_, grading, SandboxConfig(), jobs=2, secret=secret)
+        return {report.name: report for report in found}
+
+    without, first, second, other = map(graded, ("", "one", "one", "other"))
+    assert {name for name, report in without.items() if report.lost} == {"cy", "dee"}
+    assert {name for name, report in first.items() if report.lost} == {"bob", "cy", "dee"}
+    shown = [
+        [reports[name].tasks[0].checks[0].example for name in ("cy", "dee")]
+        for reports in (without, first, second, other)
+    ]
+    assert shown[0][0] == shown[0][1]
+    assert shown[1][0] != shown[1][1]
+    assert shown[1] == shown[2]
+    assert shown[1][0] != shown[3][0]
+    assert [reports["ann"].seed == "" for reports in (without, first)] == [True, False]
+    keys = {key_of(class_[0], grading, secret) for secret in ("", "one", "other")}
+    assert len(keys) == 3

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from toys import TOY, grade_path
 
 from py2048.courses import COURSES
 from py2048.courses.grading import Example
+from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.tasks import validate
 from py2048.errors import CourseError
 
@@ -34,7 +38,7 @@ def test_a_mistake_in_a_course_is_found_when_it_is_loaded(part, changes, message
     check = task.checks[0]
     if part == "example":
         example = replace(Example("add(1, 2)"), **changes)
-        check = replace(check, examples=lambda: [Example("add(1, 1)", 2), example])
+        check = replace(check, examples=(Example("add(1, 1)", 2), example))
     if part == "check":
         check = replace(check, **changes)
     task = replace(task, checks=(check, *task.checks[1:]))
@@ -72,6 +76,48 @@ def test_the_starter_earns_nothing(course):
     report = grade_path(COURSES[course].starter, COURSES[course].grading())
     assert not report.problem
     assert report.earned == 0
+
+
+class _Lazy(ast.NodeTransformer):
+    """Puts one and the same `answer` into every function of a starter that has no body yet."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        if isinstance(node.body[-1], ast.Pass):
+            names = [argument.arg for argument in node.args.args if argument.arg != "self"]
+            code = self.answer.format(
+                first=(names or ["None"])[0], last=(names or ["None"])[-1], name=node.name
+            )
+            node.body = ast.parse(code).body
+        return node
+
+
+LAZY = (
+    *("return None", "return True", "return False", "return 0", "return []", "return ()"),
+    *("return {first}", "return {last}", "return {first}, True", "return {first}, False"),
+    "raise ValueError('{name}: invalid arguments')",
+)
+
+
+@pytest.mark.parametrize("answer", LAZY)
+@pytest.mark.parametrize(
+    "course",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if COURSES[name].grading().gui else [])
+        for name in GRADED
+    ],
+)
+def test_a_program_that_does_nothing_earns_nothing(course, answer, tmp_path):
+    """Whatever all its functions return: each check tells a right program from this one."""
+    folder = Path(shutil.copytree(COURSES[course].starter, tmp_path / "lazy"))
+    for path in folder.glob("*.py"):
+        path.write_text(ast.unparse(_Lazy(answer).visit(ast.parse(path.read_text("utf-8")))))
+    report = grade_path(folder, COURSES[course].grading(), SandboxConfig(seconds=300))
+    assert not report.problem
+    passed = [check.title for task in report.tasks for check in task.checks if check.passed]
+    assert (report.earned, passed) == (0, [])
 
 
 @pytest.mark.parametrize("course", GRADED)

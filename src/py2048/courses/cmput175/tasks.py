@@ -33,6 +33,7 @@ from py2048.courses.grading.boards import (
     as_lists,
     checkered,
     random_rows,
+    slid,
     tiles_of,
     with_one_gap,
     with_one_pair,
@@ -90,16 +91,23 @@ def got(rows: Rows) -> Iterator[Example]:
         yield Example(f"grid.getCell({cell})", tile, given=grid_of(rows))
 
 
-SET = (put(1, 2, EMPTY), put(6, 8, EMPTY), put(15, 4, FULL))
-GOT = tuple(got(FULL))
-CELLS_OF_OTHERS = (
-    put(1, 2, [[0, 0], [0, 0]]),
-    put(4, 2, [[0] * 3] * 2),
-    put(3, 2, [[0, 0]] * 3),
-    *got([[2, 4], [8, 16]]),
-    *got([[2, 4, 8], [16, 32, 64]]),
-    *got([[2, 4], [8, 16], [32, 64]]),
-)
+def sets(seed: str) -> Iterator[Example]:
+    """Cells of several grids that are set, the last ones at random."""
+    yield from (put(1, 2, EMPTY), put(6, 8, EMPTY), put(15, 4, FULL))
+    draw = random.Random(seed)
+    for number in range(4):
+        rows = random_rows(f"{seed} set {number}", TILES)
+        yield put(draw.randrange(16), 2 ** draw.randrange(1, 12), rows)
+
+
+def cells_of_others(seed: str) -> Iterator[Example]:
+    """Cells of grids of other sizes, set and read."""
+    yield from (put(1, 2, [[0, 0], [0, 0]]), put(4, 2, [[0] * 3] * 2), put(3, 2, [[0, 0]] * 3))
+    for size in SIZES:
+        yield from got(random_rows(f"{seed} get", POWERS, *size))
+
+
+POWERS = [2**power for power in range(1, 12)]
 
 
 def starts_with_twos(session: SubmissionSession) -> None:
@@ -118,8 +126,12 @@ def starts_with_twos(session: SubmissionSession) -> None:
 SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
 """Rows and columns of the grids of other sizes."""
 
-HOLES = [EMPTY, FULL, *(random_rows(seed, (0, 0, 2, 4)) for seed in range(3))]
-OTHER_HOLES = [random_rows(7, (0, 2), *size) for size in SIZES]
+
+def holes(seed: str) -> list[Rows]:
+    """Grids with empty cells, without any, and with nothing else."""
+    return [EMPTY, FULL, *(random_rows(f"{seed} holes {n}", (0, 0, 2, 4)) for n in range(4))]
+
+
 KEYS = (*("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", "a", "s") * 4, "p")
 
 
@@ -207,11 +219,22 @@ SPARSE: Rows = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
 
 
 def answers(boards: Iterable[Rows]) -> list[Example]:
-    """`collapsible()` on each of the boards."""
+    """`collapsible()` on each of the boards, and on two that nothing answers alike."""
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows))
-        for rows in boards
+        for rows in (with_tiles({(1, 1): 2}), checkered(), *boards)
     ]
+
+
+def packed(seed: str) -> Iterator[Rows]:
+    """Grids packed into a corner, where the tiles can move only to the other two sides."""
+    for first in (Direction.LEFT, Direction.RIGHT):
+        for second in (Direction.UP, Direction.DOWN):
+            rows = random_rows(f"{seed} {first} {second}", TILES)
+            rows[0][0] = rows[3][3] = 0
+            while (after := slid(slid(rows, first), second)) != rows:
+                rows = after
+            yield rows
 
 
 OTHER_ANSWERS = answers(
@@ -220,13 +243,16 @@ OTHER_ANSWERS = answers(
     for rows in (checkered(*size), *with_one_gap(*size), *with_one_pair(*size))
 )
 UNCHANGED = [
-    Example(
-        "grid.collapsible()",
-        OneOf(True, False),
-        given=grid_of(rows),
-        then={"grid._grid": rows, "grid.score": 0},
-    )
-    for rows in (SPARSE, *with_one_pair())
+    *answers(()),
+    *(
+        Example(
+            "grid.collapsible()",
+            OneOf(True, False),
+            given=grid_of(rows),
+            then={"grid._grid": rows, "grid.score": 0},
+        )
+        for rows in (SPARSE, *with_one_pair())
+    ),
 ]
 OWN_EYES = [
     Example("grid.collapsible()", answer, given=grid_of(rows, empties))
@@ -251,11 +277,11 @@ OTHER_LINES = lists(
 )
 
 
-def lines(look: Callable[[list[int], list[int]], Example]) -> Callable[[], Iterator[Example]]:
+def lines(look: Callable[[list[int], list[int]], Example]) -> Callable[[str], Iterator[Example]]:
     """Examples for lines of four: the chosen ones, then some at random."""
 
-    def examples() -> Iterator[Example]:
-        draw = random.Random(175)
+    def examples(seed: str) -> Iterator[Example]:
+        draw = random.Random(seed)
         for line in (*LINES, *([draw.choice(TILES) for _ in range(4)] for _ in range(60))):
             yield look(line, collapsed(line))
 
@@ -267,9 +293,10 @@ def collapsed(line: list[int]) -> list[int]:
     return list(slide_line(tuple(line))[0])
 
 
-def of_any_length() -> Iterator[Example]:
+def of_any_length(seed: str) -> Iterator[Example]:
     """Lists of other lengths, with the flag."""
-    for line in OTHER_LINES:
+    draw = random.Random(seed)
+    for line in (*OTHER_LINES, *(draw.choices(TILES, k=length) for length in (3, 5, 6, 7))):
         after = collapsed(line)
         code = f"list(Grid(4, 4, 0).collapseRow({line}))"
         yield Example(code, [after, after != line])
@@ -291,16 +318,27 @@ PAIR = (
         "tuple",
     ),
     Example("len(Grid(4, 4, 0).collapseRow([2, 2, 0, 0]))", 2),
-)
-KEPT = tuple(
     Example(
-        "grid.collapseRow(line)",
-        Satisfies("a list and a flag", lambda found: len(found) > 0),
+        "list(Grid(4, 4, 0).collapseRow([0, 0, 0, 2]))",
+        Satisfies("another list and a flag", lambda found: found[0] != [0, 0, 0, 2]),
+    ),
+)
+
+
+def kept(line: list[int]) -> Example:
+    """The given list afterwards; one with room before a tile must come back as another."""
+    moves = collapsed(line) != line
+    return Example(
+        "list(grid.collapseRow(line))",
+        Satisfies(
+            "another list and a flag", lambda found: not moves or line not in (found, found[0])
+        ),
         given=f"grid = Grid(4, 4, 0)\nline = {line}",
         then={"line": line},
     )
-    for line in ([0, 0, 0, 2], [2, 2, 0, 0], [2, 0, 2, 4], [2, 4, 8, 16])
-)
+
+
+KEPT = tuple(map(kept, ([0, 0, 0, 2], [0, 2, 0, 4], [2, 4, 8, 16])))
 
 
 def scores(session: SubmissionSession) -> None:
@@ -315,39 +353,45 @@ def scores(session: SubmissionSession) -> None:
         session.expect("grid.score", points)
 
 
-BOARDS = [
-    *(with_tiles(dict.fromkeys(cells, 2)) for cells in ([(1, 1)], [(0, 0), (0, 1)])),
-    *(random_rows(seed, (0, 0, 0, 2)) for seed in range(6)),
-    *([line] * 3 + [[0] * 4] for line in ([2, 2, 4, 0], [0, 0, 0, 2], [2, 0, 0, 2])),
-    *(SPARSE, checkered(), next(with_one_pair())),
-    *(random_rows(seed, TILES) for seed in range(20)),
-]
-OTHER_BOARDS = [
-    *(
-        random_rows(seed, values, *size)
-        for size in SIZES
-        for seed in range(4)
-        for values in ((0, 2), TILES)
-    ),
-    *map(checkered, (2, 3), (2, 2)),
-]
+def boards(seed: str) -> list[Rows]:
+    """Grids of four by four: the chosen ones, then some at random."""
+    return [
+        *(with_tiles(dict.fromkeys(cells, 2)) for cells in ([(1, 1)], [(0, 0), (0, 1)])),
+        *(random_rows(f"{seed} few {n}", (0, 0, 0, 2)) for n in range(6)),
+        *([line] * 3 + [[0] * 4] for line in ([2, 2, 4, 0], [0, 0, 0, 2], [2, 0, 0, 2])),
+        *(SPARSE, checkered(), next(with_one_pair())),
+        *(random_rows(f"{seed} {n}", TILES) for n in range(20)),
+    ]
+
+
+def other_boards(seed: str) -> list[Rows]:
+    """Grids of other sizes."""
+    return [
+        *(
+            random_rows(f"{seed} {n}", values, *size)
+            for size in SIZES
+            for n in range(4)
+            for values in ((0, 2), TILES)
+        ),
+        *map(checkered, (2, 3), (2, 2)),
+    ]
 
 
 def collapses(
-    boards: Iterable[Rows],
+    drawn: Callable[[str], Iterable[Rows]],
     directions: Sequence[Direction],
     ending: str,
     expected: Callable[[Slide], object],
-) -> Callable[[], Iterator[Example]]:
+) -> Callable[[str], Iterator[Example]]:
     """Directions on boards; `expected` says of a slide what `ending` looks at after it."""
-    return lambda: (
+    return lambda seed: (
         Example(
             f"grid.collapse{direction.name.capitalize()}(){ending}",
             expected(Board.from_rows(rows).slide(direction)),
             given=f"{grid_of(rows)}\ngrid.score = 100",
             rank=rank_of(rows),
         )
-        for rows in boards
+        for rows in drawn(seed)
         for direction in directions
     )
 
@@ -473,15 +517,18 @@ TASKS = (
     ),
     _task(
         "2",
-        Check("setCell puts the value into its cell", SET),
-        Check("getCell reads its cell", GOT),
+        Check("setCell puts the value into its cell", sets),
+        Check("getCell reads its cell", lambda seed: got(random_rows(seed, POWERS))),
         Check("a new grid starts with tiles of 2", run=starts_with_twos),
-        Check(OTHER_SIZES, CELLS_OF_OTHERS),
+        Check(OTHER_SIZES, cells_of_others),
         about=("setCell", "getCell"),
     ),
     _task(
         "3",
-        Check("True while a cell is empty", answers([SPARSE, *with_one_gap()])),
+        Check(
+            "True while a cell is empty",
+            lambda seed: answers([SPARSE, *with_one_gap(), *packed(seed)]),
+        ),
         Check("True on a full grid with equal neighbours", answers(with_one_pair())),
         Check("False on a full grid without", answers([checkered(), FULL])),
         Check("asking changes nothing", UNCHANGED),
@@ -504,7 +551,7 @@ TASKS = (
         *(
             Check(
                 f"collapse{direction.name.capitalize()}",
-                collapses(BOARDS, [direction], GRID, grid_after),
+                collapses(boards, [direction], GRID, grid_after),
                 weight=2,
                 reference_patches=all_but(f"collapse{direction.name.capitalize()}"),
             )
@@ -512,20 +559,23 @@ TASKS = (
         ),
         Check(
             "each says whether any line changed",
-            collapses(BOARDS, EVERY, "", lambda slide: slide.changed),
+            collapses(boards, EVERY, "", lambda slide: slide.changed),
         ),
         Check(
             "each adds its merges to the score, once",
-            collapses(BOARDS, EVERY, "\ngrid.score", lambda slide: 100 + slide.points),
+            collapses(boards, EVERY, "\ngrid.score", lambda slide: 100 + slide.points),
             reference_patches=(*all_but(*DIRECTIONS), *all_but_points()),
         ),
-        Check(OTHER_SIZES, collapses(OTHER_BOARDS, EVERY, GRID, grid_after)),
+        Check(OTHER_SIZES, collapses(other_boards, EVERY, GRID, grid_after)),
         about=tuple(DIRECTIONS),
     ),
     _task(
         "6",
-        Check("the empty cells in order", lambda: emptied(HOLES)),
-        Check(OTHER_SIZES, lambda: emptied(OTHER_HOLES)),
+        Check("the empty cells in order", lambda seed: emptied(holes(seed))),
+        Check(
+            OTHER_SIZES,
+            lambda seed: emptied(random_rows(seed, (0, 2), *size) for size in SIZES),
+        ),
         Check("in play, new tiles go into empty cells", run=plays_on),
         Check("in play, only a move that changed something brings a tile", run=stays_still),
         about=("updateEmptiesSet",),

@@ -33,6 +33,7 @@ from py2048.courses.grading.boards import (
     with_one_pair,
     with_tiles,
 )
+from py2048.courses.grading.chance import draws_evenly
 from py2048.direction import Direction
 from py2048.rules import Merging
 
@@ -72,7 +73,7 @@ CELLS = [(row, column) for row in range(4) for column in range(4)]
 # --- boards, as rows and as code ---
 
 
-def unequal_rows(seed: int) -> Rows:
+def unequal_rows(seed: str) -> Rows:
     """A grid in which no two numbers are equal, so that nothing can merge."""
     draw = random.Random(seed)
     values = [2**rank for rank in range(1, 12)] + [0] * 5
@@ -138,28 +139,22 @@ FIGURE_2: Rows = [[0, 0, 0, 4], [0, 0, 4, 2], [2, 4, 4, 2], [0, 8, 4, 2]]
 FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
-def empty_slots() -> Iterator[Example]:
+def empty_slots(seed: str) -> Iterator[Example]:
     """The document's figure, one slot, none, all, and rows that are equal."""
     grids = [FIGURE_2, EMPTY, STUCK, *(with_tiles({cell: 0}, STUCK) for cell in CELLS)]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
-    grids += [random_rows(seed, (0, 0, 2, 4)) for seed in range(8)]
+    grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
     for rows in grids:
         expected = [cell for cell in CELLS if cell not in tiles_of(rows)]
         yield Example("empty_slots()", expected, given=grid(rows))
 
 
 def draws_every_slot(session: SubmissionSession) -> None:
-    """Each of three empty slots comes up in 40 draws, and nothing else does."""
+    """Each empty slot comes up equally often, and nothing else does."""
     for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
         session.begin()
         session.run(grid(with_tiles(dict.fromkeys(slots, 0), STUCK)))
-        found = [session.value("random_position()", seed=seed) for seed in range(40)]
-        del session.shown[2:]
-        strange = [slot for slot in found if slot not in slots]
-        if strange:
-            session.fail(" or ".join(map(str, slots)), str(strange[0]))
-        if set(found) != set(slots):
-            session.fail(f"each of {slots} from time to time", f"40 times one of {set(found)}")
+        draws_evenly(session, "random_position()", slots)
 
 
 ONE_LEFT = with_tiles({(2, 3): 0}, STUCK)
@@ -226,6 +221,17 @@ IDENTIFIERS = [identifier(cell, letter(cell)) for cell in tiles_of(FIGURE_3)]
 NO_IDENTIFIERS = [identifier(cell, None) for cell in CELLS if cell not in tiles_of(FIGURE_3)]
 
 
+def identifiers(seed: str) -> list[Example]:
+    """The key of every tile of the figure, and of some on a board at random."""
+    rows = random_rows(seed, (0, 0, 2, 4, 8, 16))
+    found = [(cell, letter(cell) if cell in tiles_of(rows) else None) for cell in CELLS]
+    drawn = [
+        Example(f"find_identifier(board, {row}, {column})", key, given=laid(rows))
+        for (row, column), key in found
+    ]
+    return [*IDENTIFIERS, *drawn]
+
+
 def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
     """One call of `update_grid`."""
     place, after = stepped(rows, cell, direction)
@@ -233,11 +239,15 @@ def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
     return Example(code, place, given=grid(rows), then={"main.grid": after})
 
 
-def steps(direction: str) -> list[Example]:
+def steps(direction: str) -> Callable[[str], list[Example]]:
     """One step of every number on a few grids, in one direction."""
-    grids = [with_tiles({(1, 1): 2}), with_tiles({(0, 0): 2, (3, 3): 4})]
-    grids += [STUCK, [[2, 2, 2, 2]] * 4, random_rows(5, (0, 2, 2, 4))]
-    return [step_of(rows, cell, direction) for rows in grids for cell in tiles_of(rows)]
+
+    def examples(seed: str) -> list[Example]:
+        grids = [with_tiles({(1, 1): 2}), with_tiles({(0, 0): 2, (3, 3): 4})]
+        grids += [STUCK, [[2, 2, 2, 2]] * 4, random_rows(seed, (0, 2, 2, 4))]
+        return [step_of(rows, cell, direction) for rows in grids for cell in tiles_of(rows)]
+
+    return examples
 
 
 # --- problems 7 and 8 ---
@@ -308,13 +318,17 @@ def all_move(direction: str) -> tuple[Check, ...]:
     """The checks of problems 9 to 12 for one direction."""
     call = f"move_all_{direction.lower()}(board)"
     gaps = [with_tiles({(at, 3 - at): 2 for at in range(4)}), line([0, 2, 0, 4], direction)]
-    gaps += [unequal_rows(seed) for seed in range(10)]
     chains = ([2, 2, 0, 0], [0, 2, 0, 2], [4, 2, 2, 0], [2, 2, 2, 2], [2, 2, 4, 8], [2, 2, 4, 0])
     merges = [line(values, direction) for values in chains]
-    merges += [random_rows(seed, (0, 2, 2, 4, 8)) for seed in range(10)]
-    far_moves, sums = (
-        [whole_move(rows, direction, call) for rows in grids] for grids in (gaps, merges)
-    )
+
+    def far_moves(seed: str) -> list[Example]:
+        drawn = [unequal_rows(f"{seed} {number}") for number in range(10)]
+        return [whole_move(rows, direction, call) for rows in (*gaps, *drawn)]
+
+    def sums(seed: str) -> list[Example]:
+        drawn = [random_rows(f"{seed} {number}", (0, 2, 2, 4, 8)) for number in range(10)]
+        return [whole_move(rows, direction, call) for rows in (*merges, *drawn)]
+
     return (
         Check("every tile goes as far as it can", far_moves, weight=2),
         Check("equal tiles merge, beginning at the wall", sums, weight=2),
@@ -337,8 +351,11 @@ def order_of(direction: str, call: str) -> Example:
 def by_key(direction: str) -> Check:
     """The check of problem 13 for one key."""
     call = f"move_all(board, {event(direction)})"
-    grids = [ONE, *(unequal_rows(seed) for seed in range(3))]
-    examples = [whole_move(rows, direction, call) for rows in grids]
+
+    def examples(seed: str) -> list[Example]:
+        grids = [ONE, *(unequal_rows(f"{seed} {number}") for number in range(3))]
+        return [whole_move(rows, direction, call) for rows in grids]
+
     return Check(f"the key {direction.title()}", examples)
 
 
@@ -590,7 +607,7 @@ TASKS = (
     ),
     _problem(
         5,
-        Check("the key of every tile", IDENTIFIERS),
+        Check("the key of every tile", identifiers),
         Check("None for an empty slot", [IDENTIFIERS[0], *NO_IDENTIFIERS]),
     ),
     _problem(

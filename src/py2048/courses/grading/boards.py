@@ -38,7 +38,7 @@ def with_tiles(tiles: dict[Cell, int], rows: Sequence[Sequence[int]] = EMPTY) ->
     return changed
 
 
-def random_rows(seed: int | str, values: Sequence[int], rows: int = 4, columns: int = 4) -> Rows:
+def random_rows(seed: str, values: Sequence[int], rows: int = 4, columns: int = 4) -> Rows:
     """Return rows of these values, the same for the same seed."""
     draw = random.Random(seed)
     return [[draw.choice(values) for _ in range(columns)] for _ in range(rows)]

@@ -7,6 +7,7 @@ so that an interrupted run continues.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import time
 import traceback
@@ -46,8 +47,13 @@ ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticErr
 PATCHED = "# with right versions of what other tasks ask for"
 
 
-def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> Report:
+def grade(
+    submission: Submission, grading: Grading, sandbox: SandboxConfig, secret: str = ""
+) -> Report:
     """Grade one submission. Whatever goes wrong concerns this submission and no other.
+
+    With a course's `secret` the examples are drawn anew for it, and the same ones for the same
+    files; without one they are the same for all.
 
     What makes a submission impossible to grade is its `problem`, and costs all marks. Where it is
     the grader that fails, the report says so as `failure`, and has no mark.
@@ -59,14 +65,15 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
     prepared: PreparedSubmission | None = None
     session: SubmissionSession | None = None
     tasks: list[TaskResult] = []
-    problem, failure, key = submission.problem, "", ""
+    problem, failure, key, seed = submission.problem, "", "", ""
     with folder_for_one() as folder:
         try:
-            key = key_of(submission, grading)
+            key = key_of(submission, grading, secret)
+            seed = seed_of(submission, secret)
             if not problem:
                 prepared = prepare(submission, grading, folder)
                 grading = prepared.grading
-                with SubmissionSession(grading, prepared, sandbox) as session:
+                with SubmissionSession(grading, prepared, sandbox, seed) as session:
                     try:
                         _grade_tasks(session, tasks)
                     finally:
@@ -90,6 +97,7 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
         opening=opening_of(prepared) if prepared else "",
         seconds=round(time.monotonic() - began, 2),
         key=key,
+        seed=seed,
     ).printable()
 
 
@@ -221,7 +229,7 @@ def attempt(
         if check.run is not None:
             session.begin()
             check.run(session)
-        session.examples(check.listed())
+        session.examples(check.listed(session.seed))
     except CheckFailed as mismatch:
         return mismatch
     except ProcessDied as death:
@@ -233,27 +241,43 @@ def attempt(
     return None
 
 
-def key_of(submission: Submission, grading: Grading) -> str:
-    """What a result may be reused for: the same files under the same name, the same grader.
-
-    Nothing, and ``""``, where the files cannot be read.
-    """
+def _digest(submission: Submission) -> bytes:
+    """A digest of the files of a submission, by name; nothing where they cannot be read."""
     hasher = hashlib.sha256()
     try:
         for path in submission.files:
             hasher.update(os.fsencode(path.relative_to(submission.root)) + b"\0")
             hasher.update(hashlib.sha256(path.read_bytes()).digest())
     except OSError:
+        return b""
+    return hasher.digest()
+
+
+def seed_of(submission: Submission, secret: str) -> str:
+    """What a submission's examples are drawn from: nothing without a `secret`."""
+    if not secret:
+        return ""
+    return hmac.new(secret.encode(), _digest(submission), "sha256").hexdigest()
+
+
+def key_of(submission: Submission, grading: Grading, secret: str = "") -> str:
+    """What a result may be reused for: the same files, name and secret, the same grader.
+
+    Nothing, and ``""``, where the files cannot be read.
+    """
+    digest = _digest(submission)
+    if not digest:
         return ""
     parts = (
+        digest.hex(),
+        hashlib.sha256(secret.encode()).hexdigest(),
         submission.name,
         printable(submission.problem),
         str(submission.from_python2),
         grading.course,
         grader_version(grading),
     )
-    hasher.update("\0".join(parts).encode())
-    return hasher.hexdigest()
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 class ResultsFile:
@@ -312,18 +336,20 @@ def grade_all(
     *,
     jobs: int = 1,
     results: ResultsFile | None = None,
+    secret: str = "",
     on_start: Callable[[Submission], None] = lambda submission: None,
 ) -> Generator[Report, None, None]:
     """Grade submissions, `jobs` at a time; yield reports as they are ready.
 
-    Those that `results` holds come first and are not graded again. `on_start` is called when the
+    Those that `results` holds come first and are not graded again. With a `secret` examples are
+    drawn anew for each (see `grade`). `on_start` is called when the
     grading of a submission begins.
     """
     validate(grading)
     results = results or ResultsFile(None)
     new = []
     for submission in submissions:
-        key = key_of(submission, grading)
+        key = key_of(submission, grading, secret)
         known = results.known.get(key)
         if known is None:
             new.append(submission)
@@ -332,7 +358,7 @@ def grade_all(
 
     def one(submission: Submission) -> Report:
         on_start(submission)
-        return grade(submission, grading, sandbox)
+        return grade(submission, grading, sandbox, secret)
 
     pool = ThreadPoolExecutor(jobs)
     try:

@@ -90,7 +90,8 @@ class Report:
     """One graded submission.
 
     `problem` says why it could not be graded at all, if so; `opening` is what to type before the
-    examples. `failure` says why the grader could not do its work: then there is no mark.
+    examples. `failure` says why the grader could not do its work: then there is no mark. `seed` is
+    what the examples were drawn from, if not those that are the same for all.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Report:
     opening: str = ""
     failure: str = ""
     key: str = field(default="", compare=False)
+    seed: str = ""
 
     @property
     def earned(self) -> Fraction:

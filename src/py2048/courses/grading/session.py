@@ -295,14 +295,20 @@ class SubmissionSession:
     """One submission, driven in a process that each check finds untouched.
 
     Calls raise `SubmissionCrash` when the process ends or overruns, `CheckFailed` where an
-    expectation fails. A session is a context manager; leaving it ends the processes.
+    expectation fails. What examples and checks draw comes from the `seed`. A session is a context
+    manager; leaving it ends the processes.
     """
 
     def __init__(
-        self, grading: Grading, submission: PreparedSubmission, sandbox: SandboxConfig
+        self,
+        grading: Grading,
+        submission: PreparedSubmission,
+        sandbox: SandboxConfig,
+        seed: str = "",
     ) -> None:
         self.grading = grading
         self.submission = submission
+        self.seed = seed
         self.runner = Runner(grading, submission, sandbox)
         self.seconds = grading.seconds
         self.reference_patch = ""

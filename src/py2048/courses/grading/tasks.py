@@ -25,7 +25,8 @@ from py2048.errors import CourseError
 MAX_SHOWN = 600
 """Characters of a value that are shown."""
 
-Examples = Sequence["Example"] | Callable[[], Iterable["Example"]]
+Examples = Sequence["Example"] | Callable[[str], Iterable["Example"]]
+"""Examples, or a function that draws them from a seed: other ones for other seeds."""
 
 
 class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not a fault of the grader
@@ -101,9 +102,9 @@ class Check:
     seconds: float | None = None
     reference_patches: tuple[str, ...] | None = None
 
-    def listed(self) -> list[Example]:
-        """The examples, smallest first."""
-        found = self.examples() if callable(self.examples) else self.examples
+    def listed(self, seed: str = "") -> list[Example]:
+        """The examples, smallest first; some may be drawn from the `seed`."""
+        found = self.examples(seed) if callable(self.examples) else self.examples
         return sorted(found, key=lambda example: example.size)
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from py2048.board import Board, Cell, Slide
@@ -25,6 +26,7 @@ from py2048.courses.grading import (
     right_versions,
 )
 from py2048.courses.grading.boards import as_lists, checkered, with_one_gap, with_one_pair
+from py2048.courses.grading.chance import Odds
 from py2048.courses.grading.submissions import places
 from py2048.courses.ist import adt
 from py2048.direction import Direction
@@ -54,7 +56,7 @@ class Language:
         found: Any = part
         if isinstance(part, Check):
             run: Any = part.run  # ist's functions take the words beside the session
-            found = replace(part, examples=part.listed(), run=run and partial(run, words=self))
+            found = replace(part, run=run and partial(run, words=self))
         match found:
             case str() if self.table:
                 longest_first = sorted(map(re.escape, self.table), key=len, reverse=True)
@@ -64,6 +66,8 @@ class Language:
                 found = type(found)(map(self, found))
             case dict():
                 found = {self(key): value for key, value in found.items()}
+            case FunctionType():
+                return cast(T, lambda seed: self(list(part(seed))))  # type: ignore[operator]
             case Task() | Check() | Example() | Raises() | Lines():
                 texts = {name: self(value) for name, value in vars(found).items()}
                 found = replace(found, **texts)
@@ -276,10 +280,14 @@ def _made(row: int, column: int) -> str:
 
 
 def _accessor(name: str, index: int) -> Check:
-    """Check that `name` gives back one of the two numbers."""
+    """Check that `name` gives back one of the two numbers, and that a coordinate has the other."""
+    another = (4, 3) if index else (2, 4)
     return Check(
         f"{name} gives back what the coordinate was made of",
-        [Example(f"{name}({_made(*cell)})", cell[index]) for cell in _CELLS],
+        [
+            *(Example(f"{name}({_made(*cell)})", cell[index]) for cell in _CELLS),
+            Example(f"{_made(2, 3)} == {_made(*another)}", False),
+        ],
     )
 
 
@@ -362,7 +370,15 @@ def _row(*values: int) -> Rows:
     return (values, *EMPTY[1:])
 
 
-def _boards() -> Iterator[Rows]:
+def _drawn(seed: str, tiles: int) -> Rows:
+    """A board with some tiles at random."""
+    draw = random.Random(f"{seed} {tiles}")
+    cells = draw.choices((2, 2, 4, 4, 8, 16), k=tiles) + [0] * (16 - tiles)
+    draw.shuffle(cells)
+    return tuple(tuple(cells[n : n + 4]) for n in range(0, 16, 4))
+
+
+def _boards(seed: str) -> Iterator[Rows]:
     """Boards for the reductions: the known traps first, then random ones, sparse to full."""
     for values in (
         *((2, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 2), (2, 2, 0, 0), (2, 0, 0, 2), (0, 2, 0, 4)),
@@ -375,30 +391,27 @@ def _boards() -> Iterator[Rows]:
     yield ((0, 2, 2, 0), (0, 2, 2, 0), (4, 0, 0, 4), (0, 2, 2, 0))
     yield ((2, 2, 0, 0), (0, 0, 0, 0), (2, 2, 0, 0), (0, 0, 0, 0))
     yield STUCK
-    numbers = random.Random(2014)
-    for tiles in (2, 4, 6, 8, 10, 12, 14, 16, 16, 16):
-        cells = [numbers.choice((2, 2, 4, 4, 8, 16)) for _ in range(tiles)] + [0] * (16 - tiles)
-        numbers.shuffle(cells)
-        yield tuple(tuple(cells[n : n + 4]) for n in range(0, 16, 4))
+    for number in range(2):
+        yield from (_drawn(f"{seed} {number}", tiles) for tiles in (2, 6, 8, 11, 14, 16))
 
 
-def _reductions() -> Iterator[tuple[Rows, str, Rows, int]]:
+def _reductions(seed: str) -> Iterator[tuple[Rows, str, Rows, int]]:
     """Boards, directions, and the results: values and points."""
-    for rows in _boards():
+    for rows in _boards(seed):
         for letter, direction in DIRECTIONS.items():
             slide = Board.from_rows(rows).slide(direction)
             yield rows, letter, slide.board.rows, slide.points
 
 
-def _reduced_values() -> Iterator[Example]:
-    for rows, letter, after, _ in _reductions():
+def _reduced_values(seed: str) -> Iterator[Example]:
+    for rows, letter, after, _ in _reductions(seed):
         yield Example(
             f"board_reduce(b, '{letter}')", given=build(rows), then={ROWS_OF_B: as_lists(after)}
         )
 
 
-def _reduced_results() -> Iterator[Example]:
-    for rows, letter, _, points in _reductions():
+def _reduced_results(seed: str) -> Iterator[Example]:
+    for rows, letter, _, points in _reductions(seed):
         then = {"board_score(b)": points + 4}
         yield Example(f"board_reduce(b, '{letter}')", given=build(rows, 4), then=then)
     for letter in DIRECTIONS:
@@ -407,9 +420,9 @@ def _reduced_results() -> Iterator[Example]:
     yield from refused("board_reduce(b, {})", wrong)
 
 
-def _finished() -> Iterator[Example]:
+def _finished(seed: str) -> Iterator[Example]:
     """Boards with what `board_finished` says of them; asking leaves the board as it is."""
-    full = [rows for rows in _boards() if all(map(all, rows))]
+    full = [rows for rows in _boards(seed) if all(map(all, rows))]
     sparse = EMPTY, _row(2, 0, 0, 0), _row(2, 2, 4, 8)
     for rows in (*sparse, checkered(), *with_one_pair(), *with_one_gap(), *full):
         filled = all(map(all, rows))
@@ -448,7 +461,11 @@ _OTHERS = "board_position(other, create_coordinate(1, 1))"
 _NO_COORDINATES = ("0", "None", "'x'", "(0, 1)", "(5, 5)", "[1, 1]", "(1.5, 2)")
 _NO_VALUES = ("'2'", "2.0", "None", "[2]")
 _NO_POINTS = ("2", "3", "-4", "-1", "4.0", "'4'", "None", "[4]")
-_NO_BOARDS = ("'a'", "0", "None", "[]", "{}", "()", "(1, 2)", "True", "[[0] * 4] * 4")
+_NO_BOARDS = (
+    *("'a'", "0", "None", "[]", "{}", "()", "(1, 2)", "True", "[[0] * 4] * 4", "[1, 2, 3, 4, 5]"),
+    *("[[1, 2], [3]]", "(1, 2, 3, 4, 5)", "[None] * 4", "'abcde'", "[[2, 4, 8, 16]] * 5", "[1, 2]"),
+    *("{'a': 1}", "{1: 2, 3: 4}", "[[], 0]", "([1, 2, 3, 4], 0)", "1.5", "create_board"),
+)
 _MIXED = ((2, 0, 0, 4), (0, 8, 0, 0), (0, 0, 16, 0), (32, 0, 0, 64))
 _EMPTIES = "[(coordinate_row(c), coordinate_col(c)) for c in board_empty_positions(b)]"
 _PUT = "board_fill_position(b, create_coordinate(2, 3), {})"
@@ -479,8 +496,9 @@ BOARDS = replace(
         ),
         Check(
             "board_position reads a value and refuses what is not a coordinate",
-            [
+            lambda seed: [
                 Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
+                Example(ROWS_OF_B, as_lists(_drawn(seed, 12)), given=build(_drawn(seed, 12))),
                 Example("board_position(create_board(), create_coordinate(2, 4))", 0),
                 *refused("board_position(b, {})", _NO_COORDINATES),
             ],
@@ -500,10 +518,10 @@ BOARDS = replace(
         ),
         Check(
             "board_empty_positions lists the empty positions row by row",
-            [
+            lambda seed: [
                 *(
                     Example(_EMPTIES, _empty_cells(rows), given=build(rows))
-                    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK)
+                    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK, _drawn(seed, 9))
                 ),
                 Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
                 Example("isinstance(board_empty_positions(b), list)", True, given=build()),
@@ -549,7 +567,7 @@ BOARDS = replace(
         ),
         Check(
             "boards_equal compares the values and the score",
-            [
+            lambda seed: [
                 Example("boards_equal(b, other)", equal, given=f"{build(*one)}\n{other(*two)}")
                 for one, two, equal in (
                     ((EMPTY, 0), (EMPTY, 0), True),
@@ -560,15 +578,20 @@ BOARDS = replace(
                     ((_row(2, 0, 0, 0), 0), (_row(4, 0, 0, 0), 0), False),
                     ((_MIXED, 4), (_MIXED, 4), True),
                     ((_MIXED, 4), (_MIXED[::-1], 4), False),
+                    ((_drawn(seed, 10), 4), (_drawn(seed, 10), 4), True),
+                    ((_drawn(seed, 10), 4), (_drawn(seed, 11), 4), False),
                 )
             ],
         ),
         Check(
             "print_board prints the values and the score, and refuses what is not a board",
-            [
+            lambda seed: [
                 *(
                     Example("print_board(b)", None, given=build(*board), prints=shown(*board))
-                    for board in ((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4))
+                    for board in (
+                        *((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4)),
+                        (_drawn(seed, 13), random.Random(seed).randrange(4, 2048, 4)),
+                    )
                 ),
                 *refused("print_board({})", ("'a'", "0", "None", "[]")),
             ],
@@ -789,35 +812,54 @@ def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> Non
 
 
 def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Two tiles at the start; then random tiles on random cells, judged over many moves.
+    """Two tiles at the start; then random tiles on random cells, judged over many games.
 
-    Places are random if no order of the cells explains them: of two free cells, now one has been
-    preferred and now the other. Chance hides that in less than one in a million programs.
+    A cell is looked at by its place on the board, and by its place among the empty ones.
     """
-    tiles: list[int] = []
+    four = Odds(of=2)
+    cells: dict[object, Odds] = {
+        place: Odds(0.5, of=2 * (16 + 2)) for place in (*_CELLS, "first", "last")
+    }
     starts: set[tuple[Cell, ...]] = set()
-    preferred: set[tuple[Cell, Cell]] = set()
-    for seed in range(10):
+    for seed in range(MOST_GAMES):
         played = play(session, _letters(seed, 150), seed, words)
         start = played.scenes[0]
-        free = start.board.empty_cells()
-        starts.add(tuple(free))
-        if 16 - len(free) != 2 or start.score:
+        starts.add(tuple(start.board.empty_cells()))
+        if len(start.board.empty_cells()) != 14 or start.score:
             _fail(session, words, "two tiles and score 0 at the start", f"\n{start}")
         for before, letter, after in played.turns():
             slide = _slide(before, letter)
             cell = _new_cell(slide, after.board)
             if slide.changed and cell is not None:
-                tiles.append(after.board[cell])
-                preferred |= {(cell, other) for other in slide.board.empty_cells()} - {(cell, cell)}
-    share = tiles.count(4) / max(1, len(tiles))
-    session.shown[:] = [words("game_2048()  # ten times")]
-    if not 0.14 < share < 0.26:
-        session.fail("a 4 one time in five", f"{tiles.count(4)} fours in {len(tiles)} new tiles")
+                four.note(0.2, came=after.board[cell] == 4)
+                _note_cell(cells, slide.board.empty_cells(), cell)
+        session.shown[:] = [words(f"game_2048()  # {seed + 1} times")]
+        _judge_spawns(session, four, cells)
+        if seed >= 9 and all(odds.settled for odds in (four, *cells.values())):
+            break
     if len(starts) == 1:
         _fail(session, words, "two tiles on random cells", f"always\n{start}")
-    if not any((other, cell) in preferred for cell, other in preferred):
-        session.fail("new tiles on random empty cells", "each on the first in a fixed order")
+
+
+def _note_cell(cells: Mapping[object, Odds], empty: Sequence[Cell], cell: Cell) -> None:
+    """Note that of the `empty` cells, in order, a new tile has come to this one."""
+    for row, column in empty:
+        cells[row + 1, column + 1].note(1 / len(empty), came=(row, column) == cell)
+    cells["first"].note(1 / len(empty), came=cell == empty[0])
+    cells["last"].note(1 / len(empty), came=cell == empty[-1])
+
+
+def _judge_spawns(session: SubmissionSession, four: Odds, cells: Mapping[object, Odds]) -> None:
+    if four.wrong:
+        found = f"{four.seen} fours where {four.due:.0f} were to be expected"
+        session.fail("a 4 one time in five", found)
+    for place, odds in cells.items():
+        if odds.wrong:
+            found = f"{odds.seen} on {place}, where {odds.due:.0f} were to be expected"
+            session.fail("new tiles on random empty cells", found)
+
+
+MOST_GAMES = 40
 
 
 def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
