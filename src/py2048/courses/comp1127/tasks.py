@@ -485,6 +485,7 @@ def merged(code: str, expected: object, notes: str = "", answer: object = ...) -
     ]
 
 
+ALONE = Example("merge(board, 'f')", False, given=laid(ONE))
 ONTO_AN_EQUAL = (
     "main.grid = [[4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]\n"
     "frame, board = gui.setup()\n"
@@ -515,6 +516,8 @@ def reached(tiles: dict[Cell, int]) -> Example:
     return Example("is_game_over(board), ended", answers, given=given)
 
 
+# So that a function that always says the same fails.
+STUCK_ENDS = Example("is_game_over(board)", True, given=laid(STUCK, ENDED))
 WON_AT_LAST = [over(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in ((3, 3), (0, 1))]
 
 
@@ -736,13 +739,14 @@ TASKS = (
     ),
     _problem(
         18,
-        Check("True when two have merged", merged("", None, answer=True)),
+        Check("True when two have merged", [*merged("", None, answer=True), ALONE]),
         Check(
             "False for a tile alone",
             [
                 Example(f"merge(board, {key!r})", False, given=given, then={COUNT: count})
                 for key, given, count in (("f", laid(ONE), 1), ("x", TWO_ON_ONE, 3))
-            ],
+            ]
+            + merged("", None, answer=True),
             weight=2,
         ),
         Check(
@@ -764,7 +768,13 @@ TASKS = (
             "the tile merges when it has arrived",
             arrived(then={"list(board.numbers.values())": [(0, 0)], "board.score": 4}),
         ),
-        Check("False tells of the merge", arrived(False)),
+        Check(
+            "False tells of the merge",
+            [
+                *arrived(False),
+                Example("animate_movement(board, 'f', 140, 0, RIGHT)", True, given=laid(ONE)),
+            ],
+        ),
         about="animate_movement",
     ),
     _problem(
@@ -789,13 +799,13 @@ TASKS = (
         ),
         Check(
             "continues while a slot is empty",
-            [over(EMPTY, False, [])]
+            [STUCK_ENDS, over(EMPTY, False, [])]
             + [over(with_tiles({cell: 0}, STUCK), False, []) for cell in ((0, 0), (3, 3), (1, 2))],
             weight=2,
         ),
         Check(
             "continues while two neighbours are equal",
-            [over(rows, False, []) for rows in with_one_pair()],
+            [STUCK_ENDS, *(over(rows, False, []) for rows in with_one_pair())],
             weight=2,
         ),
     ),
