@@ -19,7 +19,7 @@ BUDGETS = {
     "arena": (8, 790),
     "cli": (17, 2760),
     "compiled": (12, 2508),
-    "courses": (63, 9980),
+    "courses": (63, 10110),
     "envs": (8, 1330),
     "game": (6, 930),
     "ntuple": (8, 1620),
