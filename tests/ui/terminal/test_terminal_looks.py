@@ -79,7 +79,7 @@ async def test_every_size_shows_board_and_score(
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 20), (100, 30), (200, 60)])
 async def test_nothing_moves_when_something_is_said(size: tuple[int, int]) -> None:
-    """Board, keys and every title stay where they are; what has no room stands in a toast."""
+    """Board, keys and every title stay where they are; what has no room stands in one toast."""
     app = GameApp(table("2 2 4 8\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
     async with app.run_test(size=size, notifications=True) as pilot:
 
@@ -100,7 +100,9 @@ async def test_nothing_moves_when_something_is_said(size: tuple[int, int]) -> No
         await pilot.pause()
         assert "\N{MINUS SIGN}1,204" in shown(app)
         app.say(LONG)
+        app.say(LONG)
         await until(pilot, lambda: "deep" in shown(app))
+        assert len(app.screen.query("Toast")) <= 1
         if size[0] >= 80:
             assert app.screen.query_one("Toast").region.x >= app.view.board.region.right
 

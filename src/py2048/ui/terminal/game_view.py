@@ -168,9 +168,9 @@ class GameView(Container):
 
     def say(self, text: str) -> None:
         """Show a message until the next one; where its place is too small for it, for a while."""
-        self.note = text
+        is_new, self.note = text != self.note, text
         self._write()
-        if len(textwrap.wrap(text, self._panel_room[0])) > self._message_rows:
+        if is_new and len(textwrap.wrap(text, self._panel_room[0])) > self._message_rows:
             self.notify(text, timeout=8, markup=False)
 
     def cover(self, result: Result | None) -> None:
