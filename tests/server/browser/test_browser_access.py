@@ -25,7 +25,9 @@ async def violations(player: Player, rules: list[str] | None = None) -> list[Any
     """Return what axe finds wrong with the page as it stands, by all rules or some."""
     if not await player.page.evaluate("() => 'axe' in window"):
         await player.page.evaluate(axe_script())
-    await player.page.wait_for_function("() => !document.querySelector('#rise *')")
+    await player.page.wait_for_function(
+        "() => !document.querySelector('#rise')?.getAnimations().length"
+    )
     found = await player.page.evaluate(
         "async rules => (await axe.run(document, rules)).violations",
         {"runOnly": rules or GUIDELINES},

@@ -14,10 +14,11 @@ const POPPING = [
 const GROWING = [{ scale: 0.3, opacity: 0 }, { scale: 1, opacity: 1 }];
 const FADING = [{ opacity: 1 }, { opacity: 0 }];
 const LIGHTING = [{ scale: 1, opacity: 1 }, { scale: 1.35, opacity: 0 }];
-const SWEEPING = [{ translate: "-100% 0" }, { translate: "100% 0" }];
+const SWEEPING = [{ translate: "-100cqw 0" }, { translate: "100cqw 0" }];
 const SLIDING = "cubic-bezier(0.3, 0, 0.2, 1)";
 const WAYS = { up: "0 -4px", down: "0 4px", left: "-4px 0", right: "4px 0" };
-const settling = (duration, more) => ({ duration, easing: "ease", fill: "backwards", ...more });
+// All that moves in a move begins and ends together: the page's own thread works then, and never between.
+const MOVE = SLIDE + Math.max(POP, GROW);
 
 const key = ([row, column]) => `${row},${column}`;
 
@@ -29,7 +30,6 @@ export class BoardView {
   #running = [];
   #after = [];
   #rest = null;
-  #slidAt = 0;
 
   /** @param {HTMLElement} place where the board goes */
   constructor(place) {
@@ -63,7 +63,7 @@ export class BoardView {
   /** Show the board of a game that begins: all its tiles grow. */
   appear(board) {
     this.show(board);
-    for (const tile of this.#tiles.values()) this.#animate(tile, GROWING, settling(GROW));
+    for (const tile of this.#tiles.values()) this.#animate(tile, GROWING, GROW);
     this.#settle(board);
   }
 
@@ -81,21 +81,21 @@ export class BoardView {
     const merged = new Set(motions.filter((motion) => motion.merged).map((m) => key(m.target)));
     const leaving = this.#slide(motions, merged);
     for (const { cell, value } of leaving.sums.values()) {
-      this.#animate(this.#put(cell, value, "above"), POPPING, settling(POP, { delay: SLIDE }));
+      this.#animate(this.#put(cell, value, "above"), POPPING, POP, SLIDE, MOVE);
     }
-    if (spawn) {
-      this.#animate(this.#put(spawn.cell, spawn.tile), GROWING, settling(GROW, { delay: SLIDE }));
-    }
-    this.#slidAt = performance.now() + SLIDE;
+    if (spawn) this.#animate(this.#put(spawn.cell, spawn.tile), GROWING, GROW, SLIDE, MOVE);
     this.#after.push(() => leaving.tiles.forEach((tile) => tile.remove()));
     this.#settle(board);
   }
 
   /** Let the tile of the last move grow, when its slide has ended. */
   add(spawn, board) {
-    const delay = Math.max(0, this.#slidAt - performance.now());
+    const [slide] = this.#running;
+    const from = slide ? Math.max(SLIDE, slide.currentTime) : 0;
     this.#running = [...this.#running];
-    this.#animate(this.#put(spawn.cell, spawn.tile), GROWING, settling(GROW, { delay }));
+    this.#animate(this.#put(spawn.cell, spawn.tile), GROWING, GROW, from, Math.max(MOVE, from + GROW));
+    const grow = this.#running.at(-1);
+    slide?.ready.then(() => (grow.startTime = slide.startTime), () => {});
     this.#settle(board);
   }
 
@@ -112,10 +112,10 @@ export class BoardView {
     });
     for (const [place, tile] of leaving) {
       this.#tiles.delete(place);
-      this.#animate(tile, FADING, settling(GROW, { fill: "both" }));
+      this.#animate(tile, FADING, GROW);
     }
     for (const [cell, value] of filled(board)) {
-      if (!this.#tiles.has(key(cell))) this.#animate(this.#put(cell, value), GROWING, settling(GROW));
+      if (!this.#tiles.has(key(cell))) this.#animate(this.#put(cell, value), GROWING, GROW);
     }
     this.#after.push(() => leaving.forEach(([, tile]) => tile.remove()));
     this.#settle(board);
@@ -129,7 +129,7 @@ export class BoardView {
     this.#tiles.clear();
     for (const { source, target } of motions) {
       const value = board[target[0]][target[1]];
-      this.#travel(this.#put(target, value), source, target);
+      this.#travel(this.#put(target, value), source, target, SLIDE);
     }
     this.#settle(board);
   }
@@ -179,15 +179,23 @@ export class BoardView {
     return leaving;
   }
 
-  #travel(tile, source, target) {
+  #travel(tile, source, target, whole = MOVE) {
     at(tile, target);
     if (key(source) === key(target)) return;
     const frames = [{ translate: translation(source) }, { translate: translation(target) }];
-    this.#animate(tile, frames, { duration: SLIDE, easing: SLIDING });
+    this.#animate(tile, frames, SLIDE, 0, whole, SLIDING);
   }
 
-  #animate(tile, frames, timing) {
-    if (moves()) this.#running.push(tile.animate(frames, timing));
+  // Animate a tile for some milliseconds of a whole, and keep it as it is before and after them.
+  #animate(tile, frames, lasts, from = 0, whole = lasts, easing = "ease") {
+    if (!moves()) return;
+    const timed = frames.map((frame, index) => {
+      const share = frame.offset ?? index / (frames.length - 1);
+      return { ...frame, easing, offset: (from + lasts * share) / whole };
+    });
+    if (from) timed.unshift({ ...frames[0], offset: 0 });
+    if (from + lasts < whole) timed.push({ ...frames.at(-1), offset: 1 });
+    this.#running.push(tile.animate(timed, whole));
   }
 
   // Come to rest on exactly this board, now or when the last animation has ended.
@@ -355,5 +363,5 @@ function at(tile, cell) {
 }
 
 function translation([row, column]) {
-  return `calc(${column} * (100% + var(--gap))) calc(${row} * (100% + var(--gap)))`;
+  return `calc(${column} * var(--step)) calc(${row} * var(--step))`;
 }

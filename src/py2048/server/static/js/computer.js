@@ -1,5 +1,5 @@
 // The computer player: who it is, how fast it plays, and what it thinks of each direction.
-import { $ } from "./elements.js";
+import { $, put } from "./elements.js";
 import { _, ngettext } from "./language.js";
 import { read, write } from "./settings.js";
 import { WAYS, markEdge, wayLine } from "./ways.js";
@@ -57,7 +57,7 @@ export class Computer {
 
   #say() {
     for (const each of $("player-choice").querySelectorAll("input")) each.checked = each.value === this.player;
-    $("speed-said").textContent = this.pace;
+    put("speed-said", this.pace);
   }
 }
 
@@ -68,12 +68,12 @@ export function showHint(hint) {
   $("hint-card").classList.toggle("shown", Boolean(best));
   $("hint-card").setAttribute("aria-hidden", String(!best));
   if (!best) return;
-  $("reason").textContent = hint.reason || _("What each move loses");
+  put("reason", hint.reason || _("What each move loses"));
   const lines = hint.options.map(({ direction, text: lost, share }) =>
     wayLine(direction, { lost, share, isBest: direction === best }),
   );
   $("losses").replaceChildren(...lines);
-  $("outlook").textContent = hint.outlook;
+  put("outlook", hint.outlook);
 }
 
 /** The coach's word on a move, by what a hint said of its position. */

@@ -1,5 +1,5 @@
 // The dialogs: a new game, and my games in progress.
-import { $, button, element } from "./elements.js";
+import { $, button, element, put } from "./elements.js";
 import { _, grouped } from "./language.js";
 import { read, write } from "./settings.js";
 
@@ -57,7 +57,7 @@ export class NewGameDialog {
     const known = [...$("rules").options].some((each) => each.value === game?.rules.name);
     if (game) $("rules").value = known ? game.rules.name : "own";
     $("new-form").mode.value = game?.mode ?? this.mode;
-    $("new-warning").textContent = warning;
+    put("new-warning", warning);
     $("new-warning").hidden = !warning;
     this.#update();
     openDialog("new-dialog");
@@ -92,7 +92,7 @@ export class NewGameDialog {
   }
 
   #say(text, isWrong) {
-    $("rules-said").textContent = text;
+    put("rules-said", text);
     $("rules-said").classList.toggle("error", isWrong);
     $("new-play").disabled = isWrong;
   }

@@ -3,6 +3,12 @@
 /** The element with an id. */
 export const $ = (id) => document.getElementById(id);
 
+/** Write a text into the element with an id, unless it is there: even the same one would be laid out anew. */
+export function put(id, text) {
+  const place = $(id);
+  if (place.textContent !== String(text)) place.textContent = text;
+}
+
 /** An element with attributes and children. */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);

@@ -31,7 +31,6 @@ globalThis.messages = {
 "Log in": "Entrar",
 "Move {ply} of {count}": "Jogada {ply} de {count}",
 "New game": "Novo jogo",
-"Next:": "Meta:",
 "No mistake comes after this.": "Não há mais erros a seguir.",
 "No mistake comes before this.": "Não há erros antes.",
 "Nothing moves that way.": "Nada se mexe nesse sentido.",

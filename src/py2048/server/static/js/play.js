@@ -2,7 +2,7 @@
 import { Computer, showHint, wordOn } from "./computer.js";
 import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
 import { KINDS, NewGameDialog, openDialog, showGames, toBoard } from "./dialogs.js";
-import { $, button, element, link } from "./elements.js";
+import { $, button, link, put } from "./elements.js";
 import { keepPage } from "./install.js";
 import { isTaken, meaning, onSwipe } from "./input.js";
 import { _, grouped, ngettext } from "./language.js";
@@ -309,8 +309,8 @@ class Table {
 
   #showCoach(word) {
     for (const id of ["coach", "coach-line"]) press(id, this.#isCoached);
-    $("coach").textContent = this.#isCoached ? _("Turn off") : _("Turn on");
-    $("coach-word").textContent = word;
+    put("coach", this.#isCoached ? _("Turn off") : _("Turn on"));
+    put("coach-word", word);
   }
 
   // The coach looks at the board when its player pauses before it: play never waits for it.
@@ -614,9 +614,9 @@ class Table {
   #render() {
     const { rules, mode, category, can_undo, can_redo, game, day } = this.game;
     const over = this.game.outcome !== "playing";
-    $("rules-name").textContent = rules.name;
+    put("rules-name", rules.name);
     const { target } = rules;
-    $("rules-summary").textContent = target ? _("Join equal tiles. Make {target}.", { target }) : rules.summary;
+    put("rules-summary", target ? _("Join equal tiles. Make {target}.", { target }) : rules.summary);
     const kind = mode === "battle" ? this.#rivals?.time : day && _("daily {day}", { day });
     badge("mode", kind || (mode === "casual" ? "" : KINDS[mode]));
     badge("category", KINDS[category]);
@@ -625,7 +625,7 @@ class Table {
     disable("hint", mode !== "casual" || over);
     disable("auto", mode !== "casual" || over);
     for (const id of ["coach", "coach-line"]) disable(id, mode !== "casual");
-    $("next").replaceChildren(_("Next:"), " ", element("strong", {}, String(2 * Math.max(...this.game.board.flat()))));
+    put("next", 2 * Math.max(...this.game.board.flat()));
     // Whoever has made a few moves knows how the tiles slide.
     if (!read("steps") && this.game.ply >= LESSONS) write("steps", LESSONS);
     document.querySelector(".play").classList.toggle("first-steps", !read("steps"));
@@ -674,7 +674,7 @@ const NOTHING = { undo: _("There is nothing to undo."), redo: _("There is nothin
 const lost = (why, count) => `${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`;
 
 function badge(id, text) {
-  $(id).textContent = text;
+  put(id, text);
   $(id).hidden = !text;
 }
 

@@ -1,6 +1,6 @@
 // The page of a finished game: go through it move by move.
 import { BoardView } from "./board.js";
-import { $ } from "./elements.js";
+import { $, put } from "./elements.js";
 import { isTaken } from "./input.js";
 import { toggleMotion } from "./motion.js";
 import { _, grouped } from "./language.js";
@@ -127,7 +127,7 @@ class Replay {
   run(is) {
     clearTimeout(this.#timer);
     $("run").setAttribute("aria-pressed", String(is));
-    $("run-said").textContent = is ? _("Pause") : _("Play");
+    put("run-said", is ? _("Pause") : _("Play"));
   }
 
   async #tick() {
@@ -145,10 +145,10 @@ class Replay {
 
   #write(board, score) {
     this.board = board;
-    $("score").textContent = grouped(score);
-    $("moves").textContent = grouped(this.index);
+    put("score", grouped(score));
+    put("moves", grouped(this.index));
     $("place").value = this.index;
-    $("ply").textContent = grouped(Math.min(this.index + 1, this.turns.total));
+    put("ply", grouped(Math.min(this.index + 1, this.turns.total)));
     const place = { ply: this.index, count: this.turns.total };
     $("place").setAttribute("aria-valuetext", _("Move {ply} of {count}", place));
     this.placed(this.index);

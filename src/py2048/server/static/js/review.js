@@ -1,6 +1,6 @@
 // The review of a finished game: wait for it, step through its mistakes, say what each move lost, and
 // let one try again.
-import { $ } from "./elements.js";
+import { $, put } from "./elements.js";
 import { meaning, onSwipe } from "./input.js";
 import { _, grouped } from "./language.js";
 import { Pages, fetched } from "./server.js";
@@ -100,8 +100,8 @@ export class ReviewSteps {
     const first = ahead ? _("Games that come first: {n}.", { n: ahead }) : _("This game is next.");
     const counts = { done: grouped(done), total: grouped(total) };
     const moves = _("{done} of {total} moves are reviewed.", counts);
-    if (state === "waiting") $("review-progress").textContent = first;
-    else if (done) $("review-progress").textContent = moves;
+    if (state === "waiting") put("review-progress", first);
+    else if (done) put("review-progress", moves);
     $("review-share").value = done;
     setTimeout(() => this.#look(), PAUSE);
   }
@@ -151,8 +151,8 @@ export class ReviewSteps {
     badge.hidden = !move;
     badge.textContent = move?.badge ?? "";
     badge.className = `tag ${move?.grade ?? ""}`;
-    $("headline").textContent = move?.headline ?? "";
-    $("why").textContent = move?.why ?? "";
+    put("headline", move?.headline ?? "");
+    put("why", move?.why ?? "");
     $("try").hidden = !mistake;
     $("options").replaceChildren(...(move ? ranked(move).map((way) => this.#option(way)) : []));
     markEdge(move?.best, mistake && move.played);
@@ -185,7 +185,7 @@ export class ReviewSteps {
     bar.lastElementChild.textContent = move ? percent : "";
     const after = move && move.value - move.losses[move.played];
     const values = move && { ply: grouped(move.ply), before: amount(move.value), after: amount(after) };
-    $("graph-said").textContent = move ? _("move {ply} · {before} → {after}", values) : "";
+    put("graph-said", move ? _("move {ply} · {before} → {after}", values) : "");
   }
 
   // Trying again: the answer is hidden, and a move is asked for.
@@ -196,8 +196,8 @@ export class ReviewSteps {
     if (!is) return;
     markEdge();
     $("badge").hidden = $("try").hidden = true;
-    $("headline").textContent = _("Your move.");
-    $("why").textContent = _("You went {way}. Find a better one.", { way: WAYS[this.#move.played].toLowerCase() });
+    put("headline", _("Your move."));
+    put("why", _("You went {way}. Find a better one.", { way: WAYS[this.#move.played].toLowerCase() }));
     this.#replay.speech.say(_("Your move."));
     $("tries").querySelector("button").focus();
   }
@@ -216,7 +216,7 @@ export class ReviewSteps {
     let said = _("{move} loses {loss}. {best} is best.", { ...words, loss: this.#loss(way).slice(1) });
     if (way === move.best) said = _("Right: {move} is best.", words);
     else if (isRight) said = _("Good: {move} is nearly as good as {best}.", words);
-    $("headline").textContent = said;
+    put("headline", said);
     $("badge").hidden = true;
     this.#replay.speech.announce(said);
     (isRight ? $("next-mistake") : $("try")).focus();

@@ -1,6 +1,6 @@
 // A game on the screen: board, scores, badges and messages, for players and those who watch.
 import { BoardView } from "./board.js";
-import { $, element } from "./elements.js";
+import { $, put } from "./elements.js";
 import { _, grouped, signed } from "./language.js";
 import { RISE, moves } from "./motion.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
@@ -50,7 +50,7 @@ export class Scene {
     this.view.move({ motions: slid.motions, spawn: null }, slid.board);
     if (!points) return;
     rise(points);
-    $("score").textContent = grouped(this.game.score + points);
+    put("score", grouped(this.game.score + points));
   }
 
   /** Take a slide back whose move is not made. */
@@ -109,10 +109,10 @@ export class Scene {
 
   #write() {
     const game = this.game;
-    $("score").textContent = grouped(game.score);
-    $("moves").textContent = grouped(game.ply);
-    if ($("best")) $("best").textContent = grouped(game.best);
-    if ($("largest")) $("largest").textContent = most(game.board);
+    put("score", grouped(game.score));
+    put("moves", grouped(game.ply));
+    if ($("best")) put("best", grouped(game.best));
+    if ($("largest")) put("largest", grouped(most(game.board)));
     if (game.secret) revealed(game.secret);
   }
 }
@@ -134,21 +134,18 @@ function revealed(secret) {
   $("secret-term").hidden = $("secret-value").hidden = false;
 }
 
+const RISING = [
+  { translate: "0 0.25rem", opacity: 0 },
+  { translate: "0 0", opacity: 1, offset: 0.1 },
+  { translate: "0 0", opacity: 1, offset: 0.7 },
+  { translate: "0 -0.25rem", opacity: 0 },
+];
+
+let rising = null;
+
 /** Show the points of a move in the corner of the score's card; where nothing may move they stay. */
 export function rise(points) {
-  const place = $("rise");
-  place.textContent = moves() ? "" : signed(points);
-  if (!moves()) return;
-  const up = element("span", {}, signed(points));
-  place.append(up);
-  const frames = [
-    { translate: "0 0.25rem", opacity: 0 },
-    { translate: "0 0", opacity: 1, offset: 0.1 },
-    { translate: "0 0", opacity: 1, offset: 0.7 },
-    { translate: "0 -0.25rem", opacity: 0 },
-  ];
-  up.animate(frames, { duration: RISE, fill: "forwards" }).finished.then(
-    () => up.remove(),
-    () => {},
-  );
+  put("rise", signed(points));
+  rising?.cancel();
+  if (moves()) rising = $("rise").animate(RISING, RISE);
 }
