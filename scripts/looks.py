@@ -46,7 +46,7 @@ from py2048.language import LANGUAGES, set_language  # noqa: E402
 from py2048.server.play.fairness import draws_of  # noqa: E402
 from py2048.session import Session, open_session  # noqa: E402
 from py2048.storage import GameChange, open_store  # noqa: E402
-from py2048.storage.schema import rounds  # noqa: E402
+from py2048.storage.schema import accounts, rounds  # noqa: E402
 
 MIDDLE = 498
 """The move of the game at which most pictures are taken; soon after, it is lost."""
@@ -188,6 +188,9 @@ class Site:
                 {"name": each.key, "value": each.value, "url": server.url} for each in kept
             ]
         today = datetime.now(UTC)
+        with self._store.write() as connection:  # a day's board lists accounts older than the day
+            since = (today - timedelta(days=9)).isoformat().replace("+00:00", "Z")
+            connection.execute(sa.update(accounts).values(created=since))
         for place, name in enumerate((ME, *RIVALS)):
             self._finish(name, today - timedelta(hours=2 + 20 * place), seed=3 + place)
             for ago in range(4 if name == ME else 1, 0, -1):

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from py2048 import Board, Game, Record, get_rules, make_player
+from py2048.direction import Direction
 from py2048.errors import BoardError, PlayerError, RecordError
 from py2048.players import Unit
 from py2048.review import Grade, Judge, judge_for, review, reviewing
@@ -21,7 +22,7 @@ from py2048.review.games import accuracy_of_moves
 from py2048.review.judges import ExactJudge
 from py2048.review.moves import grade_of
 from py2048.review.page import page
-from py2048.review.plots import graph
+from py2048.review.plots import graph, score_graph
 from py2048.review.words import describe_review
 from py2048.solving import solve
 
@@ -262,6 +263,19 @@ def test_what_is_no_record_is_refused() -> None:
     record = Record(get_rules(RULES), Board.parse("2 . . / . . ."), "L11", 0)
     with pytest.raises(RecordError, match="ply 1"):
         review(record, "greedy")
+
+
+def test_the_graph_of_scores_marks_each_new_largest_tile() -> None:
+    """Its line is that of a review's graph; a game without a turn has none."""
+    game = Game("classic", board="2 2 . . / 4 . . . / . . . . / . . . .", seed=1)
+    assert score_graph(game.record()) == ""
+    dots = []
+    for direction in (Direction.LEFT, Direction.UP):  # 4 and 4, then 8
+        game.play(direction)
+        dots.append(score_graph(game.record()).count("<path class="))
+    assert dots == [0, 1]
+    (line,) = re.findall('<polyline.*? points="([^"]*)"', score_graph(game.record()))
+    assert (line.split()[0], line.split()[-1]) == ("0,138", "968,12")
 
 
 @pytest.mark.parametrize("judge", ["greedy", exact(RULES), exact(RULES, "tile=32")])

@@ -116,12 +116,12 @@ def test_undo_redo_win_and_end() -> None:
     assert redone == f"Redone. {moved}"
     *_, won, over = heard(lambda s: s.move(Direction.LEFT), "comp1127", board)
     assert won == "You made 2048: you win."
-    assert over == "Game over: you win. Score 2048. A new best."
+    assert over == "Game over: you win. Score 2,048. A new best."
 
 
 @pytest.mark.parametrize(
     ("rules", "end"),
-    [("classic", []), ("comp1127", ["Game over: the target is made. Score 2048."])],
+    [("classic", []), ("comp1127", ["Game over: the target is made. Score 2,048."])],
 )
 def test_a_computer_wins_without_praise(rules: str, end: list[str]) -> None:
     """The tile and the end are told without praise."""

@@ -12,11 +12,12 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from py2048.game import Record
 from py2048.language import _
 from py2048.language import number as written
 from py2048.players import Unit
 from py2048.review.games import Review
-from py2048.review.moves import Grade, MoveReview
+from py2048.review.moves import Grade
 from py2048.review.words import describe_move
 
 LEFT, RIGHT, TOP, BOTTOM, WIDTH, HEIGHT = 84, 592, 24, 190, 640, 220
@@ -38,8 +39,8 @@ MAX_MARKS = 60
 MAX_MISTAKES = 200
 """How many mistakes are marked at most, those that lost the largest share of the chances."""
 
-DOTS = {Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
-"""How large the dot of a mistake is, so that none depends on a colour."""
+DOTS = {Grade.BEST: 8, Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
+"""How large the dot of a move is, so that no mistake depends on a colour."""
 
 _MARKS = ("M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", "M0 -4L4 0L0 4L-4 0Z")
 _DASHES = ("", ' stroke-dasharray="6 4"')
@@ -79,22 +80,50 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
     if not heights:
         return ""
     low, high = (0.0, 1.0) if review.unit is Unit.CHANCE else (min(heights), max(heights))
-    across = WIDE / max(len(heights) - 1, 1)
-    up = (HIGH - 2 * MARGIN) / (high - low or 1)
-    points = [
-        (round(across * place, 1), round(HIGH - MARGIN - up * (height - low), 1))
-        for place, height in enumerate(heights)
-    ]
+    points = _points(heights, low, high)
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
     first = review.moves[0].ply
     dots = "".join(  # the worst on top
-        _dot(points[move.ply - first], move, "" if is_silent else describe_move(review, move))
+        _dot(points[move.ply - first], move.grade, "" if is_silent else describe_move(review, move))
         for move in reversed(worst)
     )
-    path, name = _path(points), f"fill-{review.record.plies}-{review.record.score}"
     said = _("Points still to come before each move. Accuracy {share} %.")
     said = said.format(share=written(review.accuracy, 1))
     told = 'aria-hidden="true"' if is_silent else f'role="img" aria-label="{said}"'
+    return _drawn(points, dots, f"{review.record.plies}-{review.record.score}", told)
+
+
+def score_graph(record: Record) -> str:
+    """Return the graph of the score after each turn, with a dot at each new largest tile.
+
+    It looks like that of a review and needs no words; of a game without turns there is none.
+    """
+    heights, largest, made = [0], record.start.max_tile, list[int]()
+    for board, _turn, score in record.replay():
+        if board.max_tile > largest:
+            largest = board.max_tile
+            made.append(len(heights))
+        heights.append(score)
+    if len(heights) == 1:
+        return ""
+    points = _points(heights, min(heights), max(heights))
+    dots = "".join(_dot(points[place], Grade.BEST) for place in made)
+    return _drawn(points, dots, "score", 'aria-hidden="true"')
+
+
+def _points(heights: Sequence[float], low: float, high: float) -> list[tuple[float, float]]:
+    """Return the places of heights, from left to right in the whole picture."""
+    across = WIDE / max(len(heights) - 1, 1)
+    up = (HIGH - 2 * MARGIN) / (high - low or 1)
+    return [
+        (round(across * place, 1), round(HIGH - MARGIN - up * (height - low), 1))
+        for place, height in enumerate(heights)
+    ]
+
+
+def _drawn(points: Sequence[tuple[float, float]], dots: str, name: str, told: str) -> str:
+    """Return the picture of a line with dots; no other on the page has its name."""
+    path, name = _path(points), f"fill-{name}"
     grid = "".join(f"M0 {HIGH * part // 5}H{WIDE}" for part in (1, 2, 3, 4))
     return (
         f'<svg class="review-graph" viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none" {told} '
@@ -121,12 +150,12 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in kept)
 
 
-def _dot(point: tuple[float, float], move: MoveReview, said: str) -> str:
+def _dot(point: tuple[float, float], grade: Grade, said: str = "") -> str:
     """Return a dot, which is round however the picture is stretched: the end of a line."""
     title = f"<title>{escape(said)}</title>" if said else ""
     return (
-        f'<path class="{move.grade}" d="M{point[0]:g} {point[1]:g}h0" stroke-linecap="round" '
-        f'stroke-width="{DOTS[move.grade]}" vector-effect="non-scaling-stroke">{title}</path>'
+        f'<path class="{grade}" d="M{point[0]:g} {point[1]:g}h0" stroke-linecap="round" '
+        f'stroke-width="{DOTS[grade]}" vector-effect="non-scaling-stroke">{title}</path>'
     )
 
 

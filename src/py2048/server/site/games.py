@@ -26,6 +26,7 @@ from py2048.game.record import encode_turn
 from py2048.game.turn import score_after
 from py2048.language import N_, _, ngettext, number
 from py2048.review import Grade
+from py2048.review.plots import score_graph
 from py2048.review.words import grade_word, luck_word
 from py2048.server import schema
 from py2048.server.http.middleware import address_of
@@ -80,20 +81,31 @@ async def show(request: Request, user: User) -> Response:
     value = await services.do(game_page, game, user.account)
     if value is None:
         raise HTTPException(404, _("There is no such game."))
-    review = None
+    review, scores, turns = None, "", 0
     if value["is_over"] and not value["sealed_until"]:
         review = await services.do(review_answer, game)
+        if review.state != "done" and value["plies"] <= MAX_MOVES:
+            scores, turns = _score_graph(await services.do(GameService.record_text, game))
     return render(
         request,
         user,
         "game.html",
         game=value,
         review=review,
+        scores=scores,
+        turns=turns,
         max_moves=MAX_MOVES,
         reviews_games=services.settings.reviews > 0,
         luck_word=luck_word,
         grade_word=lambda grade, count: grade_word(Grade(grade), count),
     )
+
+
+@lru_cache(maxsize=_MAX_REPLAYS)
+def _score_graph(record: str) -> tuple[str, int]:
+    """Return the graph of a record, and how many turns it has."""
+    game = Record.from_json(record)
+    return score_graph(game), sum(1 for _ in game.steps)
 
 
 def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] | None:

@@ -195,12 +195,12 @@ def _tile_at(tile: int, cell: Cell) -> str:
 
 
 def _score(score: int) -> str:
-    return _("Score {score}.").format(score=score)
+    return _("Score {score}.").format(score=number(score))
 
 
 def _best(score: int) -> list[str]:
     """The best score of a person, where there is one: a computer's games set none."""
-    return [_("Best {score}.").format(score=score)] if score else []
+    return [_("Best {score}.").format(score=number(score))] if score else []
 
 
 def _signed(points: int) -> str:

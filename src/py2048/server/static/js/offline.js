@@ -1,7 +1,7 @@
 // A casual game that continues while the server is away: what the server does otherwise, and the turns
 // that it verifies when it is back. The server does not know tiles that appear here, so the game counts on
 // no leaderboard. Where no server is at all, a game also begins here.
-import { _, signed } from "./language.js";
+import { _, grouped, signed } from "./language.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { read, write } from "./settings.js";
 import { DIRECTIONS, WAYS } from "./ways.js";
@@ -194,7 +194,7 @@ export class OfflineGame {
     const motions = slid.motions.map(({ source, target }) => ({ source: target, target: source }));
     this.#come(before);
     const way = WAYS[direction].toLowerCase();
-    const say = `${_("Undone: {direction}.", { direction: way })} ${_("Score {score}.", { score: before.score })}`;
+    const say = `${_("Undone: {direction}.", { direction: way })} ${_("Score {score}.", { score: grouped(before.score) })}`;
     return { ...game, events: [{ kind: "undone", direction, motions, say }] };
   }
 
@@ -221,7 +221,7 @@ export class OfflineGame {
     if (game.won && !hadWon) {
       events.push({ kind: "won", tile: rules.target, say: _("You made {tile}: you win.", { tile: rules.target }) });
     }
-    if (game.outcome !== "playing") events.push({ kind: "over", say: `${_("Game over.")} ${_("Score {score}.", { score: next.score })}` });
+    if (game.outcome !== "playing") events.push({ kind: "over", say: `${_("Game over.")} ${_("Score {score}.", { score: grouped(next.score) })}` });
     return { ...game, events };
   }
 
@@ -317,7 +317,7 @@ export function scoreAfter(scoring, score, slid) {
 
 function said(direction, points, spawn, score) {
   const name = WAYS[direction];
-  const total = _("Score {score}.", { score });
+  const total = _("Score {score}.", { score: grouped(score) });
   if (!spawn) return [_("{direction}: nothing moves.", { direction: name }), ...(points ? [total] : [])].join(" ");
   const [row, column] = spawn.cell.map((index) => index + 1);
   const place = _("row {row}, column {column}", { row, column });

@@ -113,7 +113,7 @@ class Replay {
     if (turn.motions) this.view.unmove({ motions: turn.motions.map(turned) }, board);
     else this.view.show(board);
     this.#write(board, score);
-    this.speech.say(_("Back at move {ply}. Score {score}.", { ply: this.index, score }));
+    this.speech.say(_("Back at move {ply}. Score {score}.", { ply: grouped(this.index), score: grouped(score) }));
   }
 
   /** Run through the game, or stop. */
