@@ -46,7 +46,8 @@ from py2048.language import LANGUAGES, set_language  # noqa: E402
 from py2048.server.play.fairness import draws_of  # noqa: E402
 from py2048.session import Session, open_session  # noqa: E402
 from py2048.storage import GameChange, open_store  # noqa: E402
-from py2048.storage.schema import accounts, rounds  # noqa: E402
+from py2048.storage.records import enter_records  # noqa: E402
+from py2048.storage.schema import accounts, records, rounds  # noqa: E402
 
 MIDDLE = 498
 """The move of the game at which most pictures are taken; soon after, it is lost."""
@@ -233,6 +234,7 @@ class Site:
         row = {"game_id": game_id, "owner": owner, "mode": mode, "day": day, "secret": secret}
         with self._store.write() as connection:
             connection.execute(sa.insert(rounds), row)
+            enter_records(connection, records.c.id == game_id)  # on the board of its day, too
         return game_id
 
     def _deal(self, plies: int, name: str = ME, mode: str = "casual") -> str:

@@ -74,7 +74,7 @@ export class BoardView {
    */
   move({ motions, spawn }, board) {
     this.finish();
-    if (!this.#follows(motions, (motion) => this.#tiles.has(key(motion.source)))) {
+    if (motions.length !== this.#tiles.size || !motions.every(({ source }) => this.#tiles.has(key(source)))) {
       this.show(board);
       return;
     }
@@ -225,10 +225,6 @@ export class BoardView {
     this.#after = [];
   }
 
-  #follows(motions, known) {
-    return motions.length === this.#tiles.size && motions.every(known);
-  }
-
   #value(cell) {
     return Number(this.#tiles.get(key(cell))?.dataset.value ?? 0);
   }
@@ -354,14 +350,6 @@ function passing(place, kind, frames, timing) {
   made.animate(frames, { fill: "both", ...timing }).finished.then(() => made.remove(), () => {});
 }
 
-function same(one, other) {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function at(tile, cell) {
-  tile.style.translate = translation(cell);
-}
-
-function translation([row, column]) {
-  return `calc(${column} * var(--step)) calc(${row} * var(--step))`;
-}
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const at = (tile, cell) => (tile.style.translate = translation(cell));
+const translation = ([row, column]) => `calc(${column} * var(--step)) calc(${row} * var(--step))`;

@@ -122,16 +122,10 @@ function ownFields() {
 /** The form in the grammar that records and the command line use. */
 function ownText() {
   const { name, rows, columns, start, spawn, merging, scoring, target, ends } = ownFields();
-  const parts = [
-    `size=${rows}x${columns}`,
-    `start=${start}`,
-    `spawn=${spawn.toLowerCase()}`,
-    `merging=${merging}`,
-    `scoring=${scoring}`,
-    `target=${target.toLowerCase() || "none"}`,
-    `end=${ends ? "target" : "stuck"}`,
-  ];
-  return `${name}:${parts.join(",")}`;
+  const end = ends ? "target" : "stuck";
+  const [size, tiles] = [`${rows}x${columns}`, spawn.toLowerCase()];
+  const parts = { size, start, spawn: tiles, merging, scoring, target: target.toLowerCase() || "none", end };
+  return `${name}:${Object.entries(parts).map((part) => part.join("="))}`;
 }
 
 /**
@@ -146,12 +140,8 @@ export function showGames(games, current, open) {
 }
 
 function gameLine({ game, rules, mode, score, ply }, open) {
-  const said = _("{rules}, {mode}: {points} points, {moves} moves", {
-    rules: rules.name,
-    mode: KINDS[mode],
-    points: grouped(score),
-    moves: grouped(ply),
-  });
+  const values = { rules: rules.name, mode: KINDS[mode], points: grouped(score), moves: grouped(ply) };
+  const said = _("{rules}, {mode}: {points} points, {moves} moves", values);
   const choose = button(_("Play on"), () => {
     $("games-dialog").close();
     open(game);

@@ -304,9 +304,7 @@ export class OfflineGame {
   }
 }
 
-function startOf({ version, ply, board, score }) {
-  return { version, ply, board, score };
-}
+const startOf = ({ version, ply, board, score }) => ({ version, ply, board, score });
 
 /** The score after a turn whose tile is on the board. */
 export function scoreAfter(scoring, score, slid) {

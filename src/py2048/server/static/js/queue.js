@@ -157,17 +157,8 @@ export class ActionQueue {
 }
 
 /** Whether an event is what an action asks for. */
-function answers(action, event) {
-  switch (event?.kind) {
-    case "moved":
-      return event.redone
-        ? action.type === "redo"
-        : action.type === "move" && action.direction === event.direction;
-    case "nothing_moved":
-      return action.type === "move" && action.direction === event.direction;
-    case "undone":
-      return action.type === "undo";
-    default:
-      return false;
-  }
+function answers({ type, direction }, event) {
+  const isMove = type === "move" && direction === event?.direction;
+  const moved = event?.redone ? type === "redo" : isMove;
+  return { moved, nothing_moved: isMove, undone: type === "undo" }[event?.kind] ?? false;
 }

@@ -68,12 +68,6 @@ function slideLine(board, slid, merging, length, cell) {
 
 /** What a slide changes in the score; null where that depends on the tile that appears. */
 export function scoreOf({ kind, numbers }, { points, changed }) {
-  switch (kind) {
-    case "merges":
-      return points;
-    case "moves":
-      return numbers[changed ? 0 : 1];
-    default:
-      return null;
-  }
+  if (kind === "merges") return points;
+  return kind === "moves" ? numbers[changed ? 0 : 1] : null;
 }
