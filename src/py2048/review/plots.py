@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import accumulate, pairwise
 
 from py2048.game import Record
 from py2048.language import _
@@ -79,8 +80,7 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
         heights.append(0.0)
     if not heights:
         return ""
-    low, high = (0.0, 1.0) if review.unit is Unit.CHANCE else (min(heights), max(heights))
-    points = _points(heights, low, high)
+    points = _points(heights, most=1.0 if review.unit is Unit.CHANCE else None)
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
     first = review.moves[0].ply
     dots = "".join(  # the worst on top
@@ -98,21 +98,17 @@ def score_graph(record: Record) -> str:
 
     It looks like that of a review and needs no words; of a game without turns there is none.
     """
-    heights, largest, made = [0], record.start.max_tile, list[int]()
-    for board, _turn, score in record.replay():
-        if board.max_tile > largest:
-            largest = board.max_tile
-            made.append(len(heights))
-        heights.append(score)
-    if len(heights) == 1:
-        return ""
-    points = _points(heights, min(heights), max(heights))
+    ends = [(board.max_tile, score) for board, _turn, score in record.replay()]
+    points = _points([0, *(score for _tile, score in ends)])
+    peaks = [*accumulate((tile for tile, _score in ends), max, initial=record.start.max_tile)]
+    made = [place for place, (was, now) in enumerate(pairwise(peaks), 1) if now > was]
     dots = "".join(_dot(points[place], Grade.BEST) for place in made)
-    return _drawn(points, dots, "score", 'aria-hidden="true"')
+    return _drawn(points, dots, "score", 'aria-hidden="true"') if ends else ""
 
 
-def _points(heights: Sequence[float], low: float, high: float) -> list[tuple[float, float]]:
-    """Return the places of heights, from left to right in the whole picture."""
+def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
+    """Return the places of heights in the picture, over their own range or from 0 to `most`."""
+    low, high = (min(heights), max(heights)) if most is None else (0.0, most)
     across = WIDE / max(len(heights) - 1, 1)
     up = (HIGH - 2 * MARGIN) / (high - low or 1)
     return [
