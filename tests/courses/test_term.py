@@ -63,8 +63,9 @@ ROSTER = """id,name,email,section,group
 """
 
 
-def _fake(submission, grading, sandbox, *secret):
+def _fake(submission, grading, sandbox, secret):
     """A report in which the tasks are passed that a program says: ``# earns 1 3``."""
+    assert secret == "0123456789abcdef"  # the term's: its examples are drawn anew
     text = "".join(map(text_of, submission.files))
     earns = re.search(r"# earns(.*)", text)
     passed = earns[1].split() if earns else []

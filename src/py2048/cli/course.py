@@ -179,7 +179,8 @@ def _graded(
     jobs: int,
     log: Path | None,
     *,
-    quiet: bool,
+    secret: str = "",
+    quiet: bool = False,
 ) -> list[Report]:
     """Grade, showing progress and results as they come, to the end or until Ctrl-C.
 
@@ -208,8 +209,9 @@ def _graded(
 
         results = ResultsFile(log)
         reports = grade_all(
-            submissions, grading, sandbox, jobs=jobs, results=results, on_start=on_start
-        )
+            submissions, grading, sandbox,
+            jobs=jobs, results=results, on_start=on_start, secret=secret,
+        )  # fmt: skip
         with suppress(KeyboardInterrupt), closing(reports):
             for report in reports:
                 found[report.name] = report
@@ -249,7 +251,8 @@ def _marked(
 
     def grade_all(submissions: list[Submission], grading: Grading, log: Path) -> list[Report]:
         count = jobs or os.cpu_count() or 1
-        return _graded(submissions, grading, run, sandbox, count, log, quiet=False)
+        secret = term.settings.secret
+        return _graded(submissions, grading, run, sandbox, count, log, secret=secret)
 
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
         try:
