@@ -17,7 +17,7 @@ import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
     "arena": (8, 790),
-    "cli": (17, 2760),
+    "cli": (18, 2778),
     "compiled": (12, 2508),
     "courses": (63, 10110),
     "envs": (8, 1330),
@@ -30,10 +30,10 @@ BUDGETS = {
     "server": (33, 5963),
     "session": (7, 1210),
     "solving": (13, 2210),
-    "storage": (16, 2020),
+    "storage": (16, 2023),
     "testing": (3, 190),
     "training": (7, 1880),
-    "ui": (31, 6730),
+    "ui": (31, 6702),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
 lines in all; a commit that raises one says why."""
@@ -97,7 +97,7 @@ def test_the_house_keeps_to_its_budget() -> None:
     }
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
-    assert files <= 272
+    assert files <= 273
     assert lines <= 46_030
     assert count_lines.counted(ROOT / "tests")[1] <= 33_800
     assert count_lines.word_count() <= 45_000

@@ -268,7 +268,7 @@ def test_marks_go_back_with_each_platforms_own_ids(term, run, tmp_path):
         'Participant 79,Z,zed@uni.edu,x,,"100,00",-,\n'
     )
     sheet = hand_in(term, "first/worksheet.csv", "\ufeff" + worksheet)
-    assert run("export", "first", "--to", "moodle")[0] == 0
+    assert run("export", "first", "--platform", "moodle")[0] == 0
     text = (term / "results" / "first-moodle.csv").read_bytes()
     assert text.startswith(b"\xef\xbb\xbf")
     filled = list(csv.DictReader(io.StringIO(text.decode("utf-8-sig"))))
@@ -283,21 +283,21 @@ def test_marks_go_back_with_each_platforms_own_ids(term, run, tmp_path):
         "    Points Possible,,,,,5,18\n"
         '"Stone, Bob",501,1002,bob,A,4,\n"Who, Else",502,9,else,A,4,1\n'
     )
-    status, said = run("export", "first", "--to", "canvas", "--template", gradebook)
+    status, said = run("export", "first", "--platform", "canvas", "--template", gradebook)
     assert status == 0, said
     assert "Sam Lee has marks and is not in the platform's table" in said
     lines = (term / "results" / "first-canvas.csv").read_text().splitlines()
     assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,First (12)"
     assert lines[2:] == ['"Stone, Bob",501,1002,bob,A,8', '"Who, Else",502,9,else,A,1']
 
-    assert run("export", "first", "--to", "gradescope")[0] == 0
+    assert run("export", "first", "--platform", "gradescope")[0] == 0
     path = term / "results" / "first-gradescope" / "1002" / "results.json"
     assert json.loads(path.read_text())["score"] == 4
-    assert run("export", "first", "--to", "classroom50")[0] == 0
+    assert run("export", "first", "--platform", "classroom50")[0] == 0
     result = json.loads((term / "results" / "first-classroom50" / "1002/result.json").read_text())
     assert result["schema"] == "classroom50/result/v1"
     assert (result["score"], result["max-score"]) == (4, 9)
-    status, said = run("export", "first", "--to", "blackboard")
+    status, said = run("export", "first", "--platform", "blackboard")
     assert status == 2
     assert "moodle, canvas" in said
 

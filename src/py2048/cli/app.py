@@ -10,6 +10,7 @@ import typer
 from py2048.cli import (
     bench,
     course,
+    doctor,
     evaluate,
     information,
     play,
@@ -88,46 +89,21 @@ def _common(
     """Take the options that stand before a command."""
 
 
-GROUPS: dict[str, dict[str, Callable[..., int | None]]] = {
-    "Play": {
-        "play": play.play,
-        "watch": play.watch,
-        "hint": information.hint,
-        "rules": information.rules,
-        "players": information.players,
-        "scores": records.scores,
-        "replay": records.replay,
-        "verify": records.verify,
-        "import": records.import_replay,
-        "desktop-entry": play.desktop_entry,
-    },
-    "Improve": {
-        "review": review.review,
-        "report": review.report,
-        "practice": practice.practice,
-        "puzzle": practice.puzzle,
-    },
-    "Measure": {
-        "evaluate": evaluate.evaluate,
-        "solve": solve.solve,
-        "bench": bench.bench,
-        "warm-up": bench.warm_up,
-    },
-    "Teach": {
-        "train": train.train,
-        "weights": train.weights,
-    },
-    "Serve": {
-        "serve": serve.serve,
-        "bot": serve.bot,
-        "backup": serve.backup,
-        "restore": serve.restore,
-    },
+GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
+    "Play": (
+        *(play.play, play.watch, information.hint, information.rules, information.players),
+        *(records.scores, records.replay, records.verify, records.import_, play.desktop_entry),
+    ),
+    "Improve": (review.review, review.report, practice.practice, practice.puzzle),
+    "Measure": (evaluate.evaluate, solve.solve, bench.bench, bench.warm_up),
+    "Teach": (train.train, train.weights),
+    "Serve": (serve.serve, serve.bot, serve.backup, serve.restore, doctor.doctor),
 }
-"""The commands, by the groups of the help."""
+"""The commands, by the groups of the help; each has the name of its function."""
 
-for panel, commands in GROUPS.items():
-    for name, function in commands.items():
+for panel, functions in GROUPS.items():
+    for function in functions:
+        name = function.__name__.strip("_").replace("_", "-")
         app.command(name, cls=Command, rich_help_panel=panel)(function)
 app.add_typer(solve.app, name="tables", rich_help_panel="Measure")
 app.add_typer(course.app, name="course", rich_help_panel="Teach")

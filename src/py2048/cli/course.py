@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import json as json_text
 import os
 import tempfile
 from collections.abc import Iterator
@@ -136,7 +136,13 @@ def check(
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
     if reports:
-        _write_files(run, grading, reports, csv, pages, gradescope)
+        if csv:
+            report.write_gradebook(csv, grading, reports)
+        if pages:
+            report.write_pages(pages, run, reports)
+        if gradescope and not reports[0].failure:  # of which Gradescope tells the instructors
+            data = report.to_gradescope(run, reports[0])
+            gradescope.write_text(json_text.dumps(data, indent=2), "utf-8")
         if json:
             options.print_json(report.to_json(run, reports))
         else:
@@ -146,29 +152,6 @@ def check(
             f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
         )
     return streams.INTERRUPTED if run.stopped else 0
-
-
-def _write_files(
-    run: RunInfo,
-    grading: Grading,
-    reports: list[Report],
-    csv: Path | None,
-    pages: Path | None,
-    gradescope: Path | None,
-) -> None:
-    """Write what is wanted; after a failure of the grader nothing for Gradescope.
-
-    Gradescope then tells the instructors so.
-    """
-    from py2048.courses.grading import report
-
-    if csv:
-        report.write_gradebook(csv, grading, reports)
-    if pages:
-        report.write_pages(pages, run, reports)
-    if gradescope and not reports[0].failure:
-        data = report.to_gradescope(run, reports[0])
-        gradescope.write_text(json.dumps(data, indent=2), "utf-8")
 
 
 def _graded(
@@ -318,7 +301,7 @@ def _say_marks(name: str, marks: list[Mark]) -> int:
 def export(
     folder: FolderArgument,
     assignment: AssignmentArgument,
-    to: Annotated[
+    platform: Annotated[
         str,
         options.taking(
             "PLATFORM", "moodle, canvas, gradescope or classroom50.", words=lambda: PLATFORMS
@@ -337,11 +320,11 @@ def export(
     from py2048.courses.term import exports
     from py2048.courses.term.tables import Written
 
-    if to not in PLATFORMS:
-        raise CourseError(f"--to {to!r}: it is one of {', '.join(PLATFORMS)}")
+    if platform not in PLATFORMS:
+        raise CourseError(f"--platform {platform!r}: it is one of {', '.join(PLATFORMS)}")
     sandbox = SandboxConfig(choose_protection(unprotected=unprotected))
     with _marked(folder, assignment, sandbox, jobs) as (term, run, marks):
-        made = exports.export(term, assignment, marks, to, template, run)
+        made = exports.export(term, assignment, marks, platform, template, run)
         written = Written(folder / "results")
         for name, data in made.files.items():
             written.write(folder / "results" / name, data, force=force)

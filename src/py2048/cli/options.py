@@ -184,7 +184,7 @@ class Command(typer.core.TyperCommand):
                 ctx.fail(
                     f"{name} {path} would replace a file that is read or written here: name another"
                 )
-            if trouble := _why_unwritable(path, is_folder=option.metavar == "DIR"):
+            if trouble := why_unwritable(path, is_folder=option.metavar == "DIR"):
                 ctx.fail(f"cannot write {path}: {trouble}")
         return super().invoke(ctx)
 
@@ -200,7 +200,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
 
 
-def _why_unwritable(path: Path, *, is_folder: bool) -> str:
+def why_unwritable(path: Path, *, is_folder: bool) -> str:
     """Return why a file, or a folder with those above it, cannot be made; nothing if it can."""
     folder = path if is_folder else path.parent
     while is_folder and not folder.exists():

@@ -112,16 +112,9 @@ def watch(
                 flush=True,
             )
         results.append(
-            {
-                "player": game.player,
-                "rules": str(game.rules),
-                "seed": game.seed,
-                "score": game.score,
-                "max_tile": game.board.max_tile,
-                "plies": game.ply,
-                "outcome": game.outcome.value,
-                "board": [list(row) for row in game.board.rows],
-            }
+            {"player": game.player, "rules": str(game.rules), "seed": game.seed}
+            | {"score": game.score, "max_tile": game.board.max_tile, "plies": game.ply}
+            | {"outcome": game.outcome.value, "board": game.board.rows}
         )
     if json:
         options.print_json(results)

@@ -137,7 +137,7 @@ def _summary(record: Record, secret: str | None = None) -> str:
     return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{drawn}"
 
 
-def import_replay(
+def import_(
     file: FileArgument,
     target: Annotated[
         str,

@@ -26,15 +26,8 @@ QUIET_S = 1.0
 LOOK_S, PIPE_PERIOD_S = 0.2, 10.0
 """Seconds between two looks at the news, and between two lines about them in a pipe."""
 
-ASCII = {
-    "✓": "+",
-    "✗": "x",
-    "±": "+/-",
-    "\N{MULTIPLICATION SIGN}": "x",
-    "\N{EN DASH}": "-",
-    "…": "...",
-    "→": "->",
-}
+ASCII = {"✓": "+", "✗": "x", "±": "+/-", "…": "...", "→": "->"}
+ASCII |= {"\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-"}
 """What stands for the signs of our output where the encoding lacks them."""
 
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}

@@ -252,6 +252,16 @@ class Database:
         with self.read() as connection:
             return list(connection.scalars(query))
 
+    def check(self) -> None:
+        """Read all of an SQLite file.
+
+        Raises:
+            StorageError: It is damaged.
+        """
+        with self.read() as connection:
+            if self._file and connection.scalar(sa.text("PRAGMA quick_check(1)")) != "ok":
+                raise _failure("damaged", self.name)
+
     def change(self, statement: sa.UpdateBase) -> int:
         """Update or delete by one statement in a transaction of its own; return how many rows."""
         with self.write() as connection:

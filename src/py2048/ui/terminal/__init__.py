@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from py2048.session import Session
-    from py2048.ui.shared.presenter import Start
 
 
-def run(
-    session: Session,
-    *,
-    theme: str | None = None,
-    reduced_motion: bool = False,
-    player: str | None = None,
-    begin: Start | None = None,
-) -> int:
+def run(session: Session, **how: Any) -> int:
     """Play in the terminal until the player quits; return the exit status.
 
     Args:
         session: where the game is; it is left open.
-        theme: the name of a theme; by default the one used last.
-        reduced_motion: show moves without animation; by default as chosen last.
-        player: the spec of a player that plays from the start and gives hints; by default
-            a person plays, and hints come from the player chosen last.
-        begin: starts a game if none was started; by default the last unfinished game is resumed,
-            or a new one starts.
+        how: the other arguments of `GameApp`.
 
     Raises:
         ThemeError: if there is no such theme.
@@ -35,7 +22,7 @@ def run(
     from py2048.ui.terminal.app import GameApp  # Textual takes a moment to import
 
     _paint_on_a_terminal()
-    app = GameApp(session, theme=theme, reduced_motion=reduced_motion, player=player, begin=begin)
+    app = GameApp(session, **how)
     app.run()
     return app.return_code or 0
 

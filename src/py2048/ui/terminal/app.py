@@ -26,6 +26,7 @@ from textual.theme import Theme as TextualTheme
 from py2048.folders import expanded
 from py2048.language import N_, _
 from py2048.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
+from py2048.ui.shared import themes
 from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe
@@ -34,22 +35,13 @@ from py2048.ui.shared.presenter import Start
 from py2048.ui.shared.result import Result
 from py2048.ui.shared.review import GameReview
 from py2048.ui.shared.screen import FileKind, ListRequest
-from py2048.ui.shared.themes import (
-    BY_NAME,
-    DEFAULT_THEME,
-    THEMES,
-    TOKENS,
-    Theme,
-    get_theme,
-    in_256_colours,
-    in_sixteen_colours,
-)
 from py2048.ui.terminal.board import TerminalBoard
 from py2048.ui.terminal.game_view import GameView
 from py2048.ui.terminal.screens import (
     Answer,
     ConfirmDialog,
     ListScreen,
+    ModalDialog,
     MoreScreen,
     PracticeScreen,
     ReviewScreen,
@@ -109,8 +101,9 @@ class GameApp(App[None]):
         self.show_hint = view.show_hint
         self._closed_dialog = 0.0
         name = str(session.get_setting("theme", ""))
-        colours = get_theme(theme) if theme else BY_NAME.get(name, DEFAULT_THEME)
-        for known in THEMES:
+        used = themes.BY_NAME.get(name, themes.DEFAULT_THEME)
+        colours = themes.get_theme(theme) if theme else used
+        for known in themes.THEMES:
             self.register_theme(_textual_theme(self._visible(known)))
         self.theme = colours.name
         is_still = reduced_motion or self.animation_level == "none"
@@ -182,22 +175,22 @@ class GameApp(App[None]):
         """Show a warning for some seconds."""
         self.notify(text, severity="warning", timeout=8, markup=False)
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_theme(self, theme: themes.Theme) -> None:
         """Change the colours."""
         self.theme = theme.name
         self._set_colours(theme)
 
-    def _set_colours(self, theme: Theme) -> None:
+    def _set_colours(self, theme: themes.Theme) -> None:
         self.view.set_theme(self._visible(theme))
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a question; do `action` if the answer is yes."""
         question = ConfirmDialog(text, yes.lower(), no.lower())
-        self.push_screen(question, _unless_closed(lambda _: action()))
+        self._open(question, lambda _: action())
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
-        self.push_screen(ListScreen(request), _unless_closed(request.take))
+        self._open(ListScreen(request), request.take)
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
@@ -218,7 +211,7 @@ class GameApp(App[None]):
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
         """Open a review over the game."""
         screen = ReviewScreen(review, self._visible(self.controller.theme))
-        self.push_screen(screen, _unless_closed(lambda _: play_on()))
+        self._open(screen, lambda _: play_on())
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open practice over the game."""
@@ -226,7 +219,16 @@ class GameApp(App[None]):
 
     def show_help(self) -> None:
         """Show all that can be done, with its keys."""
-        self.push_screen(MoreScreen(), _unless_closed(self.controller.do))
+        self._open(MoreScreen(), self.controller.do)
+
+    def _open(self, dialog: ModalDialog[Answer], take: Callable[[Answer], object]) -> None:
+        """Open a dialog; `take` gets its answer, if there is one."""
+
+        def closed(answer: Answer | None) -> None:
+            if answer is not None:
+                take(answer)
+
+        self.push_screen(dialog, closed)
 
     def share(self) -> None:
         """Put the result, or the board, into the clipboard as a text."""
@@ -242,7 +244,7 @@ class GameApp(App[None]):
         """Close the screen."""
         self.exit()
 
-    def _visible(self, theme: Theme) -> Theme:
+    def _visible(self, theme: themes.Theme) -> themes.Theme:
         """Return the theme as this terminal can show it."""
         fewer = FEWER_COLOURS.get(self.console.color_system or "")
         return fewer(theme) if fewer else theme
@@ -262,7 +264,7 @@ class NotBold(LineFilter):
 
 
 NOT_BOLD = NotBold()
-FEWER_COLOURS = {"standard": in_sixteen_colours, "256": in_256_colours}
+FEWER_COLOURS = {"standard": themes.in_sixteen_colours, "256": themes.in_256_colours}
 """How a theme is shown, by Rich's name for how many colours a terminal has."""
 
 
@@ -272,14 +274,6 @@ def _free_name(name: str, ending: str) -> str:
     with suppress(OSError):  # no file can have a name so long
         return next(each for each in names if not Path(each).exists())
     return name + ending
-
-
-def _unless_closed(take: Callable[[Answer], object]) -> Callable[[Answer | None], None]:
-    def closed(answer: Answer | None) -> None:
-        if answer is not None:
-            take(answer)
-
-    return closed
 
 
 def brief(event: Event) -> str:
@@ -294,9 +288,9 @@ def brief(event: Event) -> str:
     return describe(event)
 
 
-def _textual_theme(theme: Theme) -> TextualTheme:
+def _textual_theme(theme: themes.Theme) -> TextualTheme:
     """Return our theme as Textual's, for the style sheet and the built-in widgets."""
-    tokens = {name.replace("_", "-"): getattr(theme, name) for name in TOKENS}
+    tokens = {name.replace("_", "-"): getattr(theme, name) for name in themes.TOKENS}
     return TextualTheme(
         name=theme.name,
         primary=theme.accent,

@@ -1,0 +1,165 @@
+"""``doctor``: what is here, what is missing or broken, and the line that mends it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from py2048 import errors
+from py2048.cli import options, streams
+from py2048.folders import data_folder
+from py2048.language import LANGUAGES, N_, _, language, language_of_environment, use_language
+from py2048.language import number as written
+from py2048.storage import FILE_NAME, URL_VARIABLE, open_store
+
+COLOURS = {"truecolor": "24", "256": "8", "standard": "4"}
+"""The bits of a colour, by Rich's name for how many colours a terminal has."""
+
+EXTRA = re.compile(r"([\w.-]+).*extra == ['\"](\w+)['\"]")
+"""A library of an extra, as the metadata of a package name both."""
+
+
+class Finding(NamedTuple):
+    """What was found out about a part.
+
+    Attributes:
+        part: its name.
+        state: ``ok``, ``missing`` or ``broken``.
+        about: what is there, or what is not and what to do.
+    """
+
+    part: str
+    state: str
+    about: str
+
+
+def doctor(json: options.JsonOption = False) -> int:
+    """Say what is here, what is missing, and the line that brings it.
+
+    The status is 1 if something that was set up is broken.
+    """
+    with use_language(language_of_environment()), streams.StatusLine(quiet=json):
+        found = [_finding(_(part), check) for part, check in CHECKS.items()]
+        found += [_finding(name, partial(_extra, name, each)) for name, each in _extras().items()]
+    if json:
+        options.print_json([each._asdict() for each in found])
+    else:
+        width = max(len(each.part) for each in found)
+        signs = {"ok": "✓", "missing": "-", "broken": "✗"}
+        print(
+            "\n".join(f"{signs[each.state]} {each.part:<{width}}  {each.about}" for each in found)
+        )
+    return int(any(each.state == "broken" for each in found))
+
+
+def _finding(part: str, check: Callable[[], str]) -> Finding:
+    try:
+        return Finding(part, "ok", check())
+    except (errors.MissingExtraError, errors.CourseError) as error:
+        return Finding(part, "missing", str(error))
+    except errors.WeightsError as error:
+        return Finding(part, "broken", f"{error}: pip install --force-reinstall py2048")
+    except (errors.Py2048Error, OSError) as error:
+        return Finding(part, "broken", str(error))
+
+
+def _versions() -> str:
+    return f"py2048 {importlib.metadata.version('py2048')}, Python {platform.python_version()}"
+
+
+def _window() -> str:
+    from py2048.ui import desktop
+
+    if reason := desktop.why_unavailable():
+        raise errors.MissingExtraError(reason)
+    return _("Tk and a display")
+
+
+def _terminal() -> str:
+    from rich.console import Console
+
+    if not streams.are_terminal():
+        raise errors.MissingExtraError(_("standard input and output are not a terminal"))
+    columns, rows = os.get_terminal_size()
+    if streams.is_dumb():
+        return _("for lines only: set TERM, and a locale with UTF-8")
+    bits = COLOURS.get(Console().color_system or "", "1")
+    more = "" if bits == "24" else _("; if it has more: COLORTERM=truecolor")
+    return f"{columns} x {rows}, " + _("colours of {bits} bits").format(bits=bits) + more
+
+
+def _games() -> str:
+    folder = data_folder()
+    if trouble := options.why_unwritable(folder, is_folder=True):
+        raise errors.StorageError(f"{folder}: {trouble}; " + _("set PY2048_HOME to another folder"))
+    file = folder / FILE_NAME
+    if not os.environ.get(URL_VARIABLE) and not file.exists():
+        return _("none yet; the first makes {folder}").format(folder=folder)
+    with open_store() as store:
+        store.check()
+        store.settings.check_writable()
+        begun = store.games.select(finished=False, limit=10**9, with_turns=False)
+        count = len(begun) + len(store.records.select(limit=10**9))
+        size = written(file.stat().st_size / 1e6, 1) if file.exists() else "?"
+        text = _("{count}, whole and writable; {name}, {size} MB")
+        return text.format(count=written(count), size=size, name=store.name)
+
+
+def _networks() -> str:
+    from py2048.ntuple import weights
+
+    files = weights.shipped_files()
+    for file in files:
+        weights.checked_header_of(file)
+    more = _('; stronger ones: pip install "py2048[strong]"')
+    return _("{n}, all whole").format(n=len(files)) + more * (len(weights.shipped_folders()) == 1)
+
+
+def _compiler() -> str:
+    from py2048.compiled.jit import cache_directory
+
+    errors.need_compiler(_("fast play"))
+    if (folder := cache_directory()) is None:
+        raise errors.StorageError(_("no folder keeps what is compiled: set NUMBA_CACHE_DIR to one"))
+    is_used = folder.exists() and any(folder.iterdir())
+    return str(folder) if is_used else _("nothing is compiled yet: py2048 warm-up")
+
+
+def _grader() -> str:
+    from py2048.courses.grading.sandbox import choose_protection
+
+    return choose_protection().name
+
+
+def _extras() -> dict[str, list[str]]:
+    """Return the libraries of each extra."""
+    found: dict[str, list[str]] = {}
+    for each in importlib.metadata.requires("py2048") or ():
+        if (parts := EXTRA.match(each)) and parts[1] != "py2048" and parts[2] != "all":
+            found.setdefault(parts[2], []).append(parts[1])
+    return found
+
+
+def _extra(name: str, libraries: list[str]) -> str:
+    try:
+        return ", ".join(f"{each} {importlib.metadata.version(each)}" for each in libraries)
+    except importlib.metadata.PackageNotFoundError:
+        raise errors.MissingExtraError(f"pip install 'py2048[{name}]'") from None
+
+
+CHECKS = {
+    N_("versions"): _versions,
+    N_("language"): lambda: LANGUAGES[language()],
+    N_("window"): _window,
+    N_("terminal"): _terminal,
+    N_("games"): _games,
+    N_("networks"): _networks,
+    N_("compiler"): _compiler,
+    N_("grader"): _grader,
+}
+"""The parts that are looked at, by name."""

@@ -1,0 +1,73 @@
+"""The command ``py2048 doctor``."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from py2048.cli import main
+from py2048.ntuple import weights
+from py2048.session import open_session
+
+
+def found(capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[str, str]]:
+    """Return the state of each part, and what is said of it."""
+    return {
+        each["part"]: (each["state"], each["about"]) for each in json.loads(capsys.readouterr().out)
+    }
+
+
+def test_what_is_missing_is_no_fault(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data_folder: Path
+) -> None:
+    """Without a display or a game the game can be played; nothing is made by looking."""
+    monkeypatch.delenv("DISPLAY", raising=False)
+    assert main(["doctor", "--json"]) == 0
+    parts = found(capsys)
+    assert parts["window"][0] == parts["terminal"][0] == "missing"
+    assert parts["games"] == ("ok", f"none yet; the first makes {data_folder}")
+    assert {parts[name][0] for name in ("versions", "language", "networks")} == {"ok"}
+    assert not list(data_folder.glob("*"))
+
+
+def test_it_counts_the_games_and_speaks_the_readers_language(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One game in progress, in Portuguese."""
+    session = open_session()
+    session.start()
+    session.move(session.game.legal_directions()[0])
+    session.close()
+    monkeypatch.setenv("LANGUAGE", "pt")
+    assert main(["doctor"]) == 0
+    assert re.search("✓ jogos +1, íntegros e graváveis; .*, 0,. MB\n", capsys.readouterr().out)
+
+
+def test_what_was_set_up_and_is_broken_is_status_1(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    data_folder: Path,
+) -> None:
+    """A damaged store and damaged weights, each with what mends it."""
+    session = open_session()
+    session.start()
+    session.close()
+    store = data_folder / "py2048.sqlite3"
+    store.write_bytes(store.read_bytes()[:4096] + b"\xff" * 60_000)
+    broken = tmp_path / "classic.npz"
+    shutil.copy(weights.shipped_files()[0], broken)
+    with broken.open("r+b") as file:
+        file.seek(2000)
+        file.write(b"\0" * 500)
+    monkeypatch.setattr(weights, "shipped_files", lambda: (broken,))
+    assert main(["doctor", "--json"]) == 1
+    parts = found(capsys)
+    assert parts["games"][0] == parts["networks"][0] == "broken"
+    assert "is damaged" in parts["games"][1]
+    assert "restore" in parts["games"][1]
+    assert "pip install --force-reinstall py2048" in parts["networks"][1]
