@@ -27,7 +27,7 @@ BUDGETS = {
     "review": (11, 1404),
     "rules": (3, 440),
     "search": (8, 1762),
-    "server": (33, 5963),
+    "server": (33, 5967),
     "session": (7, 1210),
     "solving": (13, 2210),
     "storage": (16, 2023),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -21,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from py2048.board import Board
+from py2048.errors import RecordError
 from py2048.game import Game, Record
 from py2048.game.record import encode_turn
 from py2048.game.turn import score_after
@@ -103,9 +105,11 @@ async def show(request: Request, user: User) -> Response:
 
 @lru_cache(maxsize=_MAX_REPLAYS)
 def _score_graph(record: str) -> tuple[str, int]:
-    """Return the graph of a record, and how many turns it has."""
-    game = Record.from_json(record)
-    return score_graph(game), sum(1 for _ in game.steps)
+    """Return the graph of a record, and how many turns it has; of a damaged one there is none."""
+    with suppress(RecordError):
+        game = Record.from_json(record)
+        return score_graph(game), sum(1 for _ in game.steps)
+    return "", 0
 
 
 def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] | None:
