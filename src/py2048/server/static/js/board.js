@@ -17,7 +17,7 @@ const LIGHTING = [{ scale: 1, opacity: 1 }, { scale: 1.35, opacity: 0 }];
 const SWEEPING = [{ translate: "-100cqw 0" }, { translate: "100cqw 0" }];
 const SLIDING = "cubic-bezier(0.3, 0, 0.2, 1)";
 const WAYS = { up: "0 -4px", down: "0 4px", left: "-4px 0", right: "4px 0" };
-// All that moves in a move begins and ends together: the page's own thread works then, and never between.
+// All that moves begins and ends together: the main thread rests between.
 const MOVE = SLIDE + Math.max(POP, GROW);
 
 const key = ([row, column]) => `${row},${column}`;

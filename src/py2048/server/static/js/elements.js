@@ -3,7 +3,7 @@
 /** The element with an id. */
 export const $ = (id) => document.getElementById(id);
 
-/** Write a text into the element with an id, unless it is there: even the same one would be laid out anew. */
+/** Write a text into the element with an id, unless it is there. */
 export function put(id, text) {
   const place = $(id);
   if (place.textContent !== String(text)) place.textContent = text;
