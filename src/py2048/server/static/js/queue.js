@@ -159,6 +159,6 @@ export class ActionQueue {
 /** Whether an event is what an action asks for. */
 function answers({ type, direction }, event) {
   const isMove = type === "move" && direction === event?.direction;
-  const moved = event?.redone ? type === "redo" : isMove;
-  return { moved, nothing_moved: isMove, undone: type === "undo" }[event?.kind] ?? false;
+  if (event?.kind === "undone") return type === "undo";
+  return event?.redone ? type === "redo" : isMove;
 }
