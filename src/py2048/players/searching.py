@@ -131,7 +131,9 @@ class SearchPlayer:
         """
         if not is_searchable(rules):
             return [self._play(rules, seed) for seed in seeds]
-        games = play_games(self.searcher(rules), seeds)
+        searcher = self.searcher(rules)
+        searcher.prepare(plays=True)
+        games = play_games(searcher, seeds)
         results = zip(
             games.scores.tolist(), games.tiles.tolist(), games.plies.tolist(), strict=True
         )

@@ -391,7 +391,7 @@ def breadth_of(nodes: float, cost: Int, context: SearchContext) -> float:
     return np.float64(np.log2(max(nodes, 1.0)) - cost * context.growth)
 
 
-@kernel(inline=True, borrows=True)
+@kernel(borrows=True, expand=True)
 def affordable(breadth: float, nodes: float, context: SearchContext) -> np.int64:
     """Return the cost at which a search of a tree is expected to rate so many boards, or -1."""
     bits = np.log2(max(nodes, 1.0)) - breadth
@@ -435,7 +435,7 @@ def next_cost(
 # --- deepening -----------------------------------------------------------------------------------
 
 
-@kernel(inline=True, borrows=True)
+@kernel(borrows=True, expand=True)
 def share_alike(points: Points, context: SearchContext) -> np.int64:
     """Give each legal move the same share of the next search; return how many there are."""
     legal = np.int64(0)
@@ -573,15 +573,43 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
     return decide
 
 
-# --- the kernel that is called -------------------------------------------------------------------
+# --- the kernels that are called ------------------------------------------------------------------
 
 
-def make_search(parts: Parts) -> Kernel:
-    """Return the kernel that searches, and plays games, with these parts."""
+class Search(NamedTuple):
+    """The kernels of a kind of board and an evaluation; each compiles when it is first called."""
+
+    rate: Kernel
+    play: Kernel
+
+
+def make_search(parts: Parts) -> Search:
+    """Return the kernels that search, and play games, with these parts."""
     load, store, enter, slides = parts.load, parts.store, parts.enter, parts.slides
     known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
     decide = make_decide_kernel(make_choose_kernel(parts, known, around))
     made = make_move_kernel(parts, known, around)
+
+    @kernel(borrows=True)
+    def rate(
+        cells: Cells,
+        params: SearchParams,
+        contexts: SearchContexts,
+        weights: Weights,
+        points: Points,
+        values: Values,
+        fresh: Values,
+    ) -> np.int64:
+        """Rate the moves of a board, uint8 `[cells]` of ranks; return the best, or -1.
+
+        The context of the thread is `[1]`; the other arguments are those of `decide`.
+        """
+        context = contexts[0]
+        context.spent = 0
+        board = load(cells, FIRST, context)
+        enter(board, context)
+        moves = slides(board, FIRST, context)
+        return np.int64(decide(moves, params, context, weights, points, values, fresh))
 
     @kernel(borrows=True)
     def play(
@@ -598,8 +626,6 @@ def make_search(parts: Parts) -> Kernel:
     ) -> np.int64:
         """Continue games by the best moves, one after the other, while `directions` has room.
 
-        Without any room it rates the moves of the first board.
-
         Args:
             boards: uint8 `[games, cells]` of ranks; replaced by the last boards.
             states: int64 `[games, STATE]`, updated.
@@ -615,17 +641,15 @@ def make_search(parts: Parts) -> Kernel:
         Returns:
             the number of moves made.
         """
-        context, count, rates = contexts[0], np.int64(0), len(directions) == 0
+        context, count = contexts[0], np.int64(0)
         context.spent = 0
         for game in range(len(boards)):
             state, key = states[game], keys[game]
             board, is_over = load(boards[game], FIRST, context), bool(state[OVER] != 0)
-            while not is_over and (rates or count < len(directions)):
+            while not is_over and count < len(directions):
                 enter(board, context)
                 moves = slides(board, FIRST, context)
                 best = decide(moves, params, context, weights, points, values, fresh)
-                if rates:
-                    return count
                 if best < 0:
                     state[OVER] = 1
                 else:
@@ -638,7 +662,7 @@ def make_search(parts: Parts) -> Kernel:
                 break
         return count
 
-    return play
+    return Search(rate, play)
 
 
 def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kernel:
@@ -674,12 +698,12 @@ def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_nothing
 
 
 @cache
-def search_kernel(
+def search_kernels(
     kind: str, evaluation: str, code: Code = (), band_code: Code = (), *, has_stages: bool = False
-) -> Kernel:
-    """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``.
+) -> Search:
+    """Return the kernels for a kind of board and an evaluation, ``heuristic`` or ``network``.
 
-    A 4x4 network has one of its own, made from its `code` and that of its bands.
+    A 4x4 network has kernels of its own, made from its `code` and that of its bands.
     """
     if band_code:
         banded = boards.make_banded_kernels(code, band_code, has_stages=has_stages)

@@ -101,24 +101,30 @@ class Searcher:
             if network.bands:
                 band_code, weights = network.bands.layout.code, (weights, network.bands.table)
         has_stages = bool(network and network.layout.stages)
-        self._kernel = kernels.search_kernel(kind, name, code, band_code, has_stages=has_stages)
+        self._kernels = kernels.search_kernels(kind, name, code, band_code, has_stages=has_stages)
         depth, follows_all = self.limits.moves, self.limits.follows_all
         self.workers = [
             Worker(new_context(rules, evaluation, depth=depth, follows_all=follows_all), weights)
             for _ in range(min(threads, len(Direction)))
         ]
         self.speed, self.nodes = SearchSpeed(), 0
-        self._is_prepared = False
+        self._can_rate = self._can_play = False
         self._lock = threading.RLock()
 
-    def prepare(self) -> None:
+    def prepare(self, *, plays: bool = False) -> None:
         """Compile the search, or load it from the cache, and measure its speed.
 
         A first search does so itself, before its time begins.
+
+        Args:
+            plays: prepare to play games, not to rate boards.
         """
         worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
         with self._lock:
-            if self._is_prepared:
+            if plays and not self._can_play:
+                self._play(cells, np.zeros(kernels.STATE, np.int64), 0, 0, self._params())
+                self._can_play = True
+            if self._can_rate or (plays and not self.limits.ms):
                 return
             self._rate(worker, cells, SearchParams(ALL, 1, 0))
             if self.limits.ms:
@@ -127,7 +133,7 @@ class Searcher:
                 budget = min(params.budget, SPEED_BOARDS)
                 self._timed(self._rate, worker, cells, params._replace(budget=budget))
                 worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
-            self._is_prepared = True
+            self._can_rate = True
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move: its points and those to come.
@@ -177,7 +183,7 @@ class Searcher:
         if self.limits.ms:
             room = min(room, int(SPEED_CHECK_MS / self.limits.ms) + 1)
         with self._lock:
-            self.prepare()
+            self.prepare(plays=True)
             if len(self.workers) == 1:
                 return self._timed(self._play, cells, state, key, room, self._params())
             points, values = self.rate_cells(cells)
@@ -205,7 +211,7 @@ class Searcher:
                 game += 1
             elif is_plain:
                 with self._lock:
-                    self.prepare()
+                    self.prepare(plays=True)
                     rest = boards[game:], states[game:], keys[game:]
                     pieces.append(self._play(*rest, ROOM, self._params()))
             else:
@@ -254,9 +260,10 @@ class Searcher:
 
     def _rate(self, worker: Worker, cells: Cells, params: SearchParams) -> tuple[Points, Values]:
         """Rate the moves of a board on this thread."""
-        state = np.zeros(kernels.STATE, np.int64)
+        points, (values, fresh) = np.zeros(4, np.int64), np.zeros((2, 4))
         with self._bands_of(cells):
-            _, points, values = self._call(worker, cells, state, np.empty(0, np.uint8), 0, params)
+            self._kernels.rate(cells, params, *worker, points, values, fresh)
+        self.nodes += int(worker.contexts[0].spent)
         return points, values
 
     def _play(
@@ -268,27 +275,14 @@ class Searcher:
         params: SearchParams,
     ) -> NDArray[np.uint8]:
         """Play one game or several on this thread; return the moves."""
+        worker, points, (values, fresh) = self.workers[0], np.zeros(4, np.int64), np.zeros((2, 4))
+        games = np.atleast_2d(boards), np.atleast_2d(states)
         with self._bands_of(boards, room) as room:
             moves = np.empty(room, np.uint8)
-            made, *_ = self._call(self.workers[0], boards, states, moves, keys, params)
-        return moves[:made]
-
-    def _call(
-        self,
-        worker: Worker,
-        boards: NDArray[np.uint8],
-        states: NDArray[np.int64],
-        moves: NDArray[np.uint8],
-        keys: int | NDArray[np.uint64],
-        params: SearchParams,
-    ) -> tuple[int, Points, Values]:
-        """Play, or only rate if there is no room for moves; return their number and the ratings."""
-        points, (values, fresh) = np.zeros(4, np.int64), np.zeros((2, 4))
-        games = np.atleast_2d(boards), np.atleast_2d(states)
-        draws = np.atleast_1d(np.asarray(keys, np.uint64))
-        made = self._kernel(*games, moves, draws, params, *worker, points, values, fresh)
+            draws = np.atleast_1d(np.asarray(keys, np.uint64))
+            made = self._kernels.play(*games, moves, draws, params, *worker, points, values, fresh)
         self.nodes += int(worker.contexts[0].spent)
-        return made, points, values
+        return moves[:made]
 
     # --- several threads -------------------------------------------------------------------------
 
