@@ -101,7 +101,7 @@ export class BoardView {
 
   /** Come to another board: what is not on it fades, what is missing grows. */
   correct(board) {
-    if (this.shape[0] !== board.length || this.shape[1] !== board[0].length) {
+    if (!same(this.shape, [board.length, board[0].length])) {
       this.show(board);
       return;
     }
@@ -241,7 +241,7 @@ export class BoardView {
   }
 
   #fit(rows, columns) {
-    if (this.shape[0] === rows && this.shape[1] === columns) return;
+    if (same(this.shape, [rows, columns])) return;
     this.shape = [rows, columns];
     this.#cells = new Cells(rows, columns);
     this.#layer = element("div", { class: "tiles", "aria-hidden": "true" });
