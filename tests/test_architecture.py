@@ -17,7 +17,7 @@ import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
     "arena": (8, 790),
-    "cli": (18, 2778),
+    "cli": (18, 2785),
     "compiled": (12, 2508),
     "courses": (63, 10110),
     "envs": (8, 1330),
@@ -33,7 +33,7 @@ BUDGETS = {
     "storage": (16, 2023),
     "testing": (3, 190),
     "training": (7, 1880),
-    "ui": (31, 6702),
+    "ui": (31, 6703),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
 lines in all; a commit that raises one says why."""

@@ -38,6 +38,12 @@ class Commands(NearCommands):
             args = args if name in own else ["play", *args]
         return super().parse_args(ctx, args)
 
+    def list_commands(self, _ctx: Any) -> list[str]:
+        """Return the names in the order of the groups."""
+        commands: dict[str, Any] = dict(self.commands)
+        panels = list(GROUPS)
+        return sorted(commands, key=lambda name: panels.index(commands[name].rich_help_panel))
+
     def _check_option(self, ctx: Any, name: str, own: set[str], args: list[str]) -> None:
         known = own | option_names(self.commands["play"].get_params(ctx))
         if name.startswith("--") and name not in known:
@@ -95,8 +101,11 @@ GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
         *(records.scores, records.replay, records.verify, records.import_, play.desktop_entry),
     ),
     "Improve": (review.review, review.report, practice.practice, practice.puzzle),
-    "Measure": (evaluate.evaluate, solve.solve, bench.bench, bench.warm_up),
-    "Teach": (train.train, train.weights),
+    "Measure": (
+        *(evaluate.evaluate, train.train, train.weights),
+        *(solve.solve, bench.bench, bench.warm_up),
+    ),
+    "Teach": (),  # course, below
     "Serve": (serve.serve, serve.bot, serve.backup, serve.restore, doctor.doctor),
 }
 """The commands, by the groups of the help; each has the name of its function."""

@@ -103,7 +103,7 @@ def _games() -> str:
     with open_store() as store:
         store.check()
         store.settings.check_writable()
-        begun = store.games.select(finished=False, limit=10**9, with_turns=False)
+        begun = store.games.select(limit=10**9, with_turns=False)
         count = len(begun) + len(store.records.select(limit=10**9))
         size = written(file.stat().st_size / 1e6, 1) if file.exists() else "?"
         text = _("{count}, whole and writable; {name}, {size} MB")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record
+from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record, known_review
 from tests.ui.terminal.playing import colours, shown, until
 from textual.pilot import Pilot
 
@@ -58,6 +58,14 @@ async def test_a_review_shows_each_mistake_and_closes() -> None:
         assert review.index + 1 == max(FAULTS)
         await pilot.press("q")
         assert not isinstance(app.screen, ReviewScreen)
+
+
+async def test_before_a_move_is_judged_there_is_no_accuracy() -> None:
+    """A judge that compiles tells nothing: 0 % would be a player's worst game."""
+    app = GameApp(finished(), reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ReviewScreen(known_review(0), get_theme("dark")))
+        await until(pilot, lambda: "Accuracy …" in shown(app))
 
 
 @pytest.mark.usefixtures("known_judge")

@@ -427,7 +427,8 @@ class ReviewScreen(BoardScreen[bool]):
         review, counts = self.review, self.review.counts
         grade = review.move.grade if review.move else Grade.BEST
         badge = f"[bold {COLOURS[grade]}]{escape(review.badge)}[/]"
-        accuracy = _("Accuracy {share} %").format(share=number(review.accuracy or 0.0, 1))
+        share = "…" if review.accuracy is None else number(review.accuracy, 1)
+        accuracy = _("Accuracy {share} %").format(share=share)
         luck = _("luck: {luck}").format(luck=review.luck) if review.luck else ""
         state = f"[$text-muted]{escape(review.progress or review.error or review.note)}[/]"
         moves = self.move_lines(review.rows)
