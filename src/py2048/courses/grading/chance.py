@@ -25,7 +25,7 @@ class Odds:
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:
         self._limit = math.log(2 * of / FALSE_ALARM)
-        self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}  # that the odds are so many times as high
+        self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}  # by multiples of the right odds
         self.seen = 0
         self.due = 0.0
         self.wrong = False

@@ -447,11 +447,9 @@ class GameService:
             info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name)
             game = OnlineGame(self.store, saved, info)
         self._make_room(in_progress)
-        if not self.store.online.begin(
-            NewOnlineGame(saved, info)
-        ):  # the account has begun the game of this day meanwhile
-            return self.begin_game(account_id, "", DAILY)
-        return game
+        if self.store.online.begin(NewOnlineGame(saved, info)):
+            return game
+        return self.begin_game(account_id, "", DAILY)  # the account began that of the day meanwhile
 
     def daily(self, account_id: str) -> OnlineGameInfo | None:
         """Return the account's game of today's challenge, None if it has not begun."""
