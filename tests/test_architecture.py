@@ -17,9 +17,9 @@ import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
     "arena": (8, 790),
-    "cli": (18, 2785),
+    "cli": (18, 2900),
     "compiled": (12, 2508),
-    "courses": (63, 10110),
+    "courses": (78, 11400),
     "envs": (8, 1330),
     "game": (6, 930),
     "ntuple": (8, 1620),
@@ -97,9 +97,9 @@ def test_the_house_keeps_to_its_budget() -> None:
     }
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
-    assert files <= 273
-    assert lines <= 45_300
-    assert count_lines.counted(ROOT / "tests")[1] <= 32_680
+    assert files <= 290
+    assert lines <= 46_700
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_900
     assert count_lines.word_count() <= 45_000
 
 
