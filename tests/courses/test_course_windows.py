@@ -11,7 +11,7 @@ import pytest
 from PIL import ImageColor
 
 from py2048.courses import COURSES
-from py2048.courses.comp1127.window import COLOURS
+from py2048.courses.comp1127.gui_window import COLOURS
 from py2048.courses.windows import colors
 
 PALETTES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -75,3 +76,36 @@ def test_the_examples_come_out_with_a_solution_and_not_with_the_skeleton(course,
         arguments = [sys.executable, *command.split()[1:]]
         done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (done.returncode == 0, not done.stdout) == (solved, solved), done.stdout
+
+
+PASTED = """
+import importlib, json, sys, tkinter
+sys.modules["py2048"] = None
+import gui
+for opening, *lines in json.load(sys.stdin):
+    importlib.reload(gui)
+    names = {}
+    exec(opening, names)
+    for line in lines:
+        exec(line, names)
+    tkinter._default_root and tkinter._default_root.destroy()
+print("ran", end="")
+"""
+
+
+@pytest.mark.gui
+@pytest.mark.usefixtures("display")
+def test_what_a_report_shows_runs_with_the_students_own_files(tmp_path):
+    """The shortest example of each check, pasted after the opening, with no py2048 anywhere."""
+    get_course("comp1127").hand_out(tmp_path)
+    (tmp_path / "main.py").write_text(SOLUTIONS["comp1127"]["main.py"])
+    grading = get_course("comp1127").grading()
+    opening = grading.opening.format(module="main")
+    shown = [check.listed()[0] for task in grading.tasks for check in task.checks if check.examples]
+    pasted = [[opening, each.given, each.code, *each.then] for each in shown]
+    done = subprocess.run(
+        [sys.executable, "-c", PASTED],
+        cwd=tmp_path, input=json.dumps(pasted), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "ran", done.stderr
+    assert len(pasted) > 40

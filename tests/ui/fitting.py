@@ -53,7 +53,7 @@ def cits1401() -> Iterator[str]:
 
 def comp1127() -> Iterator[str]:
     """The board with the longest score and message."""
-    from py2048.courses.comp1127.window import open_window
+    from py2048.courses.comp1127.gui_window import open_window
 
     window, board = open_window()
     board.score = 30 * LARGEST

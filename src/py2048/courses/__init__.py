@@ -48,7 +48,7 @@ class Course:
         """The files that a student receives."""
         files = [path for path in self.starter.iterdir() if path.is_file()]
         return sorted(
-            [*files, *map(self.starter.with_name, self.given)], key=lambda path: path.name
+            [*files, *map(self.starter.parent.joinpath, self.given)], key=lambda path: path.name
         )
 
     def hand_out(self, folder: Path) -> list[Path]:
@@ -117,6 +117,7 @@ COURSES: dict[str, Course] = {
             "COMP1127 Project 2048 (Shanice's game)",
             "the functions behind a given window, in 21 problems",
             "window",
+            given=("gui.py", "gui_window.py", "../pictures.py"),
         ),
         Course(
             "ist",

@@ -1,15 +1,12 @@
-"""What the courses with windows share: opening one, colours, fonts, and pictures for Tk."""
+"""What the courses with windows share: opening one, colours and fonts."""
 
 from __future__ import annotations
 
 import colorsys
 import functools
-import io
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
-
-from PIL import Image, ImageDraw
 
 from py2048.errors import CourseError, MissingExtraError
 
@@ -17,9 +14,6 @@ if TYPE_CHECKING:
     import tkinter
 
 T = TypeVar("T")
-
-SCALE = 4
-"""How much larger shapes are drawn; scaling down smooths them."""
 
 
 def opened(open_window: Callable[[], T]) -> T:
@@ -106,31 +100,3 @@ def fitting_font(
     """The font in which `text` is at most about `width` pixels wide and `height` high."""
     wide = max(1, int(master.tk.call("font", "measure", ("Arial", -height, weight), text)))
     return "Arial", -max(1, min(height, height * width // wide)), weight
-
-
-def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
-    """A square with round corners, on the colour `around` or else with transparent corners.
-
-    Tk draws pictures without transparency many times faster.
-    """
-    # Transparent pixels carry the colour, so scaling down leaves no dark rim.
-    side *= SCALE
-    image = Image.new("RGB" if around else "RGBA", (side, side), around or f"{fill}00")
-    box = (0, 0, side - 1, side - 1)
-    ImageDraw.Draw(image).rounded_rectangle(box, radius * SCALE, fill=fill)
-    return smaller(image)
-
-
-def smaller(image: Image.Image) -> Image.Image:
-    """A picture drawn `SCALE` times too large, in its own size."""
-    size = image.width // SCALE, image.height // SCALE
-    return image.resize(size, Image.Resampling.LANCZOS)
-
-
-def photo(master: tkinter.Misc, image: Image.Image) -> tkinter.PhotoImage:
-    """A picture for Tk, as PNG, which needs no further library."""
-    import tkinter
-
-    data = io.BytesIO()
-    image.save(data, "PNG", compress_level=1)
-    return tkinter.PhotoImage(master=master, data=data.getvalue())

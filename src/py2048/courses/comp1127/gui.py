@@ -4,8 +4,8 @@ This is Table 1 of the document. Importing the module needs no display and opens
 `setup` opens the window. A board without a window, which is any object with ``numbers`` and
 ``score``, and a board whose window was closed are played on without drawing.
 
-The grader hands this very file to submissions, where no py2048 can be imported, beside a
-``gui_window.py`` that takes the place of ``window.py``.
+Students receive this very file, with ``gui_window.py`` and ``pictures.py``: no py2048 needs to be
+there. The grader hands it to submissions with a ``gui_window.py`` of its own.
 
 Where the table contradicts itself: a tile is stored in ``board.numbers`` under the key as
 given (the table's example gives "1" and finds "Tile number 1"), a fresh board's score is 0
@@ -21,7 +21,7 @@ from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from py2048.courses.comp1127.window import BoardFrame, WindowFrame
+    from py2048.courses.comp1127.gui_window import BoardFrame, WindowFrame
 
 __all__ = [
     "find_number",
@@ -60,10 +60,10 @@ class NumberTile:
 def _screen() -> Any:
     """Return the module that opens the window and draws the tiles, which needs tkinter."""
     if __package__:
-        from py2048.courses.comp1127 import window
-    else:  # in the grader
-        import gui_window as window  # type: ignore[import-not-found, no-redef]
-    return window
+        from py2048.courses.comp1127 import gui_window
+    else:  # beside a student's program
+        import gui_window  # type: ignore[import-not-found, no-redef]
+    return gui_window
 
 
 _NUMBERS = {2**rank: NumberTile(2**rank) for rank in range(1, 12)}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import tkinter
     from typing import Any
 
-    from py2048.courses.comp1127.window import BoardFrame, WindowFrame
+    from py2048.courses.comp1127.gui_window import BoardFrame, WindowFrame
 
     Cell = tuple[int, int]
     Event = tkinter.Event[Any]

@@ -49,14 +49,15 @@ PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
     "n // 4, n % 4) for n in range(16)]"
 )
-PICTURE = "board, key"
-MOVE = "board, key, horizontal, vertical"
-PLACE = "board, key, number, row, column"
+PICTURE = "key"
+MOVE = "key, horizontal, vertical"
+PLACE = "key, number, row, column"
 
 
 def noted(function: str, parameters: str, note: str) -> str:
-    """Code that takes a note where a function of gui is called, by whatever parameters' names."""
-    return f"gui.{function} = gui._with_board(lambda {parameters}: {note})"
+    """Code that takes a note where a function of gui is called, by whatever name of the board."""
+    named = "".join(f"{name}=0, " for name in parameters.split(", ") if name)
+    return f"gui.{function} = lambda board=0, {named}game_board=0: {note}"
 
 
 MOVED = "moved = []\n" + noted("move_tile", MOVE, "moved.append(key)")
@@ -175,7 +176,7 @@ ADDED_EVERYWHERE = (
             "seen = []",
             A_2_AND_A_4,
             "put = gui.put",
-            noted("put", PLACE, f"seen.append(number.value) or put({PLACE})"),
+            noted("put", PLACE, f"seen.append(number.value) or put(board or game_board, {PLACE})"),
         ),
         then={"seen == [main.grid[2][3]]": True},
     ),
@@ -473,7 +474,7 @@ PICTURES = "\n".join(
         noted("put", PLACE, "pictures.update({key: number.value}) is None"),
     )
 )
-SCORES = "shown = []\n" + noted("update_score", "board", "shown.append(board.score)")
+SCORES = "shown = []\n" + noted("update_score", "", "shown.append((board or game_board).score)")
 
 
 def merged(code: str, expected: object, notes: str = "", answer: object = ...) -> list[Example]:
@@ -501,7 +502,7 @@ def arrived(answer: object = ..., **options: Any) -> list[Example]:
     return [Example(call, answer, given=ONTO_AN_EQUAL, **options)]
 
 
-ENDED = "ended = []\n" + noted("game_over", "board, winner", "ended.append(bool(winner))")
+ENDED = "ended = []\n" + noted("game_over", "winner", "ended.append(bool(winner))")
 
 
 def over(rows: Rows, answer: bool, ended: list[bool]) -> Example:

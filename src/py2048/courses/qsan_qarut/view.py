@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import tkinter as tk
 
-from py2048.courses.windows import FIELD, fitting_font, photo, rounded
+from py2048.courses.pictures import photo, rounded
+from py2048.courses.windows import FIELD, fitting_font
 
 WINDOW_WIDTH = 600
 WINDOW_HEIGHT = 665

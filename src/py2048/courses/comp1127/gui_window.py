@@ -14,7 +14,15 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
-from py2048.courses.windows import SCALE, photo, rounded, smaller
+if __package__:
+    from py2048.courses.pictures import SCALE, photo, rounded, smaller
+else:  # beside a student's program
+    from pictures import (  # type: ignore[import-not-found, no-redef]
+        SCALE,
+        photo,
+        rounded,
+        smaller,
+    )
 
 TILE = 126
 """Side of a tile, in pixels."""
