@@ -16,7 +16,6 @@ from py2048.language import N_, _, ngettext
 from py2048.language import number as written
 from py2048.players import Unit
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.games import accuracy_of_moves
 from py2048.review.themes import Theme, theme_of
 from py2048.review.words import describe_review, luck_word, percent, way_of
 from py2048.session import Session, is_by_computer, name_of, review_game
@@ -268,8 +267,8 @@ class GameReview:
 
     @property
     def accuracy(self) -> float | None:
-        """The accuracy of all moves that are judged, 0 to 100."""
-        return accuracy_of_moves(self.moves) if self.moves else None
+        """The accuracy of the whole game, 0 to 100; None until all moves are judged."""
+        return self.review.accuracy if self.review else None
 
     @property
     def rows(self) -> list[DirectionRow]:
