@@ -330,3 +330,41 @@ def test_windows_need_a_virtual_display(capsys, monkeypatch, tmp_path):
     status, _, err = _run(capsys, "check", "cits1401", tmp_path / "none.py")
     assert status == 2
     assert "there is no Xvfb: install it (apt install xvfb)" in err
+
+
+def test_mutants_shows_what_the_checks_miss(toy, capsys, tmp_path):
+    """Faults planted by rules are told apart by the tasks of their function, or are listed."""
+    solution = tmp_path / "app.py"
+    solution.write_text(RIGHT)
+    words = "mutants", "toy", solution, "--match", "in add)"
+    before = "if isinstance(a, str) or isinstance(b, str):"
+    missed = f"{before} → if (isinstance(a, str)):"
+    status, out, _ = _run(capsys, *words)
+    assert status == 1
+    assert [line for line in out.splitlines() if line.startswith("not")] == [
+        f"not told apart: app.py:3: {missed} (and, or, in add)"
+    ]
+    assert "told apart: 8 of 9 mutants" in out
+    exempt = f'[[exempt]]\nwhere = "add"\nchange = "{missed}"\nreason = "texts come first"\n'
+    solution.with_suffix(".toml").write_text(exempt)
+    status, out, _ = _run(capsys, *words, "--count", 1)
+    assert status == 0
+    assert "told apart: 1 of 1 mutants of app.py, 100.0 %" in out
+    solution.with_suffix(".toml").write_text(exempt.replace("a, str", "c, str"))
+    status, _, err = _run(capsys, *words)
+    assert status == 2
+    assert "app.toml: add:" in err
+    assert "fits 0 mutants" in err
+
+
+def test_a_mutant_costs_no_marks_of_a_foreign_task(toy, capsys, tmp_path, monkeypatch):
+    """The command says so where a patch does not lend what a check builds on."""
+    solution = tmp_path / "app.py"
+    solution.write_text(RIGHT)
+    first, second, third = TOY.tasks
+    lent = "if hasattr(app, 'sub'): app.add = app.sub"
+    third = replace(third, reference_patches=(lent,))
+    monkeypatch.setattr(type(COURSES["toy"]), "found", replace(TOY, tasks=(first, second, third)))
+    status, out, _ = _run(capsys, "mutants", "toy", solution, "--match", "a - b")
+    assert status == 1
+    assert "marks lost in foreign tasks 3: app.py:5: return a + b → return (a - b)" in out

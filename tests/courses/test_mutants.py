@@ -29,6 +29,14 @@ from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 from py2048.courses.grading.submissions import collect
 
 HERE = Path(__file__).parent
+RIGHT = {
+    course: sorted(
+        path
+        for path in (HERE / course / "right").iterdir()
+        if path.suffix == ".py" or path.is_dir()
+    )
+    for course in COURSES
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ class Mutant:
 
     def write(self, folder: Path) -> Path:
         """Write the wrong solution into a folder; return its path."""
-        (source,) = (HERE / self.course / "right").glob(f"{self.solution}*")
+        (source,) = (path for path in RIGHT[self.course] if path.stem == self.solution)
         path = folder / (self.name + source.suffix)
         (shutil.copytree if source.is_dir() else shutil.copy)(source, path)
         files = sorted(path.glob("*.py")) if path.is_dir() else [path]
@@ -131,14 +139,6 @@ def test_each_task_has_a_mutant(course):
     assert lost == {task.id for task in COURSES[course].grading().tasks}
 
 
-RIGHT = {
-    course: sorted(
-        path
-        for path in (HERE / course / "right").iterdir()
-        if path.suffix == ".py" or path.is_dir()
-    )
-    for course in COURSES
-}
 EVERY_RIGHT = [
     pytest.param(
         course,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_text
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -152,6 +153,55 @@ def check(
             f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
         )
     return streams.INTERRUPTED if run.stopped else 0
+
+
+@app.command(cls=options.Command)
+def mutants(
+    name: NameArgument,
+    solution: Annotated[
+        Path | None,
+        options.word("[SOLUTION]", "A right solution, a file or folder; by default the course's."),
+    ] = None,
+    jobs: options.JobsOption = None,
+    match: Annotated[
+        str, options.taking("TEXT", "Only mutants whose line in the report has it.")
+    ] = "",
+    count: options.CountOption = 160,
+    unprotected: UnprotectedOption = False,
+) -> int:
+    """Plant faults in a right solution by rules, and count those that the checks find.
+
+    Ends with status 1 below 99 %, or if a fault costs marks in a task that it has nothing to do
+    with.
+    """
+    from py2048.courses.grading import mutants as planted
+    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
+
+    course = get_course(name)
+    solution = solution or planted.solution_in(course.right)
+    chosen = planted.choose(solution, match, count)
+    sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=600)
+    found: Counter[str] = Counter()
+    told: Counter[str] = Counter()
+    foreign = 0
+    for mutant, apart, lost in planted.check_mutants(
+        chosen, solution, course.grading(), sandbox, jobs or 1
+    ):
+        found[mutant.operator] += 1
+        told[mutant.operator] += apart
+        foreign += bool(lost)
+        if not apart:
+            print(f"not told apart: {mutant}", flush=True)
+        if lost:
+            print(f"marks lost in foreign tasks {', '.join(lost)}: {mutant}", flush=True)
+    for operator, count in sorted(found.items()):
+        print(f"{operator:16} {told[operator]:4} of {count}")
+    share = 100 * told.total() / found.total()
+    print(
+        f"told apart: {told.total()} of {found.total()} mutants of {solution.name}, {share:.1f} %"
+    )
+    print(f"marks lost in foreign tasks: {foreign} mutants")
+    return int(share < planted.ENOUGH or foreign > 0)
 
 
 def _graded(

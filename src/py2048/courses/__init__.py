@@ -44,6 +44,11 @@ class Course:
         return Path(__file__).parent / self.name / "starter"
 
     @property
+    def right(self) -> Path:
+        """The folder of right solutions, which a checkout has and an installed package has not."""
+        return Path(__file__).parents[3] / "tests" / "courses" / self.name / "right"
+
+    @property
     def handed_out(self) -> list[Path]:
         """The files that a student receives."""
         files = [path for path in self.starter.iterdir() if path.is_file()]

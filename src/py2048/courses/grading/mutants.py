@@ -1,0 +1,366 @@
+"""How good a course's checks are: the share of planted faults that they tell from a right solution.
+
+Rules, the customary operators of mutation testing, plant one fault at a time in a right solution.
+Each mutant is graded: it is told apart if it loses marks in a task that its function belongs to,
+and loses none elsewhere. Which those are follows from the reference patches: a function belongs to
+the tasks that do not lend a right version of it, and a helper to those of the functions that use
+it.
+
+Some mutants are as right as the solution. A file beside it, ``NAME.toml``, names each and says
+why::
+
+    [[exempt]]
+    where = "Grid.collapseRow"
+    change = "while len(new) < len(lst): → while (len(new) != len(lst)):"
+    reason = "new is never longer than lst"
+
+A `change` is some of the mutant's line in the report, which has the place, too; it must fit as many
+mutants as `times` says. Without it all of a function or class is exempt, such as one that students
+are given.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import random
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from types import CodeType
+from typing import Any, Literal
+
+import msgspec
+
+from py2048.courses.grading.grader import grade_task
+from py2048.courses.grading.patches import lent_by
+from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.session import SubmissionSession, folder_for_one, load_program
+from py2048.courses.grading.submissions import Unreadable, collect, prepare
+from py2048.courses.grading.tasks import Grading, Task, validate
+from py2048.errors import CourseError
+
+Change = tuple[str, ast.AST, ast.AST]  # the operator's name, a node, what takes its place
+
+# fmt: off
+_COMPARISONS: Mapping[type[ast.cmpop], Sequence[type[ast.cmpop]]] = {
+    ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Eq: [ast.NotEq], ast.Is: [ast.IsNot],
+    ast.Gt: [ast.GtE, ast.LtE], ast.GtE: [ast.Gt, ast.Lt], ast.NotEq: [ast.Eq], ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn], ast.NotIn: [ast.In],
+}
+_ARITHMETIC: Mapping[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult,
+}
+# fmt: on
+_SIMPLE = ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.Raise, ast.Break, ast.Continue
+ENOUGH = 99  # percent of the mutants that are to be told apart
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A right solution with one change: the `text` of one of its files is another."""
+
+    file: str
+    line: int
+    unit: str
+    operator: str
+    change: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.change} ({self.operator}, in {self.unit})"
+
+
+# --- what is changed ---
+
+
+def _with(node: ast.AST, **fields: object) -> ast.AST:
+    new = copy.copy(node)
+    vars(new).update(fields)
+    return new
+
+
+def _but(members: Sequence[object], at: int, *new: object) -> list[object]:
+    return [*members[:at], *new, *members[at + 1 :]]
+
+
+def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each kind of node
+    """The changes of one node: each takes the place of the node, or of a part of it."""
+    match node:
+        case ast.Compare(ops=ops):
+            for at, op in enumerate(ops):
+                for other in _COMPARISONS[type(op)]:
+                    yield "comparison", node, _with(node, ops=_but(ops, at, other()))
+        case ast.BoolOp(op=op, values=values):
+            yield "and, or", node, _with(node, op=ast.Or() if type(op) is ast.And else ast.And())
+            for at in range(len(values)):
+                yield "and, or", node, _with(node, values=_but(values, at))
+        case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in _ARITHMETIC:
+            yield "arithmetic", node, _with(node, op=_ARITHMETIC[type(op)]())
+        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
+            yield "sign, not", node, operand
+        case ast.Constant(value=bool(value)):
+            yield "constant", node, ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            yield "constant", node, ast.Constant(value + 1)
+            yield "constant", node, ast.Constant(value - 1)
+        case ast.Subscript(slice=ast.Slice(step=ast.AST()) as part):
+            yield "slice", node, _with(node, slice=_with(part, step=None))
+        case ast.Call():
+            yield from _calls(node)
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            if not isinstance(test, ast.Compare):
+                yield "condition", test, ast.UnaryOp(ast.Not(), test)
+        case ast.Return():
+            yield "return", node, ast.Return(ast.Constant(None))
+        case ast.Break():
+            yield "break, continue", node, ast.Continue()
+        case ast.Continue():
+            yield "break, continue", node, ast.Break()
+    if isinstance(node, _SIMPLE):
+        yield "statement", node, ast.Pass()
+
+
+def _calls(node: ast.Call) -> Iterator[Change]:
+    """The changes of a call: off by one in a range, or two arguments in the other order."""
+    args, name = node.args, getattr(node.func, "id", "")
+    if name == "range":
+        for at, step in ((1, 1), (1, -1), (0, 1)) if args[1:] else ((0, 1), (0, -1)):
+            new = ast.BinOp(args[at], ast.Add(), ast.Constant(step))
+            yield "range", node, _with(node, args=_but(args, at, new))
+    elif len(args) > 1:
+        yield "arguments", node, _with(node, args=[args[1], args[0], *args[2:]])
+
+
+def _nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a program that can be changed: no types, decorators, texts or docstrings."""
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    if text or isinstance(node, ast.JoinedStr):
+        return
+    yield node
+    for name, part in ast.iter_fields(node):
+        if name not in {"annotation", "returns", "decorator_list"}:
+            for child in part if isinstance(part, list) else [part]:
+                if isinstance(child, ast.AST):
+                    yield from _nodes(child)
+
+
+def _units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """The functions, methods and other statements of a program, with the names they define."""
+    for statement in tree.body:
+        place, parts = "", [statement]
+        if isinstance(statement, ast.ClassDef):
+            place, parts = f"{statement.name}.", statement.body
+        for part in parts:
+            target = getattr(part, "targets", [part])[0]
+            yield place + (getattr(part, "name", "") or getattr(target, "id", "module")), part
+
+
+def _bytecode(text: str) -> CodeType | None:
+    """What a program compiles to, without where it stands; `None` if it does not."""
+
+    def bare(code: CodeType) -> CodeType:
+        parts = tuple(bare(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+        return code.replace(co_firstlineno=1, co_linetable=b"", co_consts=parts)
+
+    try:
+        return bare(compile(text, "", "exec", optimize=2, dont_inherit=True))
+    except SyntaxError:
+        return None
+
+
+def _files(solution: Path) -> list[Path]:
+    return sorted(solution.glob("*.py")) if solution.is_dir() else [solution]
+
+
+def mutants_of(solution: Path) -> list[Mutant]:
+    """All mutants of a right solution, a file or a folder, that compile and differ from it."""
+    found = []
+    for path in _files(solution):
+        text = path.read_text("utf-8")
+        seen = {_bytecode(text)}
+        for unit, part in _units(ast.parse(text)):
+            for operator, old, new in chain.from_iterable(map(_changes, _nodes(part))):
+                change, changed = _spliced(text.split("\n"), old, new)
+                code = _bytecode(changed)
+                if code is not None and code not in seen:
+                    seen.add(code)
+                    line = getattr(old, "lineno", 0)
+                    found.append(Mutant(path.name, line, unit, operator, change, changed))
+    return found
+
+
+def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
+    """A program with `new` in the place of the node `old`: the change in words, and the text."""
+    written = f"({ast.unparse(new)})" if isinstance(new, ast.expr) else ast.unparse(new)
+    first, last = lines[old.lineno - 1].encode(), lines[old.end_lineno - 1].encode()
+    after = first[: old.col_offset].decode() + written + last[old.end_col_offset :].decode()
+    before = " ".join(" ".join(lines[old.lineno - 1 : old.end_lineno]).split())
+    text = [*lines[: old.lineno - 1], after, *lines[old.end_lineno :]]
+    return f"{before} → {after.strip()}", "\n".join(text)
+
+
+# --- which need not be told apart ---
+
+
+class Exempt(msgspec.Struct, forbid_unknown_fields=True):
+    """Mutants of a function or class that need not be told apart, and the reason."""
+
+    where: str
+    reason: str
+    change: str = ""
+    times: int = 1
+
+    def fits(self, mutant: Mutant) -> bool:
+        """Whether it speaks of a mutant."""
+        inside = f"{mutant.unit}.".startswith(f"{self.where}.")
+        return inside and self.change in str(mutant)
+
+
+def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
+    """The mutants that the file beside the solution does not exempt.
+
+    Raises:
+        CourseError: for an entry that fits other mutants than it says, or gives no reason.
+    """
+    path, left = solution.with_suffix(".toml"), list(mutants)
+    try:
+        data = path.read_bytes() if path.exists() else b""
+        entries = msgspec.toml.decode(data, type=dict[Literal["exempt"], list[Exempt]])
+    except msgspec.MsgspecError as error:
+        raise CourseError(f"{path}: {error}") from None
+    for entry in entries.get("exempt", ()):
+        count = sum(map(entry.fits, left))
+        if not entry.reason.strip() or not count or (entry.change and count != entry.times):
+            raise CourseError(f"{path}: {entry.where}: {entry.change!r} fits {count} mutants")
+        left = [mutant for mutant in left if not entry.fits(mutant)]
+    return left
+
+
+def solution_in(folder: Path) -> Path:
+    """The solution in a folder of right ones that has a file beside it, or the first.
+
+    Raises:
+        CourseError: if there is none.
+    """
+    found = [path for path in folder.glob("[!_.]*") if path.suffix == ".py" or path.is_dir()]
+    if not found:
+        raise CourseError(f"{folder} holds no right solution: name one")
+    return min(found, key=lambda path: (not path.with_suffix(".toml").exists(), path))
+
+
+def choose(solution: Path, match: str, count: int) -> list[Mutant]:
+    """At most `count` mutants whose text has `match`: always the same ones."""
+    mutants = [m for m in without_exempt(mutants_of(solution), solution) if match in str(m)]
+    drawn = random.Random(0).sample(range(len(mutants)), min(count, len(mutants)))
+    if not drawn:
+        raise CourseError(f"{solution} has no mutant with {match!r}")
+    return [mutants[number] for number in sorted(drawn)]
+
+
+# --- which tasks a mutant belongs to ---
+
+
+def _names_used(solution: Path) -> dict[str, set[str]]:
+    uses: dict[str, set[str]] = defaultdict(set)
+    for path in _files(solution):
+        for unit, part in _units(ast.parse(path.read_text("utf-8"))):
+            uses[unit] |= {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(part)}
+    return uses
+
+
+def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
+    """The ids of the tasks that each unit of a solution belongs to: all where that is unknown.
+
+    A check that builds on nothing, for which nothing is lent, is about what its examples name.
+    """
+    uses = _names_used(solution)
+    checks = []
+    for task in grading.tasks:
+        for check in task.checks:
+            lent = frozenset().union(*map(lent_by, task.patches_of(check)))
+            text = "".join(example.given + example.code for example in check.listed())
+            checks.append((task.id, lent, text))
+    known = frozenset().union(*(lent for _, lent, _ in checks))
+
+    def of(unit: str) -> set[str]:
+        found, reached, left = set(), {unit}, {unit}
+        while left:
+            one = left.pop()
+            place, _, name = one.rpartition(".")
+            key, called = (place or grading.module, name), place if name == "__init__" else name
+            users = {user for user in uses if called in uses[user] and user != one}
+            if key in known:
+                users = set()
+                for task, lent, text in checks:
+                    if key not in lent and (lent or not text or name in text):
+                        found.add(task)
+            elif not users:
+                return {task for task, _, _ in checks}
+            left |= users - reached
+            reached |= users
+        return found
+
+    return {unit: of(unit) for unit in uses}
+
+
+# --- grading them ---
+
+
+def check_mutants(
+    mutants: Sequence[Mutant], solution: Path, grading: Grading, sandbox: SandboxConfig, jobs: int
+) -> Iterator[tuple[Mutant, bool, list[str]]]:
+    """Grade mutants of a solution, `jobs` at a time; yield what comes of each, in their order.
+
+    That is whether it loses marks in a task of its own, and the others in which it does.
+
+    Raises:
+        CourseError: if the solution itself loses marks.
+    """
+    validate(grading)
+    belongs = owners(grading, solution)
+    _, lost = _graded(solution, None, grading, sandbox, set())
+    if lost:
+        raise CourseError(f"{solution} is not a right solution: it loses marks in {lost}")
+
+    def judged(mutant: Mutant) -> tuple[Mutant, bool, list[str]]:
+        return mutant, *_graded(solution, mutant, grading, sandbox, belongs[mutant.unit])
+
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield from pool.map(judged, mutants)
+    finally:
+        sandbox.abort()
+        pool.shutdown(cancel_futures=True)
+
+
+def _graded(
+    solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
+) -> tuple[bool, list[str]]:
+    """Whether one mutant, or the solution, loses marks in its `own` tasks, and in which others."""
+
+    def loses(task: Task) -> bool:  # found out at the first check that fails
+        single = (replace(task, checks=(check,)) for check in task.checks if check.weight)
+        return not all(grade_task(one, session).earned for one in single)
+
+    with tempfile.TemporaryDirectory() as place, folder_for_one() as folder:
+        path = Path(place, solution.name)
+        (shutil.copytree if solution.is_dir() else shutil.copy)(solution, path)
+        if mutant is not None:
+            (path / mutant.file if path.is_dir() else path).write_text(mutant.text, "utf-8")
+        (submission,) = collect([path], grading, Path(place, "unpacked"))
+        prepared = prepare(submission, grading, folder)
+        with SubmissionSession(prepared.grading, prepared, sandbox) as session:
+            try:
+                load_program(session)
+            except Unreadable:
+                return True, []
+            tasks = prepared.grading.tasks
+            told = any(loses(task) for task in tasks if task.id in own)
+            return told, [task.id for task in tasks if task.id not in own and loses(task)]
