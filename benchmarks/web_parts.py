@@ -16,10 +16,12 @@ from collections import Counter
 from pathlib import Path
 
 PARTS = {
-    "rules: slide, spawn, score": r"py2048/(board|direction|rng|game|rules|server/(play/)?fairness)\b",
+    "rules: slide, spawn, score": r"py2048/(board|direction|rng|game|rules)\b"
+    r"|py2048/server/(play/)?fairness\b",
     "session and numbered game": r"py2048/(session|server/(play/)?games)\b",
     "messages: events, sentences, JSON": r"py2048/(server/(play/)?(messages|schema)|ui)\b",
-    "rooms, limits, metrics": r"py2048/server/(play/rooms|http/limits|http/monitoring|rooms|limits|metrics)|prometheus_client",
+    "rooms, limits, metrics": r"py2048/server/(play/rooms|http/(limits|monitoring)|rooms)"
+    r"|py2048/server/(limits|metrics)|prometheus_client",
     "WebSocket": r"py2048/server/|uvicorn|websockets|starlette",
     "store": r"py2048/storage|sqlalchemy|psycopg",
     "event loop": r"asyncio|uvloop|<module>",
