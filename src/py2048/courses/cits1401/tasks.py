@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -72,12 +72,12 @@ class WindowContents:
     others: list[str]
     fixed: frozenset[str] = field(default=frozenset(), compare=False)
 
-    @property
+    @cached_property
     def rows(self) -> list[list[Any]]:
         """The numbers on the squares, 0 for none; what is not a number stays a text."""
         return [[_number(text) for text in row] for row in self.texts]
 
-    @property
+    @cached_property
     def board(self) -> Board | None:
         """The board that is shown, `None` if it cannot be one."""
         try:

@@ -1,0 +1,179 @@
+"""What grading a class costs: seconds, processor seconds and memory, for each course.
+
+A class is made of the right solutions of ``tests/courses`` and wrong ones in every task, evenly
+chosen; ``py2048 course check`` grades it as a teacher would.
+
+``--against TREE`` grades the same class with another checkout too, in turns, and compares the two:
+
+    python benchmarks/bench_grading.py --submissions 30 --against ../py2048-before
+
+Processor seconds are those of all processes, the grader's, the submissions' and the displays'. They
+are read fifty times a second, because what is killed leaves no account. Memory is what all of them
+hold at a time, with what they share counted once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.courses.test_mutants import MUTANTS, RIGHT  # noqa: E402  # found by the line above
+
+from py2048.cli.bench import load, processor  # noqa: E402
+from py2048.cli.options import print_json  # noqa: E402
+
+OURS, THEIRS = "now", "before"
+TICKS = os.sysconf("SC_CLK_TCK")
+LOOK_S = 0.02
+LOOKS_PER_MEMORY = 25
+Figures = dict[str, float]
+
+
+def write_class(course: str, count: int, folder: Path) -> None:
+    """Write `count` submissions: right solutions and mutants, evenly chosen of all there are."""
+    sources = [*RIGHT[course], *MUTANTS[course]]
+    for number in range(count):
+        source = sources[number * len(sources) // count % len(sources)]
+        name = source.stem if isinstance(source, Path) else source.name
+        place = folder / f"{number:03}-{name}"
+        place.mkdir(parents=True)
+        if isinstance(source, Path):
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, place / source.name)
+        else:
+            source.write(place)
+
+
+def family(pid: int) -> Iterator[Path]:
+    """Yield the folders in ``/proc`` of a process and of all that it has started."""
+    place = Path(f"/proc/{pid}")
+    yield place
+    children: list[str] = []
+    with suppress(OSError):  # it has just ended
+        for task in (place / "task").iterdir():
+            children += (task / "children").read_text().split()
+    for child in children:
+        yield from family(int(child))
+
+
+def processor_seconds(place: Path) -> float:
+    """Return the processor seconds of a process, and of those that it has waited for."""
+    try:
+        fields = (place / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return sum(map(int, fields[11:15])) / TICKS
+
+
+def memory(place: Path) -> float:
+    """Return the MiB that a process holds: its share of what it shares with others."""
+    try:
+        lines = (place / "smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> tuple[Figures, list[Any]]:
+    """Grade a class with the py2048 in `tree`; return what that took, and its submissions."""
+    words = [sys.executable, "-m", "py2048", "course", "check", course, str(folder), "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    began = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as answer:
+        grader = subprocess.Popen(
+            [*words, "--jobs", str(jobs)],
+            cwd=folder,
+            env=environment,
+            stdout=answer,
+            stderr=subprocess.DEVNULL,
+        )
+        used = before = peak = 0.0
+        looks = 0
+        while grader.poll() is None:
+            running = list(family(grader.pid))
+            now = sum(map(processor_seconds, running))
+            used += max(0.0, now - before)
+            before = now
+            if looks % LOOKS_PER_MEMORY == 0:
+                peak = max(peak, sum(map(memory, running)))
+            looks += 1
+            time.sleep(LOOK_S)
+        took = time.perf_counter() - began
+        answer.seek(0)
+        submissions = json.load(answer)["submissions"]
+    count = len(submissions)
+    figures = {
+        "seconds a submission": took / count,
+        "processor seconds a submission": used / count,
+        "peak memory, MiB": peak,
+        "slowest submission, s": max(one["seconds"] for one in submissions),
+    }
+    return figures, submissions
+
+
+def tell(title: str, submissions: list[Any]) -> None:
+    """Say on stderr which submissions take longest, and what marks all have together."""
+    slow = sorted(submissions, key=lambda one: -float(one["seconds"]))[:5]
+    names = ", ".join(f"{one['name']} {one['seconds']:.1f} s" for one in slow)
+    marks = sum(float(one["score"]) for one in submissions)
+    print(f"{title}: {marks:.2f} marks in all; slowest {names}", file=sys.stderr)
+
+
+def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
+    """Grade one class with each tree, each round in another order; the least of all rounds."""
+    trees = {OURS: ROOT} | ({THEIRS: options.against.resolve()} if options.against else {})
+    found: dict[str, Figures] = {}
+    with tempfile.TemporaryDirectory(prefix="py2048-class-") as folder:
+        write_class(course, options.submissions, Path(folder, "class"))
+        for number in range(options.rounds):
+            for name in sorted(trees, reverse=bool(number % 2)):
+                figures, submissions = grade_class(
+                    trees[name], course, Path(folder, "class"), options.jobs
+                )
+                tell(f"{course} {name}", submissions)
+                known = found.setdefault(name, figures)
+                found[name] = {what: min(figures[what], known[what]) for what in figures}
+    return found
+
+
+def main(words: list[str]) -> None:
+    """Measure the courses that the words name, by default all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("courses", nargs="*", metavar="COURSE", choices=MUTANTS)
+    parser.add_argument("--submissions", type=int, default=30, metavar="N")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--against", type=Path, metavar="TREE")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(words)
+    machine = {"processor": processor(), "cores": str(os.cpu_count()), "load": load()}
+    machine["settings"] = f"{options.submissions} submissions a course, --jobs {options.jobs}"
+    found = {course: measure(course, options) for course in options.courses or MUTANTS}
+    if options.json:
+        print_json({"machine": machine, "courses": found})
+        return
+    print("\n".join(f"{name}: {value}" for name, value in machine.items()))
+    for course, trees in found.items():
+        print(f"\n{course}")
+        for what, figure in trees[OURS].items():
+            line = f"  {what:<32}{figure:8.2f}"
+            if before := trees.get(THEIRS, {}).get(what):
+                line += f"{before:10.2f} before: {figure / before:.2f} of it"
+            print(line)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
