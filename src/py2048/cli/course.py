@@ -220,7 +220,8 @@ def _graded(
     The reports are in the order of the submissions.
     """
     from rich.console import Console
-    from rich.text import Text
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
     from py2048.courses.grading.grader import ResultsFile, grade_all
     from py2048.courses.grading.report import harmless, one_line
@@ -230,15 +231,25 @@ def _graded(
     console.print(run.protected, markup=False, soft_wrap=True, style=look)
     found: dict[str, Report] = {}
     running: list[str] = []
-    with console.status("") as status:
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    progress = Progress(
+        BarColumn(20), TextColumn("{task.completed} of {task.total} graded,"),
+        TimeRemainingColumn(), TextColumn("left; now {task.description}", "", markup=False,
+        table_column=rest), console=console, transient=True, expand=True,
+        speed_estimate_period=600,
+    )  # fmt: skip
+    with progress:
+        bar = progress.add_task("", total=len(submissions), start=False)
 
         def tell() -> None:
-            counted = f"{len(found)} of {len(submissions)} graded; now "
-            status.update(Text(counted + harmless(", ".join(running))))
+            now = harmless(", ".join(running))
+            progress.update(bar, completed=len(found), description=now)
 
         def on_start(submission: Submission) -> None:
             running.append(submission.name)
             tell()
+            if not progress.tasks[0].started:  # what was graded before tells nothing of the time
+                progress.reset(bar, completed=len(found))
 
         results = ResultsFile(log)
         reports = grade_all(
