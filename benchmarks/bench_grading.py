@@ -15,6 +15,7 @@ hold at a time, with what they share counted once.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import shutil
@@ -27,13 +28,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from py2048.cli.bench import load, processor
+from py2048.cli.options import print_json
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-
-from tests.courses.test_mutants import MUTANTS, RIGHT  # noqa: E402  # found by the line above
-
-from py2048.cli.bench import load, processor  # noqa: E402
-from py2048.cli.options import print_json  # noqa: E402
+SOLUTIONS: Any = importlib.import_module("tests.courses.test_mutants")
 
 OURS, THEIRS = "now", "before"
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -44,7 +44,7 @@ Figures = dict[str, float]
 
 def write_class(course: str, count: int, folder: Path) -> None:
     """Write `count` submissions: right solutions and mutants, evenly chosen of all there are."""
-    sources = [*RIGHT[course], *MUTANTS[course]]
+    sources = [*SOLUTIONS.RIGHT[course], *SOLUTIONS.MUTANTS[course]]
     for number in range(count):
         source = sources[number * len(sources) // count % len(sources)]
         name = source.stem if isinstance(source, Path) else source.name
@@ -152,7 +152,7 @@ def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
 def main(words: list[str]) -> None:
     """Measure the courses that the words name, by default all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("courses", nargs="*", metavar="COURSE", choices=MUTANTS)
+    parser.add_argument("courses", nargs="*", metavar="COURSE", choices=SOLUTIONS.MUTANTS)
     parser.add_argument("--submissions", type=int, default=30, metavar="N")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=1)
@@ -161,7 +161,7 @@ def main(words: list[str]) -> None:
     options = parser.parse_args(words)
     machine = {"processor": processor(), "cores": str(os.cpu_count()), "load": load()}
     machine["settings"] = f"{options.submissions} submissions a course, --jobs {options.jobs}"
-    found = {course: measure(course, options) for course in options.courses or MUTANTS}
+    found = {course: measure(course, options) for course in options.courses or SOLUTIONS.MUTANTS}
     if options.json:
         print_json({"machine": machine, "courses": found})
         return
