@@ -533,13 +533,10 @@ def all_but(*asked: str) -> str:
     """Code that puts our functions into the module ``main`` in place of all but `asked`."""
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
-    constants = {name: getattr(main, name) for name in VALUES[1:]}
-    defaults = f"for name, value in {constants}.items(): vars(main).setdefault(name, value)"
-    document = (*FUNCTIONS, *VALUES, *ALIASES)
+    document = (*FUNCTIONS, "grid", *ALIASES)
     # One direction may be built on another, but not each on the other.
     direction = next((name for name in asked if name.startswith("move_all_")), "")
-    lent = right_versions(main, names, "main", document=document, unless_using=direction)
-    return f"{defaults}\n{lent}"
+    return right_versions(main, names, "main", document=document, unless_using=direction)
 
 
 def put_back_what_was_given(main: Any, gui: Any, frames: Any) -> None:

@@ -2,9 +2,7 @@
 
 Rules, the customary operators of mutation testing, plant one fault at a time in a right solution.
 Each mutant is graded: it is told apart if it loses marks in a task that its function belongs to,
-and loses none elsewhere. Which those are follows from the reference patches: a function belongs to
-the tasks that do not lend a right version of it, and a helper to those of the functions that use
-it.
+and loses none elsewhere (see ``ownership.py``).
 
 Some mutants are as right as the solution. A file beside it, ``NAME.toml``, names each and says
 why::
@@ -26,7 +24,6 @@ import copy
 import random
 import shutil
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -38,7 +35,7 @@ from typing import Any, Literal
 import msgspec
 
 from py2048.courses.grading.grader import grade_task
-from py2048.courses.grading.patches import lent_by
+from py2048.courses.grading.ownership import files_of_solution, owners, units
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.session import SubmissionSession, folder_for_one, load_program
 from py2048.courses.grading.submissions import Unreadable, collect, prepare
@@ -119,10 +116,6 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
                 yield "condition", test, ast.UnaryOp(ast.Not(), test)
         case ast.Return():
             yield "return", node, ast.Return(ast.Constant(None))
-        case ast.Break():
-            yield "break, continue", node, ast.Continue()
-        case ast.Continue():
-            yield "break, continue", node, ast.Break()
     if isinstance(node, _SIMPLE):
         yield "statement", node, ast.Pass()
 
@@ -151,17 +144,6 @@ def _nodes(node: ast.AST) -> Iterator[ast.AST]:
                     yield from _nodes(child)
 
 
-def _units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """The functions, methods and other statements of a program, with the names they define."""
-    for statement in tree.body:
-        place, parts = "", [statement]
-        if isinstance(statement, ast.ClassDef):
-            place, parts = f"{statement.name}.", statement.body
-        for part in parts:
-            target = getattr(part, "targets", [part])[0]
-            yield place + (getattr(part, "name", "") or getattr(target, "id", "module")), part
-
-
 def _bytecode(text: str) -> CodeType | None:
     """What a program compiles to, without where it stands; `None` if it does not."""
 
@@ -175,17 +157,13 @@ def _bytecode(text: str) -> CodeType | None:
         return None
 
 
-def _files(solution: Path) -> list[Path]:
-    return sorted(solution.glob("*.py")) if solution.is_dir() else [solution]
-
-
 def mutants_of(solution: Path) -> list[Mutant]:
     """All mutants of a right solution, a file or a folder, that compile and differ from it."""
     found = []
-    for path in _files(solution):
+    for path in files_of_solution(solution):
         text = path.read_text("utf-8")
         seen = {_bytecode(text)}
-        for unit, part in _units(ast.parse(text)):
+        for unit, part in units(ast.parse(text)):
             for operator, old, new in chain.from_iterable(map(_changes, _nodes(part))):
                 change, changed = _spliced(text.split("\n"), old, new)
                 code = _bytecode(changed)
@@ -262,52 +240,6 @@ def choose(solution: Path, match: str, count: int) -> list[Mutant]:
     if not drawn:
         raise CourseError(f"{solution} has no mutant with {match!r}")
     return [mutants[number] for number in sorted(drawn)]
-
-
-# --- which tasks a mutant belongs to ---
-
-
-def _names_used(solution: Path) -> dict[str, set[str]]:
-    uses: dict[str, set[str]] = defaultdict(set)
-    for path in _files(solution):
-        for unit, part in _units(ast.parse(path.read_text("utf-8"))):
-            uses[unit] |= {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(part)}
-    return uses
-
-
-def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
-    """The ids of the tasks that each unit of a solution belongs to: all where that is unknown.
-
-    A check that builds on nothing, for which nothing is lent, is about what its examples name.
-    """
-    uses = _names_used(solution)
-    checks = []
-    for task in grading.tasks:
-        for check in task.checks:
-            lent = frozenset().union(*map(lent_by, task.patches_of(check)))
-            text = "".join(example.given + example.code for example in check.listed())
-            checks.append((task.id, lent, text))
-    known = frozenset().union(*(lent for _, lent, _ in checks))
-
-    def of(unit: str) -> set[str]:
-        found, reached, left = set(), {unit}, {unit}
-        while left:
-            one = left.pop()
-            place, _, name = one.rpartition(".")
-            key, called = (place or grading.module, name), place if name == "__init__" else name
-            users = {user for user in uses if called in uses[user] and user != one}
-            if key in known:
-                users = set()
-                for task, lent, text in checks:
-                    if key not in lent and (lent or not text or name in text):
-                        found.add(task)
-            elif not users:
-                return {task for task, _, _ in checks}
-            left |= users - reached
-            reached |= users
-        return found
-
-    return {unit: of(unit) for unit in uses}
 
 
 # --- grading them ---

@@ -13,7 +13,6 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import product
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -101,37 +100,6 @@ def right_versions(
     lent = _lent(definitions, [kind] if kind else names, {*document} - {*names})
     arguments = place or module, module, "_lent", repr(tuple(names)), repr(unless_using)
     return f"{ast.unparse(lent)}\n{calling(_lend, *arguments, using=[_uses])}"
-
-
-@functools.cache
-def lent_by(patch: str) -> frozenset[tuple[str, str]]:
-    """The functions that a reference patch puts in place, as (module or class, name).
-
-    It sets them as attributes, or calls a function that does; names may be listed in the call.
-    """
-    tree = ast.parse(patch)
-    stored: dict[str, set[str]] = {}
-    lent: set[tuple[str, str]] = set()
-    for statement in tree.body:
-        parts = list(ast.walk(statement))
-        attributes = [part for part in parts if isinstance(part, ast.Attribute)]
-        attributes = [part for part in attributes if isinstance(part.ctx, ast.Store)]
-        if isinstance(statement, ast.FunctionDef):
-            stored[statement.name] = {part.attr for part in attributes}
-            continue
-        lent |= {(_last_name(part.value), part.attr) for part in attributes}
-        for call in parts:
-            if isinstance(call, ast.Call) and (name := _last_name(call.func)) in stored:
-                listed = [a for a in call.args if isinstance(a, ast.Tuple | ast.List | ast.Dict)]
-                texts = {getattr(part, "value", "") for a in listed for part in ast.walk(a)}
-                lent |= set(product(map(_last_name, call.args), stored[name] | texts))
-    return frozenset(lent)
-
-
-def _last_name(node: ast.AST) -> str:
-    """The name of a variable or an attribute."""
-    name: str = getattr(node, "attr", getattr(node, "id", ""))
-    return name
 
 
 def compiled(patch: str) -> CodeType:

@@ -333,14 +333,15 @@ class SubmissionSession:
         submission has overrun: a function that hangs hangs in every check that calls it.
 
         Nothing that a submission can have kept of another patch is met again, in memory shared
-        with copies, in a file or on the display: all processes that were lent it end here.
+        with copies, in a file or on the display: all processes that were lent it end here, but
+        those of a program that is trusted.
         """
         usual = seconds or self.grading.seconds
         self.seconds = usual * (HURRY if hurry and self._has_overrun else 1)
         self.reference_patch = reference_patch
         self.shown.clear()
         self.close()
-        if self._lent and self._lent != reference_patch:
+        if self._lent and self._lent != reference_patch and not self.runner.sandbox.trusted:
             self.runner.renew()
             self._lent = ""
 
