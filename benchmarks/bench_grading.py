@@ -15,10 +15,8 @@ hold at a time, with what they share counted once.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,10 +28,10 @@ from typing import Any
 
 from py2048.cli.bench import load, processor
 from py2048.cli.options import print_json
+from py2048.courses import COURSES
+from py2048.courses.proving import trials
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-SOLUTIONS: Any = importlib.import_module("tests.courses.test_mutants")
 
 OURS, THEIRS = "now", "before"
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -44,17 +42,12 @@ Figures = dict[str, float]
 
 def write_class(course: str, count: int, folder: Path) -> None:
     """Write `count` submissions: right solutions and mutants, evenly chosen of all there are."""
-    sources = [*SOLUTIONS.RIGHT[course], *SOLUTIONS.MUTANTS[course]]
+    _, *programs = trials(COURSES[course])
     for number in range(count):
-        source = sources[number * len(sources) // count % len(sources)]
-        name = source.stem if isinstance(source, Path) else source.name
-        place = folder / f"{number:03}-{name}"
+        program = programs[number * len(programs) // count % len(programs)]
+        place = folder / f"{number:03}-{program.name}"
         place.mkdir(parents=True)
-        if isinstance(source, Path):
-            copy = shutil.copytree if source.is_dir() else shutil.copy
-            copy(source, place / source.name)
-        else:
-            source.write(place)
+        program.write(place)
 
 
 def family(pid: int) -> Iterator[Path]:
@@ -152,7 +145,7 @@ def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
 def main(words: list[str]) -> None:
     """Measure the courses that the words name, by default all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("courses", nargs="*", metavar="COURSE", choices=SOLUTIONS.MUTANTS)
+    parser.add_argument("courses", nargs="*", metavar="COURSE", choices=COURSES)
     parser.add_argument("--submissions", type=int, default=30, metavar="N")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=1)
@@ -161,7 +154,7 @@ def main(words: list[str]) -> None:
     options = parser.parse_args(words)
     machine = {"processor": processor(), "cores": str(os.cpu_count()), "load": load()}
     machine["settings"] = f"{options.submissions} submissions a course, --jobs {options.jobs}"
-    found = {course: measure(course, options) for course in options.courses or SOLUTIONS.MUTANTS}
+    found = {course: measure(course, options) for course in options.courses or COURSES}
     if options.json:
         print_json({"machine": machine, "courses": found})
         return

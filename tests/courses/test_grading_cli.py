@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toys import RIGHT, TOY
+from toys import RIGHT, TOY, toy_course
 
 from py2048 import courses
 from py2048.cli import main
-from py2048.courses import COURSES, Course
+from py2048.courses import COURSES
 from py2048.courses.grading import Check, grader
 from py2048.courses.grading.grader import grade_all
 from py2048.courses.grading.report import Report
@@ -28,15 +28,7 @@ from py2048.courses.grading.report import Report
 @pytest.fixture
 def toy(monkeypatch):
     """The toy course beside the five."""
-
-    class Toy(Course):
-        found = TOY
-
-        def grading(self):
-            return self.found
-
-    course = Toy("toy", "A toy", "three functions", "terminal")
-    monkeypatch.setitem(courses.COURSES, "toy", course)
+    monkeypatch.setitem(courses.COURSES, "toy", toy_course())
 
 
 @pytest.fixture

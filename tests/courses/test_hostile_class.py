@@ -12,7 +12,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.courses.test_mutants import MUTANTS
 
 from py2048.courses import COURSES
 from py2048.courses.grading.grader import grade_all
@@ -22,6 +21,7 @@ from py2048.courses.grading.sandbox import (
     copies_of_py2048,
 )
 from py2048.courses.grading.submissions import Submission, collect
+from py2048.courses.proving import trials
 
 HERE = Path(__file__).parent
 SOLUTIONS = [str(place / "courses") for place in copies_of_py2048()]
@@ -56,9 +56,10 @@ def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
     for path in right:
         shutil.copy(path, folder)
         expected[path.stem] = set()
-    for mutant in MUTANTS[course][: 15 - len(expected)]:
+    mutants = [trial for trial in trials(COURSES[course]) if trial.mutant]
+    for mutant in mutants[: 15 - len(expected)]:
         mutant.write(folder)
-        expected[mutant.name] = set(mutant.lost)
+        expected[mutant.name] = set(mutant.loses)
     return expected
 
 

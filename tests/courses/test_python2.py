@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 
 import pytest
-from toys import RIGHT, TOY
+from toys import RIGHT, toy_course
 
 from py2048 import courses
 from py2048.cli import main
-from py2048.courses import Course
 from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, old_lines
 from py2048.errors import CourseError
 
@@ -90,11 +89,7 @@ def test_what_is_not_a_program_at_all_cannot_be_converted():
 
 @pytest.fixture
 def toy(monkeypatch):
-    class Toy(Course):
-        def grading(self):
-            return TOY
-
-    monkeypatch.setitem(courses.COURSES, "toy", Toy("toy", "A toy", "functions", "terminal"))
+    monkeypatch.setitem(courses.COURSES, "toy", toy_course())
 
 
 def _check(capsys, *words: object) -> tuple[int, str]:

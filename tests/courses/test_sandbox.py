@@ -184,21 +184,22 @@ def write(place): open(place, "w")
         assert secret.read_text() == "the marks"
 
     def test_libraries_can_be_imported_but_py2048_is_not_there(self, tmp_path, monkeypatch):
-        """Where py2048 is installed among the libraries, its folder is empty for submissions."""
-        for name in ("somelib.py", "py2048/secret.py"):
+        """Where py2048 or the course is installed among them, its folder is empty for programs."""
+        for name in ("somelib.py", "py2048/secret.py", "theirs/tasks.py"):
             path = tmp_path / "site" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("value = 7\n")
         tmp_path.chmod(0o755)
         monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path / "site"))
+        course = tmp_path / "site" / "theirs"
         source = f"""
 import os
 from somelib import value
-def f(): return value, os.listdir({str(tmp_path / "site" / "py2048")!r})
+def f(): return value, os.listdir({str(course)!r}), os.listdir({str(course / "../py2048")!r})
 """
-        check = Check("c", (Example("f()", (7, [])),))
+        check = Check("c", (Example("f()", (7, [], [])),))
         task = Task("1", "f", "f.", 1, (check,))
-        grading = Grading("toy", "app", (task,), ("app.py",), libraries=("somelib",))
+        grading = Grading("toy", "app", (task,), ("app.py",), libraries=("somelib",), folder=course)
         assert grade_source(source, grading, SandboxConfig(BUBBLEWRAP)).lost == ()
 
     def test_solutions_beside_the_interpreter_are_hidden(self, tmp_path, monkeypatch):

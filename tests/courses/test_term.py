@@ -15,11 +15,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from toys import RIGHT, TOY
+from toys import RIGHT, toy_course
 
 from py2048 import courses
 from py2048.cli import main
-from py2048.courses import Course
 from py2048.courses.grading import grader
 from py2048.courses.grading.grader import key_of
 from py2048.courses.grading.report import CheckResult, Report, TaskResult
@@ -87,13 +86,7 @@ def _fake(submission, grading, sandbox, secret):
 @pytest.fixture
 def term(tmp_path, monkeypatch):
     """The folder of a term of the toy course, whose grading is quick."""
-
-    class Toy(Course):
-        def grading(self):
-            return TOY
-
-    toy = Toy("toy", "A toy", "three functions", "terminal")
-    monkeypatch.setitem(courses.COURSES, "toy", toy)
+    monkeypatch.setitem(courses.COURSES, "toy", toy_course())
     monkeypatch.setattr(grader, "grade", _fake)
     (tmp_path / "submissions").mkdir()
     (tmp_path / "course.toml").write_text(SETTINGS)
@@ -464,12 +457,7 @@ def test_a_new_terms_folder_is_whole(tmp_path, capsys):
 def test_a_real_hand_in_is_graded(term, run, monkeypatch):
     """By the grader itself: a notebook, of two candidates the one that the report names."""
     monkeypatch.undo()
-
-    class Toy(Course):
-        def grading(self):
-            return TOY
-
-    monkeypatch.setitem(courses.COURSES, "toy", Toy("toy", "A toy", "functions", "terminal"))
+    monkeypatch.setitem(courses.COURSES, "toy", toy_course())
     cells = [{"cell_type": "code", "source": "!ls\n" + RIGHT}]
     hand_in(term, "first/1001/app.ipynb", json.dumps({"cells": cells}))
     hand_in(term, "first/1002/app.py", RIGHT)

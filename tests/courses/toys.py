@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from py2048.courses import Course
 from py2048.courses.grading import Check, Example, Grading, Raises, Task
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.report import Report
@@ -59,6 +60,20 @@ TOY = Grading(
         ),
     ),
 )
+
+
+class ToyCourse(Course):
+    """The toy course, which has no folder."""
+
+    found = TOY
+
+    def grading(self) -> Grading:
+        return self.found
+
+
+def toy_course() -> Course:
+    return ToyCourse("toy", "A toy", "three functions", "terminal", Path("toy"), "toy")
+
 
 ADD = """
 def add(a, b):

@@ -1,4 +1,4 @@
-"""``py2048 course``: the five course systems, their starters, their grading, and terms."""
+"""``py2048 course``: course systems, ours and others', their starters, their grading, and terms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli import options, streams
-from py2048.courses import COURSES, get_course
+from py2048.courses import course_names, get_course
 from py2048.errors import CourseError
 
 if TYPE_CHECKING:
@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=options.Subcommands,
-    help="The five course systems: play them, hand out starters, grade submissions.",
+    help="Course systems: play them, hand out starters, grade submissions.",
     pretty_exceptions_enable=False,
 )
 
 
-NameArgument = Annotated[str, options.word("COURSE", "Its name.", lambda: list(COURSES))]
+def names_and_folders(incomplete: str) -> list[str]:
+    """Return what a shell may complete a course to."""
+    return [*course_names(), *options.files_that_end()(incomplete)]
+
+
+NameArgument = Annotated[str, options.word("COURSE", "Its name, or its folder.", names_and_folders)]
 FolderArgument = Annotated[Path, options.word("FOLDER", "A term's folder.")]
 AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "One of course.toml.")]
 UnprotectedOption = Annotated[
@@ -52,9 +57,14 @@ PLATFORMS = ("moodle", "canvas", "gradescope", "classroom50")
 @app.command("list")
 def list_() -> None:
     """List the courses."""
-    width = max(map(len, COURSES))
-    for course in COURSES.values():
-        print(f"{course.name:{width}}  {course.title}: {course.asks} ({course.screen})")
+    names = course_names()
+    for name in names:
+        try:
+            course = get_course(name)
+            about = f"{course.title}: {course.asks} ({course.screen})"
+        except CourseError as error:  # of a course from elsewhere
+            about = str(error)
+        print(f"{name:{max(map(len, names))}}  {about}")
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
@@ -77,7 +87,46 @@ def start(
     written = get_course(name).hand_out(folder)
     for path in written:
         print(path)
-    print(f"\nNow read {folder / 'README.md'}")
+    if first := next((path for path in written if path.suffix == ".md"), None):
+        print(f"\nNow read {first}")
+
+
+@app.command()
+def new(folder: Annotated[Path, options.word("FOLDER", "The folder of the new course.")]) -> None:
+    """Make a small course that works as it is, for you to fill with your own."""
+    from py2048.courses.proving import new_course
+
+    for path in new_course(folder):
+        print(path)
+    print(f"\nNow try it: py2048 course prove {folder}")
+
+
+@app.command()
+def prove(
+    name: NameArgument,
+    jobs: options.JobsOption = None,
+    unprotected: UnprotectedOption = False,
+) -> None:
+    """Try a course before students are graded: on its starter, right solutions and mutants."""
+    from py2048.courses import proving
+    from py2048.courses.grading.report import marks_of
+    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
+    from py2048.courses.grading.session import check_start
+
+    course = get_course(name)
+    proving.check_tasks(course)
+    grading, trials = course.grading(), proving.trials(course)
+    protection = choose_protection(unprotected=unprotected)
+    check_start(grading, SandboxConfig(protection))
+    wrong = 0
+    for trial, report in proving.tried(trials, grading, protection, jobs or os.cpu_count() or 1):
+        finding = trial.finding(report)
+        wrong += bool(finding)
+        lost = f", marks lost in {', '.join(report.lost)}" if trial.mutant else ""
+        print(f"{trial.name}: {finding or marks_of(report) + lost}")
+    if wrong:
+        raise CourseError(f"{wrong} of {len(trials)} programs have other marks than they should")
+    print(f"{course.name}: all {len(trials)} programs have the marks that they should")
 
 
 @app.command(cls=options.Command)
@@ -178,7 +227,7 @@ def mutants(
     from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 
     course = get_course(name)
-    solution = solution or planted.solution_in(course.right)
+    solution = solution or planted.solution_in(course.proof / "right")
     chosen = planted.choose(solution, match, count)
     protection = choose_protection(unprotected=unprotected)
     sandbox = SandboxConfig(protection, trusted=True, seconds=600)
@@ -270,7 +319,9 @@ def _graded(
 @app.command("new-term")
 def new_term(
     folder: FolderArgument,
-    course: Annotated[str, options.taking("NAME", "A course.", words=lambda: list(COURSES))],
+    course: Annotated[
+        str, options.taking("COURSE", "Its name, or its folder.", words=names_and_folders)
+    ],
 ) -> None:
     """Make a term's folder: settings, roster, hand-ins, marks by hand and results."""
     from py2048.courses.term import settings
@@ -415,7 +466,7 @@ def alike(
     given = [*course.handed_out, *grading.given_files]
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
         hand_ins = term.finder(assignment, Path(scratch)).find(folder / "submissions" / assignment)
-        ground = likeness.common_ground(course.starter.parent, given)
+        ground = likeness.common_ground(course.folder, given)
         names = {path.name for path in given} - set(grading.files)
         pairs = likeness.pairs_of(likeness.programs_of(hand_ins, names, ground), threshold)
     path = folder / "results" / "desk" / f"{assignment}-alike.html"

@@ -221,16 +221,18 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
     return left
 
 
-def solution_in(folder: Path) -> Path:
-    """The solution in a folder of right ones that has a file beside it, or the first.
-
-    Raises:
-        CourseError: if there is none.
-    """
-    found = [path for path in folder.glob("[!_.]*") if path.suffix == ".py" or path.is_dir()]
+def solutions_in(folder: Path) -> list[Path]:
+    """The right solutions in a folder; raise `CourseError` if there is none."""
+    paths = sorted(folder.glob("[!_.]*"))
+    found = [path for path in paths if path.suffix == ".py" or path.is_dir()]
     if not found:
-        raise CourseError(f"{folder} holds no right solution: name one")
-    return min(found, key=lambda path: (not path.with_suffix(".toml").exists(), path))
+        raise CourseError(f"{folder} holds no right solution")
+    return found
+
+
+def solution_in(folder: Path) -> Path:
+    """The right solution that has a file beside it, or the first."""
+    return min(solutions_in(folder), key=lambda path: not path.with_suffix(".toml").exists())
 
 
 def choose(solution: Path, match: str, count: int) -> list[Mutant]:

@@ -204,9 +204,10 @@ def grader_version(grading: Grading) -> str:
     """py2048's version and a digest of the grader's code: results of another are not reused."""
     here = Path(__file__).resolve().parent
     hasher = hashlib.sha256()
-    course = here.parent / grading.course
-    sources = (*here.rglob("*.py"), *here.rglob("*.tcl"), *course.rglob("*.py"))
-    for path in sorted({*sources, *grading.given_files}):
+    sources = {*here.rglob("*.py"), *here.rglob("*.tcl"), *grading.given_files}
+    if grading.folder:
+        sources.update(path for path in grading.folder.rglob("*") if path.suffix in {".py", ".md"})
+    for path in sorted(sources):
         hasher.update(path.read_bytes())
     return f"{__version__}+{hasher.hexdigest()[:12]}"
 

@@ -253,7 +253,8 @@ def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
 class Folders:
     """What one process meets: the prepared submission, given files, the scratch folder.
 
-    `libraries` are folders of packages; with `trusted` py2048 may be among them.
+    `libraries` are folders of packages; with `trusted` py2048 may be among them. What else is in
+    the folder of the `course` is hidden.
     """
 
     submission: Path
@@ -262,6 +263,7 @@ class Folders:
     libraries: tuple[str, ...] = ()
     trusted: bool = False
     display: Display | None = None
+    course: Path | None = None
 
     @property
     def readable(self) -> list[str]:
@@ -272,7 +274,9 @@ class Folders:
     @property
     def hidden(self) -> tuple[Path, ...]:
         """What of that it cannot read all the same."""
-        return () if self.trusted else tuple(copies_of_py2048(self.libraries))
+        if self.trusted:
+            return ()
+        return (*copies_of_py2048(self.libraries), *([self.course] if self.course else ()))
 
 
 def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:

@@ -212,7 +212,11 @@ class Runner:
         if grading.libraries or grading.gui or sandbox.trusted:
             libraries = library_paths(trusted=sandbox.trusted)
         given, trusted = submission.given, sandbox.trusted
-        folders = Folders(submission.folder, given, scratch, libraries, trusted, self._display)
+        folders = Folders(
+            *(submission.folder, given, scratch, libraries, trusted),
+            display=self._display,
+            course=grading.folder,
+        )
         config = {
             "file": submission.file,
             "module": grading.module,

@@ -12,15 +12,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections.abc
+import functools
 import pprint
 import re
+import types
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
-from py2048.errors import CourseError
+from py2048.errors import CourseError, shown
 
 MAX_SHOWN = 600
 """Characters of a value that are shown."""
@@ -165,7 +169,8 @@ class Grading:
     are not Python. `variants` are
     gradings of the same tasks in another language: the one whose `expects` a program defines most
     of is taken. `remarks` finds what else the document says about a program's text. `not_graded`
-    says which of the document's marks a program cannot judge.
+    says which of the document's marks a program cannot judge. `folder` is the course's, and is
+    set when that is loaded.
     """
 
     course: str
@@ -182,6 +187,7 @@ class Grading:
     remarks: Callable[[str], Iterable[str]] = lambda text: ()
     seconds: float = 2.0
     not_graded: str = ""
+    folder: Path | None = None
 
     @property
     def marks(self) -> Fraction:
@@ -189,49 +195,89 @@ class Grading:
         return sum((Fraction(task.marks) for task in self.tasks), Fraction(0))
 
 
-def validate(grading: Grading) -> None:
+def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
     """Look for mistakes of a course's author, so that none of them costs a mark.
 
-    Types are a matter for a type checker. But a text where several are expected would be read
-    letter by letter, and lines that are not Python would fail in every submission.
+    Values of the wrong type would fail in every submission, as would lines that are not Python; and
+    a text where several are expected would be read letter by letter. Examples that are drawn are
+    drawn from each of the `seeds`.
 
     Raises:
         CourseError: with the place and the value of the first mistake.
     """
     where = f"the course {grading.course}"
-    texts: dict[str, object] = {
-        f"{where}: {name}": getattr(grading, name) for name in ("files", "expects", "libraries")
-    }
-    _parse(grading.prelude, f"{where}: prelude")
+    _check_types(grading, where)
+    _check_python(grading.prelude, f"{where}: prelude")
     ids = [task.id for task in grading.tasks]
     for task in grading.tasks:
         place = f"{where}, task {task.id}"
+        _check_types(task, place)
         if ids.count(task.id) > 1:
             raise CourseError(f"{where}: two tasks are called {task.id!r}")
+        for check in task.checks:
+            _validate_check(check, f"{place}, check {check.title!r}", seeds)
         if task.marks <= 0 or not any(check.weight for check in task.checks):
             raise CourseError(f"{place} has no check that costs marks")
-        for check in task.checks:
-            here = f"{place}, check {check.title!r}"
-            texts[f"{here}: reference_patches"] = task.patches_of(check)
-            examples = check.listed()
-            if check.weight < 0 or (not examples and check.run is None):
-                raise CourseError(f"{here} has neither examples nor run, or a negative weight")
-            for example in examples:
-                texts[f"{here}: typed of {example.code!r}"] = example.typed
-                _parse(example.given, f"{here}: given {example.given!r}")
-                _parse(example.code, f"{here}: code {example.code!r}")
-                for expression in example.then:
-                    _parse(expression, f"{here}: then {expression!r}", "eval")
-    for name, value in texts.items():
-        if isinstance(value, str):
-            raise CourseError(f"{name} is {value!r}")
 
 
-def _parse(code: str, where: str, mode: str = "exec") -> None:
+def _validate_check(check: Check, here: str, seeds: Iterable[str]) -> None:
+    _check_types(check, here)
+    try:
+        examples = [example for seed in seeds for example in check.listed(seed)]
+    except Exception as error:
+        raise CourseError(f"{here}: examples: {type(error).__name__}: {error}") from error
+    if check.weight < 0 or (not examples and check.run is None):
+        raise CourseError(f"{here} has neither examples nor run, or a negative weight")
+    for example in examples:
+        _check_types(example, f"{here}: {example.code!r}")
+        _check_python(example.given, f"{here}: given {example.given!r}")
+        _check_python(example.code, f"{here}: code {example.code!r}")
+        for expression in example.then:
+            _check_python(expression, f"{here}: then {expression!r}", "eval")
+
+
+_types_of: Any = functools.cache(get_type_hints)
+
+
+def _check_types(part: Any, here: str) -> None:
+    """Refuse a value that is not of its field's type."""
+    for name, kind in _types_of(type(part)).items():
+        value = getattr(part, name)
+        if not _is_a(value, kind):
+            words = re.sub(r"\w+\.(?=\w)", "", kind.__name__ if type(kind) is type else str(kind))
+            raise CourseError(f"{here}: {name} is to be {words}, not {shown(value)}")
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    """Whether a value is of a type as the fields of this module are annotated."""
+    kinds = get_args(kind)
+    match get_origin(kind):
+        case types.UnionType | typing.Union:
+            return any(_is_a(value, each) for each in kinds)
+        case collections.abc.Callable:
+            return callable(value)
+        case collections.abc.Mapping:
+            return isinstance(value, Mapping) and all(_is_a(key, kinds[0]) for key in value)
+        case origin if origin:
+            fits = isinstance(value, origin) and not isinstance(value, str)
+            return fits and all(_is_a(each, kinds[0]) for each in value)
+    if kind in {int, float} and isinstance(value, bool):
+        return False
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+def _check_python(code: str, where: str, mode: str = "exec") -> None:
+    if fault := _syntax_error(code, mode):
+        raise CourseError(f"{where} is not Python: {fault}")
+
+
+@functools.cache
+def _syntax_error(code: str, mode: str) -> str:
     try:
         ast.parse(code, mode=mode)
     except SyntaxError as error:
-        raise CourseError(f"{where} is not Python: {error.msg}") from None
+        return error.msg
+    return ""
 
 
 # --- values of a submission, and what can be expected of them ---

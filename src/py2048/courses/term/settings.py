@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
+import os
 import secrets
-import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Meta, Struct
 
-from py2048.courses import COURSES, get_course
+from py2048.courses import course_names, get_course, read_toml
 from py2048.courses.term.tables import replace_file
 from py2048.errors import CourseError, did_you_mean, os_errors_as, shown
 
@@ -99,18 +99,14 @@ def read_settings(folder: Path) -> Settings:
     path = folder / "course.toml"
     if not path.is_file():
         raise CourseError(f"{str(path)!r} is missing: py2048 course new-term makes such a folder")
-    try:
-        with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
-            data = tomllib.loads(path.read_text("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path}: this is not TOML in UTF-8: {error}") from None
+    data = read_toml(path)
     assignments = data.get("assignments")
     if isinstance(assignments, dict):
         for name, value in assignments.items():
             _converted(value, Assignment, path, f"assignments.{name}")
-    settings = _converted(data, Settings, path, "")
+    settings = _placed(_converted(data, Settings, path, ""), path)
     _check(settings, path)
-    return _in_zone(settings, path)
+    return settings
 
 
 def _converted(data: Any, kind: Any, path: Path, above: str) -> Any:
@@ -153,8 +149,8 @@ def _check(settings: Settings, path: Path) -> None:
             raise CourseError(f"{path}: assignments.{name}.rubric.{word}: this name is taken")
 
 
-def _in_zone(settings: Settings, path: Path) -> Settings:
-    """The same settings with every date in the time zone."""
+def _placed(settings: Settings, path: Path) -> Settings:
+    """The same settings with dates in the time zone, and courses' paths as they are from here."""
     try:
         zone = settings.zone
     except (KeyError, ValueError, OSError):
@@ -166,11 +162,20 @@ def _in_zone(settings: Settings, path: Path) -> Settings:
     def placed(date: datetime | None) -> Any:
         return date.replace(tzinfo=zone) if date and date.tzinfo is None else date
 
+    def found(course: str) -> str:
+        there = path.parent / course
+        is_path = course and course not in course_names() and there.is_dir()
+        return str(there) if is_path else course
+
     return msgspec.structs.replace(
         settings,
+        course=found(settings.course),
         assignments={
             name: msgspec.structs.replace(
-                each, due=placed(each.due), hidden_until=placed(each.hidden_until)
+                each,
+                course=found(each.course),
+                due=placed(each.due),
+                hidden_until=placed(each.hidden_until),
             )
             for name, each in settings.assignments.items()
         },
@@ -195,16 +200,18 @@ def new_term(folder: Path, course: str, now: datetime) -> list[Path]:
     Raises:
         CourseError: for an unknown course, or where the folder has such files already.
     """
-    title = get_course(course).title
+    found = get_course(course)
+    if course not in course_names():
+        course = Path(os.path.relpath(found.folder, folder.resolve())).as_posix()
     words = {
         "course": course,
-        "title": title,
+        "title": found.title,
         "zone": local_zone(),
         "secret": secrets.token_urlsafe(24),
         "due": (now + 28 * DAY).strftime("%Y-%m-%dT23:59:00"),
         "until": (now + 42 * DAY).strftime("%Y-%m-%dT12:00:00"),
         "rubric": RUBRICS.get(course, "{}"),
-        "courses": ", ".join(COURSES),
+        "courses": ", ".join([*course_names(), "a path from here"]),
     }
     toml = Template(Path(__file__).with_name("course.toml").read_text("utf-8"))
     texts = {

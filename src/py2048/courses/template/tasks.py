@@ -1,0 +1,50 @@
+"""The checks of each task. Text and marks are in starter/TASKS.md."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from py2048.courses.grading import Check, Example, Grading, Lines, read_sheet
+
+SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
+
+
+def totals(seed: str) -> Iterator[Example]:
+    """One board that every student meets, and three that are drawn."""
+    yield Example("total([[2, 0], [0, 4]])", 6)
+    draw = random.Random(seed)
+    for _ in range(3):
+        board = [[draw.choice([0, 2, 4, 8]) for _ in range(4)] for _ in range(4)]
+        yield Example(f"total({board})", sum(map(sum, board)))
+
+
+UNCHANGED = Example("total(board)", 6, given="board = [[2, 4]]", then={"board": [[2, 4]]})
+SHOWN = (
+    Example("show([[2, 0], [0, 16]])", None, prints=Lines("2 .\n. 16\nTotal: 18\n")),
+    Example("show([[0, 4, 8]])", None, prints=Lines(". 4 8\nTotal: 12\n")),
+)
+
+GRADING = Grading(
+    course="$name",
+    module="app",
+    files=("app.py",),
+    expects=("total", "show"),
+    tasks=(
+        replace(
+            SHEET["1"],
+            checks=(
+                Check("sums of boards", totals, weight=3),
+                Check("leaves the board as it is", (UNCHANGED,)),
+            ),
+        ),
+        replace(
+            SHEET["2"],
+            checks=(Check("rows and total", SHOWN),),
+            # An error in total costs task 1 and not this one, too.
+            reference_patches=("app.total = lambda board: sum(map(sum, board))",),
+        ),
+    ),
+)
