@@ -69,21 +69,40 @@ def test_what_happens_at_import_costs_nothing(name):
 
 
 @pytest.mark.parametrize(
-    ("source", "line"),
+    ("source", "line", "told"),
     [
-        ("def add(a, b)\n    return a + b\n", 1),
-        (f"{RIGHT}\ndef last(:\n    pass\n", 17),
-        ("print 'hello'\n", 1),
-        ("def add(a, b):\n\tif a:\n        return b\n", 3),
-        ("def add(a, b):\nreturn a\n", 2),
+        ("def add(a, b)\n    return a + b\n", 1, "the line is: def add(a, b)"),
+        (f"{RIGHT}\ndef last(:\n    pass\n", 17, "the line is: def last(:"),
+        ("print 'hello'\n", 1, "--from-python2"),
+        ("def add(a, b):\n\tif a:\n        return b\n", 3, "indent every line with blanks only"),
+        ("def add(a, b):\nreturn a\n", 2, "the line is: return a"),
     ],
 )
-def test_a_syntax_error_costs_everything_and_names_the_line(source, line):
-    """Nothing can be graded; the line is named once, not for every task."""
+def test_a_syntax_error_costs_everything_and_shows_the_line(source, line, told):
+    """Nothing can be graded; the line is shown once, not for every task, or what to do about it."""
     report = grade_source(source)
     assert report.earned == 0
     assert f"app.py, line {line}: " in report.problem
     assert "Error" in report.problem
+    assert told in report.problem
+    assert ("python2" in report.problem) == source.startswith("print")
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("", "app.py is empty"),
+        ("# Ann\n'''My program'''\n", "app.py is empty"),
+        ("print('hello')\n", "app.py defines nothing that the course asks for"),
+        (
+            (Path(__file__).parent / "comp1127/right/long_hand.py").read_text(),
+            "app.py is a program for comp1127, and this is toy",
+        ),
+    ],
+)
+def test_a_file_that_is_not_the_program_is_recognised(source, told):
+    """It is said once, and not as a name that is missing in each task."""
+    assert grade_source(source).problem == told
 
 
 COMMENT = "# caf\u00e9 \u2013 gro\u00df\n"

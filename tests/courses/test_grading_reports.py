@@ -78,6 +78,7 @@ def test_json_has_everything():
         "example": "add(1, 2)",
         "expected": "3",
         "actual": "2",
+        "cause": "",
     }
 
 
@@ -119,6 +120,43 @@ class _Tags(HTMLParser):
 
     def handle_data(self, data):
         self.text += data
+
+
+def test_what_is_not_seen_is_shown_by_its_number():
+    """A submission's text can neither turn a line around nor hide anything in it."""
+    source = RIGHT.replace("no number", "\u202eno\u200b number\ufeff")
+    (told,) = (check.actual for check in grade_source(source).tasks[0].checks if not check.passed)
+    assert told.startswith(r"ValueError: \u202eno\u200b number\ufeff (app.py")
+    assert "\u202e" not in pages.student_page(RUN, grade_source(source))
+
+
+SLID = CheckResult(
+    "slides",
+    1,
+    passed=False,
+    example="main.grid = [[2, 2, 2, 0], [0, 0, 4, 0]]\nleft()",
+    expected="[[4, 2, 0, 0],\n [4, 0, 0, 0]]",
+    actual="[[2, 4, 0, 0], [4, 0, 0, 0]]",
+    cause="tiles far from the edge merge first",
+)
+
+
+def test_a_board_is_drawn_as_it_was_should_be_and_came():
+    """Side by side in a text, and as tables in a page, where the wrong cells stand out."""
+    task = TaskResult("1", "left", "Left.", Fraction(4), Fraction(0), (SLID,))
+    assert (
+        """
+before     should come    came
+2 2 2 .    4 2 . .        2 4 . .
+. . 4 .    4 . . .        4 . . .
+expected: [[4, 2"""
+        in task.text
+    )
+    assert "likely:   tiles far from the edge merge first" in task.text
+    page = pages.student_page(RUN, Report("ann", "toy", (task,)))
+    assert page.count("<table>") == 3
+    assert page.count("<td class=bad>") == 2
+    assert "tiles far from the edge merge first" in page
 
 
 def test_pages_show_students_text_as_text(tmp_path):

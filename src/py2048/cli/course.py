@@ -274,7 +274,8 @@ def _graded(
     from rich.table import Column
 
     from py2048.courses.grading.grader import ResultsFile, grade_all
-    from py2048.courses.grading.report import harmless, one_line
+    from py2048.courses.grading.report import one_line
+    from py2048.courses.grading.tasks import printable
 
     console = Console(stderr=quiet, highlight=False)
     look = "bold red" if run.protection.lacks else "dim"
@@ -292,7 +293,7 @@ def _graded(
         bar = progress.add_task("", total=len(submissions), start=False)
 
         def tell() -> None:
-            now = harmless(", ".join(running))
+            now = printable(", ".join(running))
             progress.update(bar, completed=len(found), description=now)
 
         def on_start(submission: Submission) -> None:
@@ -399,14 +400,14 @@ def grade(
 
 def _say_marks(name: str, marks: list[Mark]) -> int:
     """Say what a teacher must see to; return how often the grader has failed."""
-    from py2048.courses.grading.report import harmless
+    from py2048.courses.grading.tasks import printable
 
     students = [mark for mark in marks if mark.student]
     handed_in = sum(bool(mark.hand_in) for mark in students)
     print(f"{name}: {handed_in} of {len(students)} students have handed in")
     for mark in marks:
         if mark.student is None:
-            print(f"{name}: {harmless(mark.name)!r} fits no student of roster.csv")
+            print(f"{name}: {printable(mark.name)!r} fits no student of roster.csv")
     return sum(bool(mark.report and mark.report.failure) for mark in marks)
 
 

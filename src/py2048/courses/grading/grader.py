@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from fractions import Fraction
 from pathlib import Path
@@ -40,6 +41,7 @@ from py2048.courses.grading.tasks import (
     printable,
     validate,
 )
+from py2048.courses.grading.traps import boards_of, trap_of
 from py2048.errors import CourseError, MissingExtraError
 
 # What a check's own code may raise when a submission returns the wrong kind of value.
@@ -147,7 +149,7 @@ def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
     ]
     patched = _tried_with_patches(task, session, failures)
     found = tuple(
-        _result(check, failure, patched.get(number))
+        _result(check, failure, patched.get(number), session.submission.exchanged)
         for number, (check, failure) in enumerate(zip(task.checks, failures, strict=True))
     )
     earned = task.earned([result.passed for result in found])
@@ -180,7 +182,10 @@ def _tried_with_patches(
 
 
 def _result(
-    check: Check, failure: CheckFailed | None, patched: list[CheckFailed] | None
+    check: Check,
+    failure: CheckFailed | None,
+    patched: list[CheckFailed] | None,
+    exchanged: Mapping[str, str],
 ) -> CheckResult:
     """What is reported of a check; it holds with a patch if `patched` does not say how it fails."""
     if failure is None or patched is None:
@@ -194,7 +199,16 @@ def _result(
         example=failure.example,
         expected=failure.expected,
         actual=failure.actual,
+        cause=_cause_of(failure, exchanged),
     )
+
+
+def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
+    """What is likely to be wrong: the order of a function's parameters, or a known trap."""
+    called = re.findall(r"(\w+)\(", failure.example)
+    boards = boards_of(failure.example, failure.expected, failure.actual)
+    orders = [exchanged[name] for name in called if name in exchanged]
+    return orders[0] if orders else trap_of(boards) if boards else ""
 
 
 def _own_cause(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from csv import writer as csv_writer
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -26,6 +26,7 @@ from rich.text import Text
 from py2048 import __version__
 from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection, SandboxConfig
 from py2048.courses.grading.tasks import Grading, printable
+from py2048.courses.grading.traps import Boards, boards_of, drawn, titled
 from py2048.errors import CourseError
 
 
@@ -33,7 +34,8 @@ from py2048.errors import CourseError
 class CheckResult:
     """One check: whether it holds, and if not the smallest example that shows it.
 
-    `carried` says that it holds only with right versions of what other tasks ask for.
+    `carried` says that it holds only with right versions of what other tasks ask for, `cause` what
+    is likely to be wrong.
     """
 
     title: str
@@ -43,10 +45,21 @@ class CheckResult:
     example: str = ""
     expected: str = ""
     actual: str = ""
+    cause: str = ""
+
+    @property
+    def boards(self) -> Boards | None:
+        """The board before, as it should be after it, and as it came, if the example has one."""
+        return None if self.passed else boards_of(self.example, self.expected, self.actual)
 
     @property
     def lines(self) -> list[str]:
         """The check in one line; if it fails also the smallest example, ready to be pasted."""
+        return [*self.head, *(drawn(self.boards) if self.boards else ()), *self.foot]
+
+    @property
+    def head(self) -> list[str]:
+        """The check in one line, and the example."""
         if self.carried:
             return [f"✓ {self.title} (counted with right versions of what other tasks ask for)"]
         if self.passed:
@@ -56,10 +69,15 @@ class CheckResult:
         return [
             f"✗ {self.title}{free}",
             *example,
-            f"expected: {self.expected}",
-            f"actual:   {self.actual}",
-            "",
         ]
+
+    @property
+    def foot(self) -> list[str]:
+        """What should have come and what came; nothing if the check holds."""
+        if self.passed:
+            return []
+        cause = [f"likely:   {self.cause}"] if self.cause else []
+        return [f"expected: {self.expected}", f"actual:   {self.actual}", *cause, ""]
 
 
 @dataclass(frozen=True)
@@ -330,15 +348,6 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
 
 # --- the terminal ---
 
-CONTROLS = {
-    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
-}
-
-
-def harmless(text: str) -> str:
-    """A submission's text without anything that a terminal would obey."""
-    return text.translate(CONTROLS)
-
 
 def print_reports(
     run: RunInfo, reports: Sequence[Report], *, detailed: bool, console: Console | None = None
@@ -355,9 +364,9 @@ def print_reports(
 
 def one_line(report: Report) -> Text:
     """One submission on one line, for when results come in."""
-    text = Text.assemble((harmless(report.name), "bold"), "  ", _marks(report))
+    text = Text.assemble((printable(report.name), "bold"), "  ", _marks(report))
     if report.reason:
-        text.append(f"  not graded: {harmless(report.reason)}", style="yellow")
+        text.append(f"  not graded: {printable(report.reason)}", style="yellow")
     elif report.lost:
         text.append(f"  marks lost in {', '.join(report.lost)}")
     return text
@@ -372,7 +381,7 @@ def _marks(result: Report | TaskResult) -> Text:
 
 def _details(report: Report) -> RenderableType:
     """One submission with every task."""
-    title = harmless(report.name).replace("[", "\\[")  # rich sees nothing to obey either
+    title = printable(report.name).replace("[", "\\[")  # rich sees nothing to obey either
     columns = (
         Column("Task", no_wrap=True),
         Column("What was asked, and how it went", ratio=1),
@@ -380,10 +389,10 @@ def _details(report: Report) -> RenderableType:
     )
     table = Table(*columns, title=f"[bold]{title}", title_justify="left", show_lines=True)
     for task in report.tasks:
-        cell = Group(Text(task.title, style="bold"), Text(harmless(task.text)))
+        cell = Group(Text(task.title, style="bold"), Text(printable(task.text)))
         table.add_row(task.id, cell, _marks(task))
     table.add_row("", Text("All tasks", style="bold"), _marks(report))
-    return Group(*(Text(harmless(line), style="yellow") for line in report.summary), table)
+    return Group(*(Text(printable(line), style="yellow") for line in report.summary), table)
 
 
 def _gradebook(reports: Sequence[Report]) -> Table:
@@ -395,7 +404,7 @@ def _gradebook(reports: Sequence[Report]) -> Table:
     for report in reports:
         total = "no mark" if report.failure else str(report.score)
         lost = "" if report.failure else ", ".join(report.lost)
-        table.add_row(Text(harmless(report.name)), total, lost)
+        table.add_row(Text(printable(report.name)), total, lost)
     return table
 
 
@@ -487,5 +496,36 @@ def _task_section(task: TaskResult) -> str:
     return (
         f"<section>\n<h2><span>Task {escape(task.id)}: {escape(task.title)}</span> "
         f'<span class="marks {look}">{marks_of(task)}</span></h2>\n'
-        f"<pre>{escape(task.text)}</pre>\n</section>"
+        f"{body_of(task)}\n</section>"
     )
+
+
+def body_of(task: TaskResult) -> str:
+    """What was asked, and the results of the checks, with boards as tables."""
+    parts, lines = [], [task.asked, ""]
+    for check in task.checks:
+        lines += check.head
+        if boards := check.boards:
+            parts += [_pre(lines), f'<div class="boards">{"".join(_tables(boards))}</div>']
+            lines = []
+        lines += check.foot
+    return "".join([*parts, _pre(lines)])
+
+
+def _pre(lines: Sequence[str]) -> str:
+    return f"<pre>{escape(chr(10).join(lines).strip())}</pre>"
+
+
+def _tables(boards: Boards) -> Iterator[str]:
+    """A table for each board; in what came, cells that should be others stand out."""
+    for title, rows in titled(boards):
+        wanted = boards[1] if rows is boards[2] else rows
+        body = "".join(
+            f"<tr>{''.join(map(_cell, row, right))}</tr>"
+            for row, right in zip(rows, wanted, strict=True)
+        )
+        yield f"<table><caption>{escape(title)}</caption>{body}</table>"
+
+
+def _cell(tile: int, right: int) -> str:
+    return f"<td{'' if tile == right else ' class=bad'}>{tile or ''}</td>"

@@ -12,6 +12,7 @@ program that loads it has no more time for that.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -36,7 +37,14 @@ from py2048.courses.grading.sandbox import (
     library_paths,
     next_user,
 )
-from py2048.courses.grading.submissions import ADVICE, PreparedSubmission, Unreadable
+from py2048.courses.grading.submissions import (
+    PreparedSubmission,
+    Unreadable,
+    defined_in,
+    other_course,
+    text_of,
+    text_with_imports,
+)
 from py2048.courses.grading.tasks import (
     CheckFailed,
     Example,
@@ -56,6 +64,8 @@ COPY_TIMEOUT_S = 4.0  # for a copy to begin, or to end and be cleared up
 LOADING = 6  # how many times as long as one call loading a program may take, with all statements
 HURRY = 0.125  # of the usual time, for a call that is likely to hang
 MAX_SLOWNESS = 8.0
+MAX_LINE = 120  # characters of a student's line in a message
+CALLED = re.compile(r"\b(\w+)\(")
 MAX_SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
 PARTS = ("elif ", "else:", "except", "finally:", ")", "]", "}")  # what no block ends before
 
@@ -549,15 +559,38 @@ def load_program(session: SubmissionSession) -> None:
     if (error := report.error) is not None:
         place = f"{submission.file}, line {error.line}" if error.line else submission.file
         syntax = {"SyntaxError", "ImportError"} & {error.type, *error.bases}
-        advice = ADVICE if error.type == "TabError" else submission.advice if syntax else ""
+        advice = submission.advice if syntax else ""
+        if syntax and not advice:
+            lines = text_of(submission.folder / submission.file).split("\n")
+            advice = (
+                f"the line is: {''.join(lines[error.line - 1 : error.line]).strip()[:MAX_LINE]}"
+            )
+        if error.type == "TabError":
+            advice = submission.advice or "indent every line with blanks only"
         raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
     submission.skip = tuple(found.statement for found in report.left_out)
     submission.notes.extend(_note(submission.file, found) for found in report.left_out[:5])
+    _refuse_stranger(session)
+
+
+def _refuse_stranger(session: SubmissionSession) -> None:
+    """Refuse another course's program, and one that defines nothing of what is asked for."""
+    grading, file = session.grading, session.submission.file
+    program = session.submission.folder / file
+    if other := other_course(program, grading):
+        raise Unreadable(f"{file} is a program for {other}, and this is {grading.course}")
+    if grading.expects and not defined_in(text_with_imports(program), grading):
+        asked = {*grading.expects, *CALLED.findall(" ".join(task.asked for task in grading.tasks))}
+        with suppress(CheckFailed):
+            if not session.value(f"[name for name in {sorted(asked)} if name in globals()]"):
+                raise Unreadable(f"{file} defines nothing that the course asks for")
 
 
 def _note(file: str, found: LeftOut) -> str:
     """A note for the student about a statement that was left out."""
     reason = f"{found.error}: {found.message}".removesuffix(": ")
+    if found.error in {"LeftAlone", "EOFError"}:
+        reason = "it waits for the player"
     inner = f" (line {found.line})" if found.line != found.statement else ""
     why = f": {reason}{inner}" if reason else ""
     return f"{file}, line {found.statement} was left out when loading{why}"

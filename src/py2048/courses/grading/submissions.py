@@ -37,6 +37,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.errors import CourseError, MissingExtraError
 
@@ -54,6 +55,8 @@ BLOCK = re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)
 STARTS = re.compile(r"if\b.*__name__|while\b|.*\bmainloop\(|\w[\w.]*\(")
 DEFINES = re.compile(r"(?:(?:def|class)\s+)?(\w+)\s*[(:=]")
 USED = re.compile(r"\b(\w+)\s*[(.]")
+SIGNATURE = re.compile(r"\b(\w+)\(([a-zA-Z_]\w*(?:, [a-zA-Z_]\w*)+)\)")
+DEFINED = re.compile(r"^[ \t]*def[ \t]+(\w+)[ \t]*\(([^()]*)\)", re.MULTILINE)
 ZELLE = "graphics.py"
 IMPORTS_ZELLE = re.compile(r"^[ \t]*(?:from|import)[ \t]+graphics\b", re.MULTILINE)
 IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
@@ -127,7 +130,8 @@ class PreparedSubmission:
     that suits it, `given` the folder of the files that the course hands out. `quiet` says that only
     definitions are loaded (see ``agent/host.py``), `skip` names the lines of the statements to
     leave out; `notes` are lines for the student about how it was read, and `advice` is what to do
-    if it cannot be loaded.
+    if it cannot be loaded. `exchanged` says which functions have their
+    parameters in another order.
     """
 
     folder: Path
@@ -138,6 +142,7 @@ class PreparedSubmission:
     skip: tuple[int, ...] = ()
     notes: list[str] = field(default_factory=list)
     advice: str = ""
+    exchanged: dict[str, str] = field(default_factory=dict)
 
 
 def decode_source(data: bytes) -> tuple[str, str]:
@@ -191,6 +196,44 @@ def defined_in(text: str, grading: Grading) -> int:
 def variant_for(text: str, grading: Grading) -> Grading:
     """The variant of a course's grading whose names a program defines most of."""
     return max((grading, *grading.variants), key=lambda one: defined_in(text, one))
+
+
+def share_of(text: str, grading: Grading) -> float:
+    """The share of a course's names that a program defines; without any, whether it has a window.
+
+    The better of two languages counts.
+    """
+    if not grading.expects:
+        return float(bool(WINDOW.search(text)))
+    return max(defined_in(text, one) / len(one.expects) for one in (grading, *grading.variants))
+
+
+def other_course(program: Path, grading: Grading) -> str:
+    """The course that a program is clearly for, if that is another one."""
+    text = text_with_imports(program)
+    own = share_of(text, grading)
+    if own > 0.5:
+        return ""
+    gradings = [course.grading() for course in COURSES.values()]
+    other = max((one for one in gradings if one.expects), key=lambda one: share_of(text, one))
+    return other.course if share_of(text, other) > max(own, 0.5) else ""
+
+
+def exchanged_parameters(text: str, grading: Grading) -> dict[str, str]:
+    """Functions whose parameters have the asked names in another order, and words for it."""
+    told = " ".join(f"{task.title} {task.asked}" for task in grading.tasks)
+    asked = {name: _parameters(listed) for name, listed in SIGNATURE.findall(told)}
+    found = {name: _parameters(listed) for name, listed in DEFINED.findall(text)}
+    return {
+        name: f"{name} takes ({', '.join(ours)}), and is called as {name}({', '.join(asked[name])})"
+        for name, ours in found.items()
+        if name in asked and ours != asked[name] and sorted(ours) == sorted(asked[name])
+    }
+
+
+def _parameters(listed: str) -> list[str]:
+    names = [re.split("[:=]", part)[0].strip() for part in listed.split(",")]
+    return [name for name in names if name != "self"]
 
 
 def text_with_imports(program: Path) -> str:
@@ -333,11 +376,14 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
         raise Unreadable(f"it is too large: {len(paths)} files, {size >> 20} MiB")
     program = find_program(paths, grading)
     text = decode_source(program.read_bytes())[0]
+    if len(text) <= MAX_CHARACTERS and not _STRINGS.sub("", text).strip():
+        raise Unreadable(f"{program.name} is empty")
     variant = variant_for(text_with_imports(program), grading)
     work = PreparedSubmission(folder, program.name, variant, notes=list(submission.notes))
     if program.name not in grading.files:
         work.notes.append(f"{program.name} was taken for {grading.files[0]}")
     work.notes += rivals_of(program, paths, grading)
+    work.exchanged = exchanged_parameters(text_with_imports(program), variant)
     needs_zelle = IMPORTS_ZELLE.search(text_with_imports(program))
     has_zelle = any(path.name == ZELLE for path in paths) or find_spec("graphics")
     if variant.gui and needs_zelle and not has_zelle:

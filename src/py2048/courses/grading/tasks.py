@@ -477,12 +477,21 @@ def same(expected: Any, actual: Any) -> bool:
     return bool(expected == actual)
 
 
+_UNSEEN = (
+    *({*range(32)} - {ord("\n"), ord("\t")}),
+    *(*range(0x7F, 0xA0), 0xAD, 0x61C, 0x200B, *range(0x200E, 0x2010), *range(0x2028, 0x202F)),
+    *(*range(0x2060, 0x2070), 0xFEFF),
+)
+UNSEEN = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _UNSEEN}
+"""How to show what is not seen, turns a line around, or would be obeyed by a terminal."""
+
+
 def printable(text: str) -> str:
-    """A text that can be written anywhere: what UTF-8 cannot hold is shown by its number.
+    """A text that can be written and read anywhere: what is not seen is shown by its number.
 
     Such are the bytes of a file's name in an older encoding, and half of a character.
     """
-    return text.encode(errors="backslashreplace").decode()
+    return text.encode(errors="backslashreplace").decode().translate(UNSEEN)
 
 
 def show(value: object) -> str:

@@ -660,6 +660,7 @@ class ObservedGame(NamedTuple):
         ended: whether the game ended, rather than asked for more letters.
         closing: whether a board was shown after the last letter of a game that ended.
         setting: a comment that says what was special about it, if anything.
+        more: words for a question that is not one for a move, if there was any.
     """
 
     seed: int
@@ -668,6 +669,7 @@ class ObservedGame(NamedTuple):
     ended: bool
     closing: bool
     setting: str = ""
+    more: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
         """Scenes before and after each letter."""
@@ -698,7 +700,15 @@ def play(
     if not scenes:
         session.fail("a board", f"printed {outcome.output!r}")
     typed = list(letters[: len(scenes) - 1])
-    return ObservedGame(seed, scenes, typed, ended, closing is not None, setting)
+    more = _other_question([*questions, rest], words) if outcome.asked > len(questions) else ""
+    return ObservedGame(seed, scenes, typed, ended, closing is not None, setting, more)
+
+
+def _other_question(parts: Sequence[str], words: Language) -> str:
+    """Words for the last question that is not for a move, from what was printed between those."""
+    rests = (re.sub(words(f"{_BOARD}|{REFUSAL}"), "", part).strip() for part in parts)
+    asked = [rest.splitlines()[-1] for rest in rests if rest]
+    return f"one question more, {asked[-1] if asked else '(without words)'!r}, then "
 
 
 def _scene_before_a_question(
@@ -754,7 +764,7 @@ def _at(
         f"# the last letter, {played.letters[number - 1]}, is typed at",
         *picture,
     ]
-    _fail(session, words, expected, f"\n{after}")
+    _fail(session, words, expected, f"{played.more}\n{after}")
 
 
 def _fail(session: SubmissionSession, words: Language, expected: str, actual: str) -> NoReturn:
@@ -877,7 +887,12 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
         if not played.closing:
             session.fail("the board at the end", "none")
         if last.board.legal_directions():
-            _fail(session, words, "to continue while a move is left", f"the end at\n{last}")
+            _fail(
+                session,
+                words,
+                "to continue while a move is left",
+                f"{played.more}the end at\n{last}",
+            )
 
 
 def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -889,7 +904,9 @@ def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
     if played.scenes[0].board.max_tile < 1024:
         _fail(session, words, "a game on the board of create_board", f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
-        _fail(session, words, "to play on after 2048", f"the end at\n{played.scenes[-1]}")
+        _fail(
+            session, words, "to play on after 2048", f"{played.more}the end at\n{played.scenes[-1]}"
+        )
 
 
 def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLISH) -> None:

@@ -18,10 +18,12 @@ from py2048.courses.grading.report import (
     Report,
     RunInfo,
     TaskResult,
+    body_of,
     marks_of,
     number,
 )
 from py2048.courses.grading.submissions import text_of
+from py2048.courses.grading.tasks import printable
 from py2048.courses.term.marks import Course, Mark
 from py2048.courses.term.tables import Table, read_table, replace_file
 
@@ -151,11 +153,11 @@ def _section(task: TaskResult, mark: Mark, *, plain: bool = False) -> str:
     """One task: what was asked and how it went."""
     look = "good" if task.status == "passed" else "bad"
     by_hand = " (by hand)" if task.id in mark.manual.items else ""
-    text = task.asked if plain else task.text
+    body = f"<pre>{escape(task.asked)}</pre>" if plain else body_of(task)
     return (
         f"<section>\n<h2><span>Task {escape(task.id)}: {escape(task.title)}</span> "
         f'<span class="marks {look}">{marks_of(task)}{by_hand}</span></h2>\n'
-        f"<pre>{escape(text)}</pre>\n</section>"
+        f"{body}\n</section>"
     )
 
 
@@ -189,7 +191,7 @@ def numbered(text: str, marked: frozenset[int] = frozenset()) -> str:
     """A program with the numbers of its lines, some of them marked."""
     lines = []
     for count, line in enumerate(text.splitlines(), 1):
-        shown = escape(line)
+        shown = escape(printable(line))
         lines.append(f"{count:4}  {f'<mark>{shown}</mark>' if count in marked else shown}")
     return "\n".join(lines)
 

@@ -98,7 +98,7 @@ class ScriptedInput(io.TextIOBase):
         sys.stdout.write(str(prompt))
         line = self.readline()
         if not line:
-            raise EOFError("input() was called, but nothing more was typed")
+            raise EOFError(f"one question more than was answered: input({str(prompt)[:80]!r})")
         return line[:-1]
 
 

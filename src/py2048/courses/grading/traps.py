@@ -1,0 +1,206 @@
+"""What a wrong answer looks like: its boards, and the known trap that gives the same.
+
+Everything is read from the texts that a report shows of a failure, so that no course has to say
+anything, and nothing of a submission is looked at that its student is not shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from py2048.board import Line, Rows, from_lines, lines, slide, slide_line
+from py2048.direction import Direction
+from py2048.language import N_, _
+from py2048.rules import Merging
+
+ROW = r"\[\s*\d+(?:,\s*\d+)+\s*\]"
+BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")
+FILLED = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # a tile that ist puts on a board
+
+CELL = re.compile(r"\d+")
+MOST_CAUSES = 2
+
+Boards = tuple[Rows, Rows, Rows | None]
+
+
+# --- boards in texts ---
+
+
+def boards_of(example: str, expected: str, actual: str) -> Boards | None:
+    """The boards before a move, as they should be after it, and as they came, if all is there.
+
+    A line of tiles is a board of one row. What came may be something else.
+    """
+    before, wanted, came = map(_board_in, (example, expected, actual))
+    if wanted is None or any(tile & (tile - 1) or tile == 1 for row in wanted for tile in row):
+        return None
+    if FILLED.search(example):
+        cells = {(int(r), int(c)): int(value) for r, c, value in FILLED.findall(example)}
+        before = tuple(tuple(cells.get((r, c), 0) for c in range(1, 5)) for r in range(1, 5))
+    if before is None or _size(before) != _size(wanted):
+        return None
+    return before, wanted, came if came and _size(came) == _size(wanted) else None
+
+
+def _size(rows: Rows) -> tuple[int, int]:
+    return len(rows), len(rows[0])
+
+
+def _board_in(text: str) -> Rows | None:
+    """The first board in a text, or else the first line of tiles."""
+    found = [
+        tuple(tuple(map(int, CELL.findall(row))) for row in re.findall(ROW, match[0]))
+        for match in BOARD.finditer(text)
+    ]
+    found = [rows for rows in found if len({*map(len, rows)}) == 1]
+    return next((rows for rows in found if len(rows) > 1), found[0] if found else None)
+
+
+def titled(boards: Boards) -> list[tuple[str, Rows]]:
+    """Boards with what stands above them."""
+    before, wanted, came = boards
+    pairs = (_("before"), before), (_("should come"), wanted), (_("came"), came)
+    return [(title, rows) for title, rows in pairs if rows is not None]
+
+
+def drawn(boards: Boards) -> list[str]:
+    """Boards side by side, as lines of text."""
+    columns = []
+    for title, rows in titled(boards):
+        width = max(len(str(tile)) for row in rows for tile in row)
+        cells = [" ".join(f"{tile or '.':>{width}}" for tile in row) for row in rows]
+        wide = max(map(len, (title, *cells)))
+        columns.append([f"{line:{wide}}" for line in (title, *cells)])
+    return ["    ".join(parts).rstrip() for parts in zip(*columns, strict=True)]
+
+
+# --- traps of a line: its tiles and then the empty cells, the one at the wall first ---
+
+
+def _packed(tiles: Sequence[int], line: Line) -> Line:
+    left = [tile for tile in tiles if tile]
+    return (*left, *(0,) * (len(line) - len(left)))
+
+
+def _merged_in_place(line: Line, once: bool = False) -> list[int]:
+    """Equal neighbours merged from the wall on, where they stand."""
+    cells, merges = list(line), 0
+    for at in range(len(cells) - 1):
+        if cells[at] and cells[at] == cells[at + 1] and not (once and merges):
+            cells[at : at + 2] = [2 * cells[at], 0]
+            merges += 1
+    return cells
+
+
+def _again(line: Line) -> Line:
+    """Slid and merged until no neighbours are equal."""
+    while (after := slide_line(line).line) != line:
+        line = after
+    return line
+
+
+def _through(line: Line) -> Line:
+    """Each tile merged with the next equal one, whatever stands between them."""
+    cells = list(_packed(line, line))
+    for at, tile in enumerate(cells):
+        if tile and tile in cells[at + 1 :]:
+            cells[at], cells[cells.index(tile, at + 1)] = 2 * tile, 0
+    return _packed(cells, line)
+
+
+def _one_step(line: Line) -> Line:
+    cells = list(line)
+    for at in range(1, len(cells)):
+        if not cells[at - 1]:
+            cells[at - 1 : at + 1] = [cells[at], 0]
+    return tuple(cells)
+
+
+def _far_first(line: Line) -> Line:
+    return _packed(slide_line(_packed(line, line)[::-1]).line[::-1], line)
+
+
+def _kept_value(line: Line) -> Line:
+    cells = _merged_in_place(_packed(line, line))
+    return _packed([min(pair) for pair in zip(cells, [*_packed(line, line)], strict=True)], line)
+
+
+_AGAIN = N_("a merged tile merges again in the same move")
+TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
+    (_AGAIN, _again),
+    (_AGAIN, lambda line: slide_line(line, Merging.CASCADE).line),
+    (N_("a merged tile does not merge again"), lambda line: slide_line(line).line),
+    (N_("tiles far from the edge merge first"), _far_first),
+    (N_("a gap is left after a merge"), lambda line: _merged_in_place(_packed(line, line))),
+    (
+        N_("equal tiles with a gap between them do not merge"),
+        lambda line: _packed(_merged_in_place(line), line),
+    ),
+    (
+        N_("only the first pair of a line merges"),
+        lambda line: _packed(_merged_in_place(_packed(line, line), once=True), line),
+    ),
+    (N_("a tile moves through another to an equal one"), _through),
+    (N_("tiles slide, but never merge"), lambda line: _packed(line, line)),
+    (N_("tiles merge, but do not slide"), _merged_in_place),
+    (N_("tiles move by one cell only"), _one_step),
+    (N_("two tiles merge into one of the same number"), _kept_value),
+)
+"""Known traps: what each makes of a line."""
+
+
+# --- traps of a board ---
+
+
+def trap_of(boards: Boards) -> str:
+    """The known traps that make what came of the board before, in words, if there are any."""
+    before, wanted, came = boards
+    if came is None or came == wanted:
+        return ""
+    found: dict[str, None] = {}
+    for direction in Direction:
+        for merging in Merging:
+            right = slide(before, direction, merging)[0]
+            if _is_with_new(right, wanted):
+                found |= dict.fromkeys(_traps(before, wanted, came, direction, merging))
+    return _(" or ").join(map(_, list(found)[:MOST_CAUSES]))
+
+
+def _traps(
+    before: Rows, wanted: Rows, came: Rows, direction: Direction, merging: Merging
+) -> Iterator[str]:
+    right = slide(before, direction, merging)[0]
+    if came == before:
+        yield N_("nothing moves")
+        return
+    if came == right:
+        yield N_("no new tile comes")
+        return
+    for name, trap in TRAPS:
+        along = tuple(tuple(trap(line)) for line in lines(before, direction))
+        made = from_lines(along, direction)
+        if made != right and _is_with_new(made, came):
+            yield name
+    for other in Direction:
+        made = slide(before, other, merging)[0]
+        if made != right and _is_with_new(made, came):
+            yield N_("the tiles go in another direction")
+    if came == tuple(zip(*right, strict=True)):
+        yield N_("rows and columns are exchanged")
+    after = zip(
+        lines(before, direction), lines(right, direction), lines(came, direction), strict=True
+    )
+    if len(before) > 1 and all(there in {still, moved} for still, moved, there in after):
+        yield N_("some lines stay as they are")
+    if right == wanted and _is_with_new(right, came):
+        yield N_("a new tile comes, where none should")
+
+
+def _is_with_new(rows: Rows, shown: Rows) -> bool:
+    """Whether `shown` is `rows`, perhaps with one new tile on an empty cell."""
+    pairs = [
+        (a, b) for one, two in zip(rows, shown, strict=True) for a, b in zip(one, two, strict=True)
+    ]
+    changed = [a for a, b in pairs if a != b]
+    return changed in ([], [0])
