@@ -240,7 +240,9 @@ def test_examples_are_drawn_anew_for_each_submission(tmp_path):
 
     Without a secret they are the same for all: a table of those answers earns nothing with one.
     """
-    task = replace(TOY.tasks[0], checks=(Check("doubles", _drawn),))
+    seeds: list[int] = []
+    draws = Check("draws", run=lambda session: seeds.append(session.seed_for(7)))
+    task = replace(TOY.tasks[0], checks=(Check("doubles", _drawn), draws))
     grading = replace(TOY, tasks=(task,))
     public = re.findall(r"add\((\d+),", str(_drawn("")))
     table = f"def add(a, b):\n    return {{int(n): 2 * int(n) for n in {public}}}.get(a)\n"
@@ -264,5 +266,9 @@ def test_examples_are_drawn_anew_for_each_submission(tmp_path):
     assert shown[1] == shown[2]
     assert shown[1][0] != shown[3][0]
     assert [reports["ann"].seed == "" for reports in (without, first)] == [True, False]
+    public_seeds, *drawn = [set(seeds[n : n + 4]) for n in range(0, 16, 4)]
+    assert public_seeds == {7}
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(drawn[0]) == 4
     keys = {key_of(class_[0], grading, secret) for secret in ("", "one", "other")}
     assert len(keys) == 3

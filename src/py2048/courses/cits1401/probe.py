@@ -9,6 +9,8 @@ nothing of py2048 can be imported.
 
 from __future__ import annotations
 
+import gc
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,7 +181,7 @@ def spot_of(coords: list[float]) -> Spot | None:
     return None
 
 
-def choose(word: str) -> bool:
+def choose(word: str, *, exactly: bool = False) -> bool:
     """Use the button, or the drawn text, that says just `word`; else one that contains it."""
     for canvas in screen.widgets("Canvas"):
         for kind, coords, options in screen.items(canvas):
@@ -190,7 +192,7 @@ def choose(word: str) -> bool:
         if widget.text().strip().lower() == word.lower() and widget.winfo_ismapped():
             screen.use(widget)
             return True
-    return screen.push(word)
+    return not exactly and screen.push(word)
 
 
 def hit(row: int, column: int) -> None:
@@ -202,3 +204,40 @@ def hit(row: int, column: int) -> None:
         screen.point(widget)
     else:
         screen.click(widget, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+
+
+def seen_after(done: bool) -> dict[str, Any] | None:
+    """What is to be seen; nothing yet if the program has still to take in what was done."""
+    return look() if done else None
+
+
+def changes(steps: int, enough: int) -> tuple[int, int]:
+    """How often the texts change in steps of 40 ms, until it is enough, and in how many steps.
+
+    In none for a program that polls, which has its turn only afterwards.
+    """
+    found, step, before = 0, 0, screen.texts()
+    while found < enough and step < steps and screen.advance(40):
+        now = screen.texts()
+        found, step, before = found + (now != before), step + 1, now
+    return found, step
+
+
+def enrich(rows: tuple[tuple[int, ...], ...], times: int) -> None:
+    """Multiply the tiles where the program keeps them, if in lists or in a dictionary."""
+    flat = tuple(number for row in rows for number in row)
+    tiles = sorted(filter(None, flat))
+    kept: dict[int, list[Any] | dict[Any, Any]] = {}
+    for thing in gc.get_objects():
+        if isinstance(thing, list) and len(thing) in (5, 25):
+            lines = thing if all(isinstance(row, list) for row in thing) else [thing]
+            if tuple(n if type(n) is int else 0 for line in lines for n in line) == flat:
+                kept.update((id(line), line) for line in lines)
+        elif isinstance(thing, dict) and tiles == sorted(
+            n for n in thing.values() if type(n) is int and n
+        ):
+            kept[id(thing)] = thing
+    for line in kept.values():
+        for place, n in line.items() if isinstance(line, dict) else enumerate(line):
+            if type(n) is int:
+                line[place] = n * times

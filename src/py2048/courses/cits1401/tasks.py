@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -27,6 +27,7 @@ from py2048.courses.grading import (
     Task,
     read_sheet,
 )
+from py2048.courses.grading.chance import Odds
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.game import Game
@@ -139,9 +140,13 @@ def tells_of_success(text: str, direction: Direction) -> bool:
     return bool(named) and (good == clauses or bool(_matching(SUCCESS, good)))
 
 
+RULES = get_rules("cits1401")
+
+
+@cache
 def after(board: Board, direction: Direction) -> Board:
     """Return what a move makes of `board`, the new tile included; the same if it is impossible."""
-    game = Game(get_rules("cits1401"), board=board)
+    game = Game(RULES, board=board)
     game.attempt(direction)
     return game.board
 
@@ -162,20 +167,23 @@ class WindowDriver:
         self.fixed: frozenset[str] = frozenset()
         self.contents = WindowContents([], [], [])
 
-    def new_game(self, who: str) -> None:
-        """Push New game and answer who plays."""
-        session = self.session
+    def new_game(self, who: str, *, at_once: bool = False) -> None:
+        """Push New game and answer who plays: when all is still, or at once if that is possible."""
+        self.push_new_game()
+        if not (at_once and self.session.value(f"choose({who!r}, exactly=True)")):
+            self.session.run("screen.settle()", show=False)
+            before = len(self.session.value("screen.dialogs()", show=False))
+            if not self.session.value(f"choose({who!r})"):
+                self._answer_dialog(who, before)
+        self.look("screen.settle()")
+
+    def push_new_game(self) -> None:
+        """Push New game."""
         for words in ("New game", "New"):
-            if session.value(f"choose({words!r})", show=False):
-                session.shown.append("choose('New game')")
-                break
-        else:
-            session.fail("a button New game", self.texts())
-        session.run("screen.settle()", show=False)
-        before = len(session.value("screen.dialogs()", show=False))
-        if not session.value(f"choose({who!r})"):
-            self._answer_dialog(who, before)
-        self.settle()
+            if self.session.value(f"choose({words!r})", show=False):
+                self.session.shown.append("choose('New game')")
+                return
+        self.session.fail("a button New game", self.texts())
 
     def _answer_dialog(self, who: str, before: int) -> None:
         """Answer a message box or a question in place of two buttons."""
@@ -194,14 +202,15 @@ class WindowDriver:
         session.run(f"screen.answer({answer!r})")
         session.run("choose('New game')")
 
-    def settle(self) -> None:
-        """Let everything happen that is under way, and look."""
-        self.session.run("screen.settle()", show=False)
-        self.look()
+    def look(self, do: str = "True") -> WindowContents:
+        """Do something and see what is shown then; `do` says whether the program has taken it in.
 
-    def look(self) -> WindowContents:
-        """See what is shown now."""
-        seen = self.session.value("look()", show=False)
+        Within one request, unless the program has its turn only after it.
+        """
+        outcome = self.session.run(f"seen_after({do})", show=False)
+        if outcome.error is not None:
+            self.session.fail("no exception", str(outcome.error))
+        seen = outcome.value or self.session.value("look()", show=False)
         if seen["texts"] is None:
             self.session.fail(
                 "5 x 5 squares: rectangles on a canvas or widgets in a grid", str(seen["others"])
@@ -220,11 +229,7 @@ class WindowDriver:
             f"# {self.contents.rows}",
             f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}",
         ]
-        outcome = self.session.run(f"hit{cell}", show=False)
-        if outcome.error is not None:
-            self.session.fail("no exception", str(outcome.error))
-        self.settle()
-        return self.contents
+        return self.look(f"hit{cell} or screen.settle()")
 
     def texts(self) -> str:
         """All texts that are shown, for a message."""
@@ -233,7 +238,7 @@ class WindowDriver:
 
 def begun(session: SubmissionSession, who: str = "Human", seed: int = 0) -> WindowDriver:
     """Run the program and begin a new game, played by `who`."""
-    outcome = session.program(seed=seed)
+    outcome = session.program(seed=session.seed_for(seed))
     if outcome.error is not None:
         session.fail("a window", str(outcome.error))
     if outcome.state != "waiting":
@@ -370,7 +375,7 @@ def _play(session: SubmissionSession) -> ObservedGames:
 
 
 def _play_by_chance(driver: WindowDriver, seen: ObservedGames) -> None:
-    chance = random.Random(0)
+    chance = random.Random(driver.session.seed_for(0))
     moves = seen.games[-1]
     while seen.ways and len(moves) < SHORT_GAME_CLICKS and not driver.contents.tells(OVER):
         _make_move(driver, seen, _idle(driver, seen) or chance.choice(seen.ways))
@@ -649,13 +654,45 @@ def tells_the_end(session: SubmissionSession) -> None:
     over = _matching(OVER, last.status)
     if not over:
         _fail(session, game[-1], "a text such as 'Game over, final score 99'", str(last.others))
-    score_board = replace(last, others=[text for text in last.others if text not in over])
-    final = replace(last, others=over) if _numbers(over) else score_board
+    status, board_texts = last.status, set(last.others) - set(last.status)
     scores = {0}
     for move in game:
         scores = _scores_after(move, scores)
-    if not any(map(final.shows_score, scores | _numbers(score_board.others))):
+    for score in scores | _numbers(board_texts):
+        told = [text for text in last.others if replace(last, others=[text]).shows_score(score)]
+        if len(told) > 1 or set(told) & set(status):
+            break
+    else:
         _fail(session, game[-1], "the final score beside 'Game over'", str(last.others))
+    _plays_on(session)
+
+
+def _plays_on(session: SubmissionSession) -> None:
+    """Fail if the game ends at 2048, where tiles of 1024 get to where the program keeps its own."""
+    ways = [way for way in observed_games(session).ways if _is_right_by_hand(session, way)]
+    driver = begun(session, seed=6)
+    board = driver.contents.board
+    for turn in range(100):
+        legal = [way for way in ways if _possible(driver.contents, way)]
+        if board is None or not legal:
+            return
+        largest = [way for way in legal if after(board, way).max_tile > board.max_tile]
+        if largest and turn > 3:
+            break
+        board = driver.click(BORDERS[legal[turn % len(legal)]][0]).board
+    else:
+        return
+    way = largest[0]
+    times = 1024 // board.max_tile
+    rich = Board.from_rows([[n * times for n in row] for row in board.rows])
+    session.run(f"enrich({board.rows}, {times})", show=False)
+    before = driver.click(BORDERS[way][0])
+    legal = [way for way in ways if _possible(before, way)]
+    if legal and before.board == after(rich, way):
+        now = driver.click(BORDERS[legal[0]][0])
+        if before.tells(OVER) or now.texts == before.texts:
+            session.shown[:] = ["# with tiles of 1024 on the board", f"# {before.rows}"]
+            session.fail("to play on after 2048", str(before.others))
 
 
 def counts(session: SubmissionSession) -> None:
@@ -685,24 +722,29 @@ def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
 
 # --- new game ---
 
-STARTS = 8
-"""New games whose starts are compared: of random ones not one chain in ten million is nested."""
+STARTS, BEGUN = 32, 8
+"""New games whose starts are compared, and those of them in which a few moves are made.
+
+Not one in a million chains of random starts is nested; a square that is never drawn is found.
+"""
 
 
 def begins_a_human_s_game(session: SubmissionSession) -> None:
     """New game, in the middle of a game, leads to a new one: only 2s, score 0, clicks work."""
     ways = observed_games(session).ways
     driver = begun(session)
-    starts = [_checked_start(session, driver.contents)]
-    for _ in range(STARTS - 1):
-        for way in ways:
-            driver.click(BORDERS[way][0])
-        driver.new_game("Human")
+    starts: list[set[Cell]] = []
+    squares = {(row, column): Odds(0.9, of=25) for row in range(5) for column in range(5)}
+    for number in range(STARTS):
+        if number:
+            driver.new_game("Human", at_once=True)
         starts.append(_checked_start(session, driver.contents))
-    before = driver.contents
-    later = [driver.click(BORDERS[way][0]) for way in ways]
-    if all(now == before for now in later):
-        session.fail("clicks to work in the new game", "nothing happens")
+        for cell, odds in squares.items():
+            odds.note(len(starts[-1]) / 25, came=cell in starts[-1])
+        before = driver.contents
+        later = [driver.click(BORDERS[way][0]) for way in ways if number < BEGUN]
+        if later and all(now == before for now in later):
+            session.fail("clicks to work in the new game", "nothing happens")
     session.shown[:] = [f"choose('New game')  # {STARTS} times"]
     found = sorted({len(cells) for cells in starts})
     if len(found) < 3:
@@ -710,6 +752,10 @@ def begins_a_human_s_game(session: SubmissionSession) -> None:
         session.fail("a random number of tiles at the start, 1 to 25", f"always {always}")
     if all(one <= two for one, two in pairwise(sorted(starts, key=len))):
         session.fail("tiles on random squares", "each start has all squares of those with fewer")
+    for cell, odds in squares.items():
+        if odds.wrong:
+            drawn = f"{odds.seen} on {cell}, where {odds.due:.0f} were to be expected"
+            session.fail("tiles on random squares", drawn)
 
 
 def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[Cell]:
@@ -758,10 +804,7 @@ def _watch_the_computer(driver: WindowDriver) -> list[WindowContents]:
     """Look at the window several times a second; fail unless moves can be watched."""
     session = driver.session
     driver.fixed = observed_games(session).fixed
-    looks = [driver.look()]
-    for _ in range(30):
-        session.run("screen.advance(200)", show=False)
-        looks.append(driver.look())
+    looks = [driver.look(), *(driver.look("screen.advance(200)") for _ in range(30))]
     session.shown.append("screen.advance(6000)  # six seconds pass")
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
     if looks[0].tells(OVER) or changes == 0:
@@ -886,8 +929,7 @@ def _watch_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
     for _ in range(MORE_LOOKS):
         if len(choices.chosen) == len(Direction) or choices.left_out:
             break
-        session.run(f"screen.advance({pause})", show=False)
-        now = driver.look()
+        now = driver.look(f"screen.advance({pause})")
         choices.add(before, now)
         before = now
     way = choices.left_out
@@ -915,8 +957,7 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
             return True
         if before.board is not None and before.board.sum > ENOUGH_PLAYED:
             break
-        session.run("screen.advance(30000)", show=False)
-        now = driver.look()
+        now = driver.look("screen.advance(30000)")
         still = 0 if now.texts != before.texts else still + 1
         if now == before:
             session.fail("the computer to play until the game is over", f"it stops: {now.rows}")
@@ -931,8 +972,7 @@ def _check_the_end(driver: WindowDriver) -> None:
     Other things than the score may change: an announcement may blink, a clock may run.
     """
     session, before = driver.session, driver.contents
-    session.run("screen.advance(30000)", show=False)
-    now = driver.look()
+    now = driver.look("screen.advance(30000)")
     if now.texts != before.texts:
         return  # another game
     if not (before.tells(OVER) or now.tells(OVER)):
@@ -948,21 +988,43 @@ STILL = 10
 """Half minutes without a move after which the computer cannot be trying all directions."""
 
 
+STEPS = 300
+"""Looks at most, 40 ms apart, at how fast the computer moves."""
+
+
 def stops_the_computer(session: SubmissionSession) -> None:
     """New game ends the computer's game, too."""
     try:
-        driver = begun(session, "Computer", seed=5)
-        session.run("screen.advance(3000)", show=False)
+        _stop_the_computer(session)
     except SubmissionCrash:
-        if observed_games(session).faults:
-            return  # the computer has come to a move that ends the program
-        raise
-    driver.new_game("Human")
+        if not observed_games(session).faults:
+            raise  # otherwise the computer has come to a move that ends the program
+
+
+def _stop_the_computer(session: SubmissionSession) -> None:
+    """Fail if it moves when New game was pushed, or its timer makes a move of the next game."""
+    driver = begun(session, "Computer", seed=5)
+    made, steps = session.value(f"changes({STEPS}, 10)", show=False)
+    session.run(f"screen.advance({16 * steps // max(made, 1)})", show=False)  # between two moves
+    driver.new_game("Computer", at_once=True)
+    again, _ = session.value(f"changes({steps}, {STEPS})", show=False)
+    if again > 1.5 * made + 2:
+        session.fail("the computer to move as fast as before", f"{again} moves in place of {made}")
+    driver.new_game("Human", at_once=True)
     _checked_start(session, driver.contents)
     before = driver.contents
     session.run("screen.advance(20000)")
     if driver.look().texts != before.texts:
         session.fail("the computer to stop when a person plays", str(driver.contents.rows))
+    driver.new_game("Computer", at_once=True)
+    session.run("screen.advance(3210)")
+    asked = len(session.value("screen.dialogs()", show=False))
+    driver.push_new_game()
+    one = session.value("look()['texts']", show=False)
+    session.run("screen.advance(5000)")
+    two = session.value("look()['texts']", show=False)
+    if one != two and asked == len(session.value("screen.dialogs()", show=False)):
+        session.fail("the computer to stop at New game", str(two))
 
 
 def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual: str) -> None:

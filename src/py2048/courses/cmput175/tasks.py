@@ -114,7 +114,7 @@ def starts_with_twos(session: SubmissionSession) -> None:
     """A new grid holds `initial` tiles of 2, and the list holds the other cells."""
     for row, col, initial in ((4, 4, 2), (4, 4, 1), (4, 4, 16)):
         session.begin()
-        session.expect(f"grid = Grid({row}, {col}, {initial})", seed=initial)
+        session.expect(f"grid = Grid({row}, {col}, {initial})", seed=session.seed_for(initial))
         tiles = session.value("[tile for row in grid._grid for tile in row]")
         twos = [cell for cell, tile in enumerate(tiles) if tile == 2]
         if len(twos) != initial or sum(tiles) != 2 * initial:
@@ -182,7 +182,7 @@ def emptied(boards: Iterable[Rows]) -> Iterator[Example]:
 
 def plays_on(session: SubmissionSession) -> None:
     """In a game each new tile goes into a cell that is empty then."""
-    for seed in range(6):
+    for seed in map(session.seed_for, range(6)):
         session.begin()
         session.expect(calling(note_new_tiles, "Grid", result="seen") + f"random.seed({seed})")
         ended = session.run("Game()", typed=KEYS)

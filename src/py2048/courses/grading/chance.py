@@ -56,7 +56,8 @@ def draws_evenly(session: SubmissionSession, code: str, values: Sequence[object]
     """Fail unless `code`, again and again, gives each of `values` equally often, and no other."""
     tests = [Odds(of=len(values)) for _ in values]
     odds = 1 / len(values)
-    for seed in range(BATCHES):
+    for batch in range(BATCHES):
+        seed = session.seed_for(batch)
         found = session.value(f"[{code} for _ in range({BATCH})]", seed=seed)
         del session.shown[:-1]
         for value in found:
@@ -66,7 +67,7 @@ def draws_evenly(session: SubmissionSession, code: str, values: Sequence[object]
                 test.note(odds, came=value == known)
         for known, test in zip(values, tests, strict=True):
             if test.wrong:
-                drawn = f"{test.seen} times {known} in {BATCH * (seed + 1)}"
+                drawn = f"{test.seen} times {known} in {BATCH * (batch + 1)}"
                 session.fail(f"each of {list(values)} equally often", drawn)
         if odds == 1 or all(test.settled for test in tests):
             return

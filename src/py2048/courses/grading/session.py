@@ -12,6 +12,7 @@ program that loads it has no more time for that.
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import tempfile
@@ -358,6 +359,10 @@ class SubmissionSession:
         if self._lent and self._lent != reference_patch and not self.runner.sandbox.trusted:
             self.runner.renew()
             self._lent = ""
+
+    def seed_for(self, number: int) -> int:
+        """A seed for the random module, drawn from that of the submission, if it has one."""
+        return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
 
     def close(self) -> None:
         """Leave the process: the next call begins in an untouched one."""

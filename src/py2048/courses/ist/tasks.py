@@ -807,13 +807,13 @@ def check_moves(session: SubmissionSession, played: ObservedGame, words: Languag
 
 
 def _moves(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    for seed in range(4):
+    for seed in map(session.seed_for, range(4)):
         played = play(session, _letters(seed, 40), seed, words)
         check_moves(session, played, words)
 
 
 def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    for seed in range(4):
+    for seed in map(session.seed_for, range(4)):
         letters = [letter for letter in _letters(seed, 10) for _ in range(4)]
         played = play(session, letters, seed, words)
         for number, (before, letter, after) in enumerate(played.turns(), 1):
@@ -831,7 +831,7 @@ def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
         place: Odds(0.5, of=2 * (16 + 2)) for place in (*_CELLS, "first", "last")
     }
     starts: set[tuple[Cell, ...]] = set()
-    for seed in range(MOST_GAMES):
+    for game, seed in enumerate(map(session.seed_for, range(MOST_GAMES)), 1):
         played = play(session, _letters(seed, 150), seed, words)
         start = played.scenes[0]
         starts.add(tuple(start.board.empty_cells()))
@@ -843,9 +843,9 @@ def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
             if slide.changed and cell is not None:
                 four.note(0.2, came=after.board[cell] == 4)
                 _note_cell(cells, slide.board.empty_cells(), cell)
-        session.shown[:] = [words(f"game_2048()  # {seed + 1} times")]
+        session.shown[:] = [words(f"game_2048()  # {game} times")]
         _judge_spawns(session, four, cells)
-        if seed >= 9 and all(odds.settled for odds in (four, *cells.values())):
+        if game >= 10 and all(odds.settled for odds in (four, *cells.values())):
             break
     if len(starts) == 1:
         _fail(session, words, "two tiles on random cells", f"always\n{start}")
@@ -873,7 +873,7 @@ MOST_GAMES = 40
 
 
 def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    for seed in range(2):
+    for seed in map(session.seed_for, range(2)):
         played = play(session, _letters(seed, 3000), seed, words)
         last = played.scenes[-1]
         asked_at = played.scenes[:-1] if played.closing else played.scenes
@@ -897,10 +897,11 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
 
 def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
     """Give the game a board with two tiles of 1024."""
-    letters = ["W", *_letters(1, 12)]
+    seed = session.seed_for(1)
+    letters = ["W", *_letters(seed, 12)]
     with replacing(session, words(calling(start_rich, "project"))):
         setting = "# create_board has put 1024 at (1, 1) and at (1, 2)"
-        played = play(session, letters, 1, words, setting)
+        played = play(session, letters, seed, words, setting)
     if played.scenes[0].board.max_tile < 1024:
         _fail(session, words, "a game on the board of create_board", f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
@@ -911,9 +912,10 @@ def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
 
 def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLISH) -> None:
     """Play with types that are represented in another way."""
+    seed = session.seed_for(5)
     with replacing(session, words(OTHER_COORDINATE + BOARD)):
         setting = "# coordinates and boards are represented in another way"
-        played = play(session, _letters(5, 30), 5, words, setting)
+        played = play(session, _letters(seed, 30), seed, words, setting)
     check_moves(session, played, words)
 
 

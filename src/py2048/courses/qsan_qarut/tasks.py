@@ -178,7 +178,7 @@ def _sliding(session: SubmissionSession) -> list[str]:
 def adds_after_each_move(session: SubmissionSession) -> None:
     """A move that changed the board is followed by one new number, in every direction."""
     for move in _sliding(session):
-        for seed in range(8):
+        for seed in map(session.seed_for, range(8)):
             session.begin()
             session.expect(grows(LONELY, move), OneOf(2, 4), seed=seed)
 
@@ -232,7 +232,7 @@ def writes_score_and_board(session: SubmissionSession) -> None:
     for move, name in ARROWS.items():
         session.begin()
         session.run(laid([[64, 32, 0], [0, 16, 8], [4, 0, 128]]))
-        output = session.run(f"game.{name}_arrow(None)", seed=3).output
+        output = session.run(f"game.{name}_arrow(None)", seed=session.seed_for(3)).output
         rows = session.value("game.board.tolist()", show=False)
         score = session.value("int(game.score)", show=False)
         numbers = " ".join(re.findall(r"[1-9]\d*", output))  # an empty cell may be any sign
@@ -416,7 +416,6 @@ OPEN = "typed = []\n" + calling(
 )
 
 PRESS = (
-    "import random; random.seed(0); np.random.seed(0)",
     "w = made.view.window",
     "press = lambda key: (w.focus_force(), w.update(), w.event_generate(f'<{key}>'), w.update())",
 )
@@ -450,8 +449,10 @@ def lay(session: SubmissionSession, rows: str) -> None:
 def press(session: SubmissionSession, key: str) -> None:
     """Press a key in the window."""
     if PRESS[-1] not in session.shown:
-        session.shown.extend(PRESS)
-        session.run("", seed=0, show=False)
+        seed = session.seed_for(0)
+        seeded = f"import random; random.seed({seed}); np.random.seed({seed})"
+        session.shown.extend([seeded, *PRESS])
+        session.run("", seed=seed, show=False)
     session.shown.append(f"press({key!r})")
     session.expect(f"screen.press({key!r})", show=False)
 

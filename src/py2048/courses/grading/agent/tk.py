@@ -120,25 +120,27 @@ class TkControl:
         times = [float(time) / 1000 for time in due if time]
         return max(0.0, min(times) - self.clock.now) if times else None
 
-    def advance(self, seconds: float) -> None:
-        """Let time pass. A program that polls runs on by itself when the request is over."""
+    def advance(self, seconds: float) -> bool:
+        """Let time pass; say whether it has: a program that polls runs after the request."""
         if not self.waiting:
             self.clock.allow(seconds)
-            return
+            return False
         end = self.clock.now + seconds
         self._run_timers(end)
         self.clock.now = max(end, self.clock.now)
         self.pump()
+        return True
 
-    def settle(self, seconds: float) -> None:
-        """Let time pass until no timer is set, but no longer than `seconds`."""
+    def settle(self, seconds: float) -> bool:
+        """Let time pass until no timer is set, but no longer than `seconds`; say whether it has."""
         end = self.clock.now + seconds
         while (due := self.next_due()) is not None and self.clock.now + due <= end:
             if not self.waiting:
                 self.clock.allow(max(due, 0.001))
-                return
+                return False
             self._run_timers(end)
             self.pump()
+        return bool(self.waiting)
 
     def _run_timers(self, end: float) -> None:
         """Let time pass from timer to timer, up to `end`."""
@@ -483,13 +485,13 @@ class TkUser:
 
     # -- waiting ------------------------------------------------------------------------
 
-    def advance(self, ms: float) -> None:
-        """Let milliseconds pass."""
-        self._windows.advance(ms / 1000)
+    def advance(self, ms: float) -> bool:
+        """Let milliseconds pass; say whether they have: a program that polls runs afterwards."""
+        return self._windows.advance(ms / 1000)
 
-    def settle(self, seconds: float = 5.0) -> None:
-        """Let time pass until no timer is set, but no longer than `seconds`."""
-        self._windows.settle(seconds)
+    def settle(self, seconds: float = 5.0) -> bool:
+        """Let time pass until no timer is set, but no longer than `seconds`; say whether it has."""
+        return self._windows.settle(seconds)
 
 
 def _handle(widget: Any) -> Widget:
