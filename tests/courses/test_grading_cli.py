@@ -141,6 +141,15 @@ def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
         "cy.html",
     }
     assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 3
+    words = ["check", "toy", archive, "--csv", tmp_path / "g.csv", "--log", tmp_path / "r.jsonl"]
+    assert _run(capsys, *words)[0] == 0, "what nobody has changed is written again"
+    (tmp_path / "g.csv").write_text("by hand")
+    status, _, err = _run(capsys, *words)
+    assert status == 2
+    assert "--force" in err
+    assert (tmp_path / "g.csv").read_text() == "by hand"
+    assert _run(capsys, *words, "--force")[0] == 0
+    assert (tmp_path / "g.csv").read_text() != "by hand"
     assert not list(Path.cwd().glob("class*"))
 
 
@@ -185,7 +194,7 @@ def test_ctrl_c_before_the_first_result_leaves_older_results(
     monkeypatch.setattr(grader, "grade_all", _stopping_after(0))
     table = tmp_path / "marks.csv"
     table.write_text("of last week")
-    status, _, err = _run(capsys, "check", "toy", students, "--csv", table)
+    status, _, err = _run(capsys, "check", "toy", students, "--csv", table, "--force")
     assert (status, err) == (130, "py2048: stopped after 0 of 3 submissions\n")
     assert table.read_text() == "of last week"
 
@@ -224,12 +233,20 @@ def test_a_failure_of_the_grader_is_not_a_mark(capsys, monkeypatch, toy, student
 
 
 def test_gradescope_writes_results_json(capsys, toy, students, tmp_path):
-    """One submission, one results.json."""
+    """One submission, one results.json, with the days late that Gradescope tells beside it."""
     target = tmp_path / "results.json"
+    told = {
+        "created_at": "2026-10-18T14:22:32.365935-07:00",
+        "assignment": {"due_date": "2026-10-17T23:00:00.000000-07:00"},
+        "users": [{"email": "bob@uni.edu", "id": 1234, "name": "Bob"}],
+    }
+    (students / "submission_metadata.json").write_text(json.dumps(told))
     status, *_ = _run(capsys, "check", "toy", students / "bob.py", "--gradescope", target)
     assert status == 0
     data = json.loads(target.read_text())
     assert data["score"] == 6
+    assert data["extra_data"]["days_late"] == 1
+    assert "Days late: 1." in data["output"]
     assert [test["status"] for test in data["tests"]] == ["failed", "passed", "passed"]
 
 

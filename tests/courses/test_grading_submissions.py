@@ -96,6 +96,21 @@ SHAPES = {
         },
         ["leeann_123", "raybob_456"],
     ),
+    "Canvas's page of text": (
+        {
+            "leeann_123_text.html": f"<title>T: Ann</title><h1>T: Ann</h1><pre>{RIGHT}</pre>",
+            "raybob_LATE_456_3_app.py": RIGHT,
+        },
+        ["leeann_123", "raybob_LATE_456"],
+    ),
+    "Moodle without folders": (
+        {
+            "Ann Lee_12_assignsubmission_file_app.py": "from other import *\n" + RIGHT,
+            "Ann Lee_12_assignsubmission_file_other.py": "",
+            "Bob Ray_13_assignsubmission_onlinetext_onlinetext.html": f"<pre>{RIGHT}</pre>",
+        },
+        ["Ann Lee_12", "Bob Ray_13"],
+    ),
     "rubbish beside": (
         {
             "ann/app.py": RIGHT,

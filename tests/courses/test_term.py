@@ -194,9 +194,17 @@ def test_a_term_from_roster_to_mark_files(term, run):
         "---\nsubmission_5:\n  :submitters:\n  - :name: Gil\n    :sid: '1007'\n"
         "    :email: gil@uni.edu\n  :created_at: 2026-12-12 23:30:00.123456789 Z\n",
     )
+    told = {
+        "created_at": "2026-12-01T10:00:00.365935+00:00",
+        "assignment": {"due_date": "2026-12-11T23:59:00.000000+00:00"},
+        "users": [{"email": "sam@uni.edu", "id": 8, "name": "Sam"}],
+    }
+    hand_in(term, "third/autograder/submission/app.py", "# earns 2", "2027-01-01T10:00")
+    hand_in(term, "third/autograder/submission_metadata.json", json.dumps(told))
     status, said = run("grade")
     assert status == 0, said
     marks = rows(term, "third")
+    assert (marks["1008"]["total"], marks["1008"]["days late"]) == ("2", "0")
     assert (marks["1006"]["total"], marks["1006"]["possible"]) == ("6", "6")
     assert (marks["1007"]["days late"], marks["1007"]["total"]) == ("1", "3.6")
     page = (term / "results" / "third" / "1006.html").read_text("utf-8")
@@ -293,6 +301,53 @@ def test_marks_go_back_with_each_platforms_own_ids(term, run, tmp_path):
     status, said = run("export", "first", "--platform", "blackboard")
     assert status == 2
     assert "moodle, canvas" in said
+
+
+WORKSHEETS = {
+    "German": (
+        "ID,Vollständiger Name,E-Mail-Adresse,Status,Gruppe,Bewertung,Bestwertung,"
+        "Bewertung kann geändert werden,Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung),"
+        "Feedback als Kommentar\n"
+        'Teilnehmer/in77,"Sam Lee",sam@uni.edu,Abgegeben,rot,,"100,00",Ja,'
+        '"Montag, 19. Oktober 2026, 09:30",-,'
+    ),
+    "Portuguese": (
+        "Identificador;Nome completo;Endereço de e-mail;Estado;Grupo;Nota;Nota máxima;"
+        "A nota pode ser alterada;Última modificação (trabalho);Última modificação (nota);"
+        "Comentários de feedback\n"
+        "Participante 77;Sam Lee;sam@uni.edu;Submetido;;;100,00;Sim;"
+        "segunda-feira, 19 de outubro de 2026 às 09:30;-;"
+    ),
+    "Spanish": (
+        "Identificador,Nombre completo,Número de ID,Dirección de correo,Estado,Calificación,"
+        "Calificación máxima,La calificación puede ser cambiada,Última modificación (entrega),"
+        "Texto en línea,Última modificación (calificación),Comentarios de retroalimentación\n"
+        'Participante77,"Lee, Sam",1008,sam@uni.edu,Enviado,,"100,00",Sí,'
+        '"lunes, 19 de octubre de 2026, 09:30",<p>x</p>,-,'
+    ),
+    "French": (
+        "Identifiant,Nom complet,Adresse de courriel,Statut,Note,Note maximale,"
+        "La note peut être modifiée,Dernière modification (travail remis),"
+        "Dernière modification (note),Feedback par commentaires\n"
+        'Participant 77,Sam Lee,sam@uni.edu,Remis,"3,00","100,00",Oui,'
+        '"lundi 19 octobre 2026, 09:30",-,'
+    ),
+}
+
+
+@pytest.mark.parametrize("language", WORKSHEETS)
+def test_moodles_worksheet_is_read_in_the_teachers_language(term, run, language):
+    """It says whose numbers are whose and when each came, and takes marks and comments."""
+    sheet = WORKSHEETS[language]
+    hand_in(term, "first/P_77_assignsubmission_file/app.py", "# earns 1 2", "2026-10-01T10:00")
+    hand_in(term, "first/sheet.csv", sheet)
+    status, said = run("export", "first", "--platform", "moodle")
+    assert status == 0, said
+    text = (term / "results" / "first-moodle.csv").read_text("utf-8")
+    sign = ";" if ";" in sheet else ","
+    old, new = (list(csv.reader(io.StringIO(each), delimiter=sign))[-1] for each in (sheet, text))
+    changed = [cell for was, cell in zip(old, new, strict=True) if was != cell]
+    assert changed == ["46,67", "task 3: 0 / 3. 3 days late"], text
 
 
 def test_a_students_own_files_claim_nothing(term, run):

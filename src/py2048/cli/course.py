@@ -154,6 +154,7 @@ def check(
     ] = False,
     unprotected: UnprotectedOption = False,
     timeout: TimeoutOption = 60.0,
+    force: options.ForceOption = False,
 ) -> int:
     """Grade submissions of a course, each in a limited process of its own.
 
@@ -163,14 +164,15 @@ def check(
     from py2048.courses.grading import report
     from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
     from py2048.courses.grading.session import check_start
-    from py2048.courses.grading.submissions import check_fissix, collect
+    from py2048.courses.grading.submissions import collect
+    from py2048.courses.term.tables import Written
 
+    if csv:
+        Written(csv.parent).refuse_changed(csv, force=force)
     course = get_course(name)
     grading = course.grading()
     sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=timeout)
     check_start(grading, sandbox)
-    if from_python2:
-        check_fissix()
     run = report.RunInfo.of(course.title, grading, sandbox)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
@@ -187,12 +189,11 @@ def check(
         run = replace(run, stopped=stopped)
     if reports:
         if csv:
-            report.write_gradebook(csv, grading, reports)
+            Written(csv.parent).write(csv, report.gradebook(grading, reports), force=force)
         if pages:
             report.write_pages(pages, run, reports)
         if gradescope and not reports[0].failure:  # of which Gradescope tells the instructors
-            data = report.to_gradescope(run, reports[0])
-            gradescope.write_text(json_text.dumps(data, indent=2), "utf-8")
+            _write_gradescope(gradescope, run, reports[0], paths[0])
         if json:
             options.print_json(report.to_json(run, reports))
         else:
@@ -252,6 +253,18 @@ def mutants(
     )
     print(f"marks lost in foreign tasks: {foreign} mutants")
     return int(share < planted.ENOUGH or foreign > 0)
+
+
+def _write_gradescope(path: Path, run: RunInfo, graded: Report, submission: Path) -> None:
+    """Write ``results.json``, with the days late by what Gradescope says beside the submission."""
+    from py2048.courses.grading.report import to_gradescope
+    from py2048.courses.term.handins import AUTOGRADER, read_autograder
+
+    data = to_gradescope(run, graded)
+    if told := read_autograder(submission.absolute().parent / AUTOGRADER):
+        data["extra_data"]["days_late"] = told.days_late
+        data["output"] += f"\nDays late: {told.days_late}." * bool(told.days_late)
+    path.write_text(json_text.dumps(data, indent=2), "utf-8")
 
 
 def _graded(
@@ -443,6 +456,8 @@ def export(
         for name, data in made.files.items():
             written.write(folder / "results" / name, data, force=force)
             print(folder / "results" / name)
+    if not made.files:
+        print(f"{assignment}: no student has marks yet")
     for who in made.left:
         print(f"{who} has marks and is not in the platform's table")
 

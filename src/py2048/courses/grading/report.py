@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import io
 import re
 from collections.abc import Iterator, Sequence
 from csv import writer as csv_writer
@@ -245,19 +246,20 @@ def marks_of(result: Report | TaskResult) -> str:
 # --- CSV, JSON, Gradescope ---
 
 
-def write_gradebook(path: Path, grading: Grading, reports: Sequence[Report]) -> None:
-    """Write name, score, possible marks, percent, the marks of each task, and any problem."""
+def gradebook(grading: Grading, reports: Sequence[Report]) -> bytes:
+    """A table of name, score, possible marks, percent, the marks of each task, and any problem."""
     heads = [f"task {task.id} ({number(Fraction(task.marks))})" for task in grading.tasks]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv_writer(file)
-        writer.writerow(["submission", "score", "possible", "percent", *heads, "problem"])
-        for report in reports:
-            percent = round(float(100 * report.earned / report.marks), 1) if report.marks else 0
-            marks = [number(task.earned) for task in report.tasks]
-            row: list[object] = [report.score, number(report.marks), percent, *marks]
-            if report.failure:
-                row = ["", number(report.marks), "", *([""] * len(marks))]
-            writer.writerow([no_formula(report.name), *row, no_formula(report.reason)])
+    file = io.StringIO(newline="")
+    writer = csv_writer(file)
+    writer.writerow(["submission", "score", "possible", "percent", *heads, "problem"])
+    for report in reports:
+        percent = round(float(100 * report.earned / report.marks), 1) if report.marks else 0
+        marks = [number(task.earned) for task in report.tasks]
+        row: list[object] = [report.score, number(report.marks), percent, *marks]
+        if report.failure:
+            row = ["", number(report.marks), "", *([""] * len(marks))]
+        writer.writerow([no_formula(report.name), *row, no_formula(report.reason)])
+    return file.getvalue().encode()
 
 
 def no_formula(text: str) -> str:

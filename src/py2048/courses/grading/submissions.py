@@ -60,7 +60,9 @@ DEFINED = re.compile(r"^[ \t]*def[ \t]+(\w+)[ \t]*\(([^()]*)\)", re.MULTILINE)
 ZELLE = "graphics.py"
 IMPORTS_ZELLE = re.compile(r"^[ \t]*(?:from|import)[ \t]+graphics\b", re.MULTILINE)
 IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
-CANVAS = re.compile(r"^(?P<who>(?P<name>[^_]+)(?:_LATE)?_(?P<id>\d+))_\d+_(?P<file>.+)$")
+CANVAS = re.compile(
+    r"^(?P<who>(?P<name>[^_]+)(?:_LATE)?_(?P<id>\d+))_(?:\d+_(?P<file>.+)|text\.html)$"
+)
 MOODLE = re.compile(
     r"^(?P<who>(?P<name>.+)_(?P<id>\d+))_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)$"
 )
@@ -671,9 +673,9 @@ class _Page(HTMLParser):
 
 
 def program_of_page(text: str) -> str:
-    """The text of a page without its marks."""
+    """The text of a page without its marks, and without Canvas's title of it."""
     page = _Page()
-    page.feed(text)
+    page.feed(re.sub(r"(?is)<(title|h1)\b.*?</\1>", "", text))
     page.close()
     return "".join(page.parts)
 
@@ -688,7 +690,10 @@ def collect(
 
     Raises:
         CourseError: for a path that does not exist or holds nothing to grade.
+        MissingExtraError: if programs are to be converted, and nothing here can.
     """
+    if from_python2:
+        check_fissix()
     found: list[Submission] = []
     for path in paths:
         if not path.exists():
@@ -762,9 +767,10 @@ class Collector:
             for file in files_of(path) if path.is_dir() else [path]:
                 inside = file.relative_to(path) if path.is_dir() else Path(_own_name(path.name))
                 target = folder / inside
+                if target.exists():  # under one name again: both are there to be graded
+                    target = folder / file.name
                 target.parent.mkdir(parents=True, exist_ok=True)
-                if not target.exists():
-                    shutil.copyfile(file, target)
+                shutil.copyfile(file, target)
         return folder
 
     def _unpack(self, archive: Path) -> Path:
@@ -781,7 +787,7 @@ class Collector:
             yield Submission(above + name, folder, tuple(files_of(folder)))
             return
         entries = sorted(path for path in folder.iterdir() if not _skipped(path))
-        yield from self._loose([p for p in entries if p.is_file() and is_program(p)], above)
+        yield from self._loose([p for p in entries if p.is_file() and _is_handed_in(p)], above)
         moodle: dict[str, list[Path]] = defaultdict(list)
         for path in entries:
             if path.is_dir() and (match := MOODLE.match(path.name)):
@@ -800,10 +806,10 @@ class Collector:
                 yield from _alone(above + path.stem, folder, self._archive(path, above, depth))
 
     def _loose(self, sources: list[Path], above: str) -> Iterator[Submission]:
-        """Python files side by side: each is a submission, but Canvas's belong together."""
+        """Python files side by side: each is one, but a platform's of one student are together."""
         groups: dict[str, list[Path]] = defaultdict(list)
         for path in sources:
-            match = CANVAS.match(path.name)
+            match = CANVAS.match(path.name) or MOODLE.match(path.name)
             groups[match["who"] if match else path.stem].append(path)
         for name, files in groups.items():
             if len(files) == 1 and _own_name(files[0].name) == files[0].name:
@@ -850,10 +856,15 @@ class Collector:
         return len(sources) > 1 and len(programs) == 1 and _go_together(programs[0], sources)
 
 
+def _is_handed_in(path: Path) -> bool:
+    """Whether a file is a program under the student's own name for it."""
+    return is_program(Path(_own_name(path.name)))
+
+
 def _own_name(name: str) -> str:
     """A student's own name for a file that Canvas or Moodle has named anew."""
     if match := CANVAS.match(name):
-        return re.sub(r"-\d+(?=\.\w+$)", "", match["file"])
+        return re.sub(r"-\d+(?=\.\w+$)", "", match["file"] or ONLINE_TEXT)
     match = MOODLE.match(name)
     return (match["file"] if match else "") or name
 

@@ -10,12 +10,15 @@ believed.
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -39,8 +42,18 @@ ATTEMPT = re.compile(
     r"(?i)(?:attempt|submission|try|version|v)?[ _-]*\d[\d :T_.-]*(?:\.zip|\.py)?$"
 )
 METADATA = "submission_metadata.yml"
+AUTOGRADER = "submission_metadata.json"  # beside the folder "submission"
 WHENS = ("last modified (submission)", "datetime", "submitted", "submitted at", "time")
-FORMS = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p", "%d/%m/%Y %H:%M")
+DAY = r"(?P<day>\d{1,2})[./]?\s*(?:de )?(?P<month>\d{1,2}|[^\W\d]+)[./]?\s*(?:de )?(?P<year>\d{4})"
+DATE = re.compile(
+    rf"{DAY}\D+(?P<hour>\d{{1,2}})[:h](?P<minute>\d\d)\s*(?:(?P<half>[AaPp])\.?[Mm])?"
+)
+MONTHS = (
+    ("jan", "jän", "ene"), ("feb", "fev", "fév"), ("mar", "mär"), ("apr", "abr", "avr"),
+    ("may", "mai"), ("jun", "juin"), ("jul", "juil"), ("aug", "ago", "aoû"),
+    ("sep", "set"), ("oct", "okt", "out"), ("nov",), ("dec", "dez", "dic", "déc"),
+)  # fmt: skip
+"""How months begin in English, German, Portuguese, Spanish and French."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +139,11 @@ class Finder:
         tables = [read_table(path) for path in paths if path.suffix.lower() == ".csv"]
         times = times | self._learn(tables)
         gradescope = _read_metadata(folder / METADATA)
+        if autograder := read_autograder(folder / AUTOGRADER):
+            gradescope["submission"] = autograder.emails, autograder.created.isoformat()
         entries: dict[str, _Entry] = {}
         for path in paths:
-            if path.suffix.lower() in {".csv", ".yml"}:
+            if path.suffix.lower() in {".csv", ".yml"} or path.name == AUTOGRADER:
                 continue
             entry = self._entry(path, gradescope)
             if not (entry.owners or entry.platform) and depth < 3 and self._is_class(path):
@@ -157,7 +172,8 @@ class Finder:
         """Whether a folder or ZIP of no student's holds hand-ins of students."""
         inside = _names_in(path)
         marked = any(MOODLE.match(name) or CANVAS.match(name) for name in inside)
-        return marked or METADATA in inside or any(self._of_name(n).owners for n in inside)
+        marked = marked or METADATA in inside or {AUTOGRADER, "submission"} <= inside
+        return marked or any(self._of_name(n).owners for n in inside)
 
     def _learn(self, tables: Sequence[Table]) -> dict[str, datetime]:
         """Read platforms' tables: whose numbers are whose, and when each handed in."""
@@ -176,6 +192,8 @@ class Finder:
         name = path.name
         if found := MOODLE.match(name):
             keys = [f"moodle:{found['id']}", f"name:{letters(found['name'])}"]
+            ends = [found["name"][dash.end() :] for dash in re.finditer("-", found["name"])]
+            keys += [f"name:{letters(end)}" for end in ends]  # after the name of a group
             return self._owned(_Entry(found["who"], keys))
         if found := CANVAS.match(name):
             keys = [f"canvas:{found['id']}", f"name:{letters(found['name'])}"]
@@ -279,18 +297,52 @@ def _date(text: str, zone: ZoneInfo) -> datetime | None:
     text = " ".join(text.split()).replace(" UTC", "Z").replace(" Z", "Z")
     text = re.sub(r"(\.\d{6})\d+", r"\1", text)
     found = None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        for form in FORMS:
-            try:
-                found = datetime.strptime(text, form)
-                break
-            except ValueError:
-                continue
+    with suppress(ValueError):
+        match = DATE.search(text)
+        found = _in_words(match) if match else datetime.fromisoformat(text)
     if found is None:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
+
+
+def _in_words(date: re.Match[str]) -> datetime:
+    """A date with the name of its month, or the day before the month; or raise `ValueError`."""
+    month, hour = date["month"].lower(), int(date["hour"])
+    named = [number for number, begins in enumerate(MONTHS, 1) if month.startswith(begins)]
+    if date["half"]:
+        hour = hour % 12 + 12 * (date["half"] in "Pp")
+    year, day, minute = map(int, (date["year"], date["day"], date["minute"]))
+    return datetime(year, named[0] if named else int(month), day, hour, minute)
+
+
+@dataclass(frozen=True)
+class Autograder:
+    """What Gradescope tells an autograder of a submission: whose it is, when it came, was due."""
+
+    emails: list[str]
+    created: datetime
+    due: datetime
+
+    @property
+    def days_late(self) -> int:
+        """The days late, each begun one counted, as in a term's settings."""
+        return max(0, math.ceil((self.created - self.due) / timedelta(days=1)))
+
+
+def read_autograder(path: Path) -> Autograder | None:
+    """Read Gradescope's ``submission_metadata.json``; none where it is not there or not one.
+
+    An extension is told beside the student who has it.
+    """
+    try:
+        told = json.loads(path.read_bytes())
+        users = told["users"]
+        dues = [(user.get("assignment") or told["assignment"])["due_date"] for user in users]
+        due = max(map(datetime.fromisoformat, dues or [told["assignment"]["due_date"]]))
+        emails = [user["email"] for user in users]
+        return Autograder(emails, datetime.fromisoformat(told["created_at"]), due)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
 
 
 def _read_metadata(path: Path) -> dict[str, tuple[list[str], str]]:

@@ -20,6 +20,9 @@ from pathlib import Path
 from py2048.courses.grading.report import no_formula
 from py2048.errors import CourseError, os_errors_as
 
+PARTICIPANT = re.compile(r"([^\W\d]{5}\D*)\d+")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+
 
 @dataclass
 class Table:
@@ -30,11 +33,13 @@ class Table:
     delimiter: str = ","
     bom: bool = False
     path: Path = Path()
+    known: dict[str, int] = field(default_factory=dict)
 
     def column(self, *names: str) -> int | None:
-        """The first column with one of these names, whatever their case."""
+        """The first column with one of these names, whatever their case; see also `known`."""
         plain = [" ".join(head.lower().replace("_", " ").split()) for head in self.head]
-        return next((plain.index(name) for name in names if name in plain), None)
+        places = self.known | {name: plain.index(name) for name in plain}
+        return next((places[name] for name in names if name in places), None)
 
     def needed(self, *names: str) -> int:
         """The same; raise `CourseError` where there is none."""
@@ -87,7 +92,29 @@ def read_table(path: Path) -> Table:
         if any(cell.strip() for cell in row[width:]):
             raise CourseError(f"{path}, row {number}: {len(row)} cells under {width} columns")
     padded = [(row + [""] * width)[:width] for row in rows[1:]]
-    return Table(head, padded, delimiter, data.startswith(b"\xef\xbb\xbf"), path)
+    bom = data.startswith(b"\xef\xbb\xbf")
+    return Table(head, padded, delimiter, bom, path, worksheet_columns(head, padded))
+
+
+def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Where Moodle's grading worksheet has what, in any language; nothing for other tables.
+
+    Its rows begin with ``Participant 17``. What a grade can be at most is one number in all rows,
+    after the grade. The heads of dates end with what changed, in parentheses; comments are last.
+    """
+    columns = [{row[number] for row in rows} for number in range(len(head))]
+    words = {found and found[1] for found in map(PARTICIPANT.fullmatch, columns[0])}
+    grades = [all(not cell or NUMBER.fullmatch(cell) for cell in cells) for cells in columns]
+    most = [n for n, cells in enumerate(columns) if len(cells) == 1 and all(cells) and n > 2]
+    most = [n for n in most if grades[n] and grades[n - 1]]
+    if len(words) != 1 or None in words or not most:
+        return {}
+    found = {"identifier": 0, "full name": 1, "grade": most[0] - 1, "maximum grade": most[0]}
+    mails = [n for n, cells in enumerate(columns) if any("@" in cell for cell in cells)]
+    dates = [n for n, title in enumerate(head) if title.endswith(")") and n > most[0]]
+    found |= {"email address": mails[0]} if mails else {}
+    found |= {"last modified (submission)": dates[0]} if dates else {}
+    return found | ({} if head[-1].endswith(")") else {"feedback comments": len(head) - 1})
 
 
 def number_of(text: str) -> str:
@@ -119,6 +146,11 @@ def replace_file(path: Path, data: bytes) -> None:
             raise
 
 
+def _is_stream(path: Path) -> bool:
+    """Whether a path is a stream that is open already, such as ``/dev/stdout``."""
+    return Path("/dev") in path.parents
+
+
 class Written:
     """What was written into a folder of results: a file that differs was changed by hand."""
 
@@ -136,17 +168,20 @@ class Written:
 
     def refuse_changed(self, path: Path, *, force: bool) -> None:
         """Raise `CourseError` for a file that was changed since, unless it may be replaced."""
-        if not force and path.exists():
+        if not force and path.exists() and not _is_stream(path):
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             if self.known.get(str(path.relative_to(self.folder))) != digest:
                 raise CourseError(
-                    f"{str(path)!r} was changed since py2048 wrote it, and is kept: move it away, "
+                    f"{str(path)!r} is not as py2048 wrote it, and is kept: move it away, "
                     "or replace it with --force"
                 )
 
     def write(self, path: Path, data: bytes, *, force: bool = False) -> None:
         """Write a file and remember it."""
         self.refuse_changed(path, force=force)
+        if _is_stream(path):
+            path.write_bytes(data)
+            return
         replace_file(path, data)
         self.known[str(path.relative_to(self.folder))] = hashlib.sha256(data).hexdigest()
         replace_file(self.path, json.dumps(self.known, indent=1).encode())
