@@ -8,14 +8,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from toys import grade_path
 
-from py2048.courses import COURSES
+from py2048.courses import COURSES, get_course
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
-from py2048.courses.proving import trials, tried
+from py2048.courses.proving import check_tasks, trials, tried
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "courses"
 TRIALS = {course: trials(COURSES[course]) for course in COURSES}
 
 # Playing in a window takes seconds for each, so those are for `make test-slow`.
@@ -46,6 +48,21 @@ def test_each_course_has_several_right_solutions():
     """One structure alone would not show that others are accepted."""
     for found in TRIALS.values():
         assert sum(not trial.loses for trial in found) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("course", ["rice", "nifty2017"])
+def test_courses_outside_the_package_are_proved(course):
+    """Two public assignments, each a folder with fewer than 400 lines that are not blank."""
+    folder = EXAMPLES / course
+    texts = [
+        path.read_text() for path in folder.rglob("*.*") if path.suffix in {".py", ".md", ".toml"}
+    ]
+    assert sum(bool(line.strip()) for text in texts for line in text.splitlines()) < 400
+    found = get_course(str(folder))
+    check_tasks(found)
+    proof = tried(trials(found), found.grading(), choose_protection(), jobs=2)
+    assert not list(filter(None, (trial.finding(report) for trial, report in proof)))
 
 
 REFERENCES = {
