@@ -39,6 +39,7 @@ from py2048.errors import CourseError
         ("task", {"marks": 0}, "task 1 has no check that costs marks"),
         ("task", {"id": "2"}, "two tasks are called '2'"),
         ("grading", {"files": "app.py"}, "files .* 'app.py'"),
+        ("grading", {"given_files": (Path("no.py"),)}, "given_files: 'no.py' is missing"),
     ],
 )
 def test_a_mistake_in_a_course_is_found_when_it_is_loaded(part, changes, message):

@@ -72,10 +72,13 @@ THEN = 'Example("total(board)", 6, given="board = [[2, 4]]", then={"board": [[2,
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
+        ("about.toml", "", None, "about.toml' is missing: py2048 course new makes such a folder"),
         ("about.toml", "title =", "titel =", "titel is not a setting; did you mean 'title'?"),
         ("about.toml", '"two functions on a board"', "2", "asks is to be a text in quotes, not 2"),
         ("about.toml", '"mine"', '"other"', "the course is called 'other', not 'mine'"),
         ("tasks.py", "", None, "tasks.py' is missing"),
+        ("starter/TASKS.md", "", None, "TASKS.md'"),
+        ("about.toml", "given = []", 'given = ["more.py"]', "more.py' is missing"),
         ("tasks.py", "import random", "import randon", "tasks.py, line 5: ModuleNotFoundError"),
         ("tasks.py", "GRADING =", "GRADED =", "has no attribute 'GRADING'"),
         ("tasks.py", 'SHEET["2"]', 'SHEET["3"]', "tasks.py, line 44: KeyError: '3'"),

@@ -52,6 +52,8 @@ class Course:
             CourseError: for what is wrong in its ``about.toml``, in one line.
         """
         path = folder / "about.toml"
+        if not path.is_file():
+            raise CourseError(f"{str(path)!r} is missing: py2048 course new makes such a folder")
         data = {"given": [], **read_toml(path)}
         for key in data.keys() - _ABOUT.keys():
             raise CourseError(f"{path}: {key} is not a setting{did_you_mean(key, _ABOUT)}")
@@ -77,9 +79,13 @@ class Course:
 
     @property
     def handed_out(self) -> list[Path]:
-        """The files that a student receives."""
-        files = [path for path in self.starter.iterdir() if path.is_file()]
-        return sorted([*files, *map(self.folder.joinpath, self.given)], key=lambda path: path.name)
+        """The files that a student receives; raise `CourseError` if one is missing."""
+        given = [self.starter / "TASKS.md", *map(self.folder.joinpath, self.given)]
+        for path in given:
+            if not path.is_file():
+                raise CourseError(f"{str(path)!r} is missing")
+        files = {*given, *filter(Path.is_file, self.starter.iterdir())}
+        return sorted(files, key=lambda path: path.name)
 
     def hand_out(self, folder: Path) -> list[Path]:
         """Copy what a student receives into `folder`, made if needed; return the files written.
@@ -87,8 +93,7 @@ class Course:
         Raises:
             CourseError: if any of the files is there already; nothing at all is written then.
         """
-        with os_errors_as(CourseError, f"the starter of {self.name} cannot be read"):
-            files = {path.name: path.read_bytes() for path in self.handed_out}
+        files = {path.name: path.read_bytes() for path in self.handed_out}
         return write_new(folder, files, "the starter")
 
     def grading(self) -> Grading:

@@ -27,7 +27,7 @@ from py2048.courses.grading.report import Report
 from py2048.courses.grading.sandbox import Protection, SandboxConfig
 from py2048.courses.grading.submissions import collect
 from py2048.courses.grading.tasks import Grading, read_sheet, validate
-from py2048.errors import CourseError, did_you_mean, os_errors_as, shown
+from py2048.errors import CourseError, did_you_mean, shown
 
 TEMPLATE = Path(__file__).with_name("template")
 SEEDS = ("", *map(str, range(9)))
@@ -109,9 +109,9 @@ def check_tasks(course: Course) -> None:
     Raises:
         CourseError: for the first one.
     """
-    grading, sheet = course.grading(), course.starter / "TASKS.md"
-    with os_errors_as(CourseError, f"{str(sheet)!r} cannot be read"):
-        asked = {task.id: task.marks for task in read_sheet(sheet).values()}
+    grading = course.grading()
+    sheet = next(path for path in course.handed_out if path.name == "TASKS.md")
+    asked = {task.id: task.marks for task in read_sheet(sheet).values()}
     for one in (grading, *grading.variants):
         validate(one, SEEDS)
         marks = {task.id: task.marks for task in one.tasks}
@@ -154,10 +154,10 @@ def _mutants(path: Path, right: Sequence[Path], ids: tuple[str, ...]) -> Iterato
                 costs = tuple(map(Fraction, mutant.costs))
             except (msgspec.ValidationError, ValueError) as error:
                 raise CourseError(f"{path}: {solution}.{name}: {error}") from None
-            loses = ids if mutant.loses == ("all",) else mutant.loses
-            for id_ in set(loses).difference(ids):
+            for id_ in set(mutant.loses).difference(ids, ["all"]):
                 near = did_you_mean(id_, ids)
                 raise CourseError(f"{path}: {solution}.{name}: no task {id_!r}{near}")
+            loses = tuple(id_ for id_ in ids if {id_, "all"} & {*mutant.loses})
             trial = Trial(name, sources[solution], loses, costs, mutant)
             assert trial.texts  # every search text is found
             yield trial

@@ -207,6 +207,9 @@ def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
     """
     where = f"the course {grading.course}"
     _check_types(grading, where)
+    for path in grading.given_files:
+        if not path.is_file():
+            raise CourseError(f"{where}: given_files: {str(path)!r} is missing")
     _check_python(grading.prelude, f"{where}: prelude")
     ids = [task.id for task in grading.tasks]
     for task in grading.tasks:
@@ -256,8 +259,6 @@ def _is_a(value: Any, kind: Any) -> bool:
             return any(_is_a(value, each) for each in kinds)
         case collections.abc.Callable:
             return callable(value)
-        case collections.abc.Mapping:
-            return isinstance(value, Mapping) and all(_is_a(key, kinds[0]) for key in value)
         case origin if origin:
             fits = isinstance(value, origin) and not isinstance(value, str)
             return fits and all(_is_a(each, kinds[0]) for each in value)

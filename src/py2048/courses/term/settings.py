@@ -211,7 +211,7 @@ def new_term(folder: Path, course: str, now: datetime) -> list[Path]:
         "due": (now + 28 * DAY).strftime("%Y-%m-%dT23:59:00"),
         "until": (now + 42 * DAY).strftime("%Y-%m-%dT12:00:00"),
         "rubric": RUBRICS.get(course, "{}"),
-        "courses": ", ".join([*course_names(), "a path from here"]),
+        "courses": ", ".join([*course_names(), "or a path from here"]),
     }
     toml = Template(Path(__file__).with_name("course.toml").read_text("utf-8"))
     texts = {
