@@ -527,7 +527,7 @@ class SubmissionSession:
         After each block is an empty line, without which Python's prompt takes no more.
         """
         lines: list[str] = []
-        for line, after in zip(self.shown, [*self.shown[1:], ""], strict=True):
+        for line, after in zip(self.shown, [*self.shown, ""][1:], strict=True):
             lines.append(line)
             if line.startswith(" ") and after and not after.startswith((" ", *PARTS)):
                 lines.append("")
