@@ -23,17 +23,13 @@ from typing import Any, Self
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import ClientError, IllegalMoveError, MissingExtraError, shown
+from py2048.errors import ClientError, IllegalMoveError, extra_for, shown
 from py2048.game import Game
 from py2048.players import Player
 from py2048.rules import Rules
 
-try:
+with extra_for("playing on a server", "bot"):
     import httpx
-except ImportError as error:
-    raise MissingExtraError(
-        "playing on a server needs httpx, which is not installed: pip install 'py2048[bot]'"
-    ) from error
 
 Json = dict[str, Any]
 AWAY_TIMEOUT_S = 300.0

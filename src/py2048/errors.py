@@ -123,6 +123,19 @@ class MissingExtraError(Py2048Error, ImportError):
     """A feature needs an optional library that is not installed."""
 
 
+@contextmanager
+def extra_for(what: str, extra: str) -> Iterator[None]:
+    """Raise `MissingExtraError` for a library that `what` needs, and that `extra` brings."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("py2048"):
+            raise
+        raise MissingExtraError(
+            f"{what} needs {error.name}, which is not installed: pip install 'py2048[{extra}]'"
+        ) from None
+
+
 def need_compiler(what: str) -> None:
     """Make sure that Numba is installed, for work that nobody would wait for without.
 

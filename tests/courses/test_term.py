@@ -79,7 +79,7 @@ def _fake(submission, grading, sandbox, secret):
         )
         for task in grading.tasks
     )
-    key = key_of(submission, grading)
+    key = key_of(submission, grading, secret)
     return Report(submission.name, "toy", tasks, problem=submission.problem, key=key)
 
 
@@ -178,7 +178,7 @@ def test_a_term_from_roster_to_mark_files(term, run):
         "1005": "6",
         "1006": "6",
     }
-    assert marks["1001"]["problem"] == "style is not marked"
+    assert marks["1001"]["problem"] == "not marked: style"
 
     notebook = {
         "cells": [
@@ -210,9 +210,6 @@ def test_a_term_from_roster_to_mark_files(term, run):
     page = (term / "results" / "third" / "1006.html").read_text("utf-8")
     assert "shown from 2999-01-01" in page
     assert "6 / 6 marks" not in page
-    index = (term / "results" / "index.html").read_text("utf-8")
-    assert "8.1" in index
-    assert "Sam Lee" in index
 
 
 def test_what_a_person_decides_outlives_every_run(term, run):
@@ -492,7 +489,6 @@ def test_reports_a_day_are_limited_before_the_due_date(term, run):
     assert run("grade", "first")[0] == 0
     assert "add(1, 2)" not in page.read_text()
     assert "1 a day" in page.read_text()
-    assert "add(1, 2)" in (term / "results" / "desk" / "first" / "1001.html").read_text()
 
 
 def test_a_new_terms_folder_is_whole(tmp_path, capsys):

@@ -66,6 +66,7 @@ class ToyCourse(Course):
     """The toy course, which has no folder."""
 
     found = TOY
+    handed_out = ()
 
     def grading(self) -> Grading:
         return self.found

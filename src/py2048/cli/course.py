@@ -17,7 +17,7 @@ import typer
 
 from py2048.cli import options, streams
 from py2048.courses import course_names, get_course
-from py2048.errors import CourseError
+from py2048.errors import CourseError, extra_for
 
 if TYPE_CHECKING:
     from py2048.courses.grading.report import Report, RunInfo
@@ -384,7 +384,7 @@ def grade(
     timeout: TimeoutOption = 60.0,
     force: options.ForceOption = False,
 ) -> None:
-    """Grade what is new of a term, and write its tables of marks and pages."""
+    """Grade what is new of a term, and write its tables of marks and pages for students."""
     from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
     from py2048.courses.term import pages
     from py2048.courses.term.marks import marks_table
@@ -404,9 +404,8 @@ def grade(
             table = folder / "results" / f"{name}.csv"
             results.write(table, marks_table(term, name, marks), force=force)
             pages.write_pages(term, name, marks, run, datetime.now(settings.zone))
-            index = pages.write_index(term, run)
         failed += _say_marks(name, marks)
-        print(f"{table}\n{index}")
+        print(f"{table}\n{folder / 'results' / name}")
     if failed:
         raise CourseError(f"the grader failed on {failed} submissions, which have no mark")
 
@@ -463,6 +462,25 @@ def export(
 
 
 @app.command()
+def desk(
+    folder: FolderArgument,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="By default a free one.")
+    ] = 0,
+) -> None:
+    """Show what is graded in the browser, and write marks by hand, until Ctrl-C.
+
+    It is open on this machine alone, to the printed address. Needs the extra web.
+    """
+    with extra_for("the desk", "web"):
+        from py2048.courses.term import desk as served
+        from py2048.server.run import listen
+        from py2048.server.site.pages import assets
+
+    served.serve(folder, listen("127.0.0.1", port), assets().content)
+
+
+@app.command()
 def alike(
     folder: FolderArgument,
     assignment: AssignmentArgument,
@@ -470,24 +488,14 @@ def alike(
         float, typer.Option(metavar="P", min=1, max=100, help="The least share in percent.")
     ] = 50.0,
 ) -> None:
-    """Show which programs of an assignment have much in common, side by side."""
-    from py2048.courses.grading.report import grader_version
+    """Show which programs of an assignment have much in common; course desk shows them."""
     from py2048.courses.term import alike as likeness
     from py2048.courses.term.marks import Course
-    from py2048.courses.term.tables import replace_file
 
     term = Course.read(folder)
-    settings = term.settings.assignment(assignment)
-    grading, course = term.grading(settings), get_course(settings.course or term.settings.course)
-    given = [*course.handed_out, *grading.given_files]
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
         hand_ins = term.finder(assignment, Path(scratch)).find(folder / "submissions" / assignment)
-        ground = likeness.common_ground(course.folder, given)
-        names = {path.name for path in given} - set(grading.files)
-        pairs = likeness.pairs_of(likeness.programs_of(hand_ins, names, ground), threshold)
-    path = folder / "results" / "desk" / f"{assignment}-alike.html"
-    data = likeness.alike_page(settings.title, pairs, threshold, grader_version(grading))
-    replace_file(path, data)
+        pairs = likeness.pairs_of(likeness.compared(term, assignment, hand_ins), threshold)
     for pair in pairs:
         print(f"{pair.share:3.0f} %  {pair.one.name}, {pair.other.name}")
-    print(path)
+    print(f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}")

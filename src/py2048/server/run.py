@@ -47,7 +47,7 @@ def run(settings: Settings, log_level: str = "info") -> None:
     """
     if not load_store(settings.database) and settings.workers > 1:
         raise ServerError("SQLite is for one process: give --database a PostgreSQL, or --workers 1")
-    listener = _listen(settings)
+    listener = listen(settings.host, settings.port)
     config = _config(settings, log_level)
     if settings.workers == 1:
         server = uvicorn.Server(config)
@@ -141,18 +141,17 @@ def _is_among(networks: tuple[Network, ...], host: str) -> bool:
     return any(address in network for network in networks)
 
 
-def _listen(settings: Settings) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket, before anything slow is loaded."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host, settings.port))
+        listener.bind((host, port))
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         is_host = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
         remedy = f"choose another {'--host' if is_host else '--port'}"
-        place = f"{settings.host}:{settings.port}"
-        raise ServerError(f"cannot listen on {place} ({error.strerror}): {remedy}") from None
+        raise ServerError(f"cannot listen on {host}:{port} ({error.strerror}): {remedy}") from None
     return listener

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.dml import Insert
 
-from py2048.errors import MissingExtraError, StorageError
+from py2048.errors import StorageError, extra_for
 from py2048.folders import expanded
 from py2048.storage import TIMEOUT_S, data_folder
 
@@ -146,12 +146,8 @@ def _begin_sqlite(connection: Connection) -> None:
 def _postgresql_engine(url: URL, timeout_s: float) -> Engine:
     defaults = {"connect_timeout": str(_CONNECT_TIMEOUT_S), "application_name": "py2048"}
     url = url.set(query={**defaults, **url.query})
-    try:
+    with extra_for("PostgreSQL", "postgres"):
         engine = sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
-    except ImportError as error:
-        raise MissingExtraError(
-            "PostgreSQL needs psycopg, which is not installed: pip install 'py2048[postgres]'"
-        ) from error
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:

@@ -17,13 +17,13 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import combinations
 from pathlib import Path
 
+from py2048.courses import get_course
 from py2048.courses.grading.submissions import text_of
 from py2048.courses.term.handins import HandIn
-from py2048.courses.term.pages import STYLE, numbered, page
+from py2048.courses.term.marks import Course
 from py2048.courses.term.roster import Student
 
 LENGTH, WINDOW = 25, 20
@@ -110,6 +110,18 @@ def common_ground(package: Path, given: Iterable[Path]) -> set[int]:
     return {hash_ for text in texts for hash_ in all_prints(text)}
 
 
+def compared(course: Course, name: str, hand_ins: Sequence[HandIn]) -> list[Program]:
+    """The programs of an assignment without what its course gives."""
+    assignment = course.settings.assignment(name)
+    found, grading = (
+        get_course(assignment.course or course.settings.course),
+        course.grading(assignment),
+    )
+    given = [*found.handed_out, *grading.given_files]
+    names = {path.name for path in given} - set(grading.files)
+    return programs_of(hand_ins, names, common_ground(found.folder, given))
+
+
 def programs_of(hand_ins: Sequence[HandIn], given: set[str], ground: set[int]) -> list[Program]:
     """The programs of hand-ins without what they all began with."""
     programs = []
@@ -152,32 +164,11 @@ def _by(pair: Pair) -> float:
     return pair.share
 
 
-def alike_page(title: str, pairs: Sequence[Pair], threshold: float, grader: str) -> bytes:
-    """The pairs with both programs side by side and what they share marked."""
-    rows = "".join(
-        f'<tr><td><a href="#{n}">{escape(p.one.name)} and {escape(p.other.name)}</a></td>'
-        f'<td class="number">{p.share:.0f} %</td></tr>'
-        for n, p in enumerate(pairs)
-    )
-    intro = (
-        f"<p>Pairs in which {threshold:g} % or more of the shorter program's fingerprints are in "
-        f"the other as well. Names and literals do not count. Passages of {LENGTH + WINDOW - 1} "
-        f"tokens are always found, none under {LENGTH}. What the course hands out or prints, its "
-        "reference, and what over a quarter of the class has are left out.</p><p>Programs for one "
-        "task have much in common for many reasons: lessons, books, help that is allowed. The "
-        "figures say where to read, and nothing about how it came to be.</p>"
-    )
-    parts = [_beside(number, pair) for number, pair in enumerate(pairs)]
-    table = f"<table><tbody>{rows}</tbody></table>" if pairs else "<p>There are no such pairs.</p>"
-    return page(f"Alike: {title}", STYLE + intro + table + "".join(parts), grader)
-
-
-def _beside(number: int, pair: Pair) -> str:
+def lines_in_both(pair: Pair) -> tuple[frozenset[int], frozenset[int]]:
+    """The lines of each program that what both have stands in."""
     both = pair.one.prints.keys() & pair.other.prints.keys()
-    columns = []
-    for program in (pair.one, pair.other):
-        marked = frozenset(line for print_ in both for line in program.prints[print_])
-        shown = numbered(program.text, marked)
-        columns.append(f"<div><h3>{escape(program.name)}</h3><pre>{shown}</pre></div>")
-    head = f'<h2 id="{number}">{pair.share:.0f} % of the shorter one</h2>'
-    return f'{head}<div class="beside">{"".join(columns)}</div>'
+    one, other = (
+        frozenset(line for print_ in both for line in program.prints[print_])
+        for program in (pair.one, pair.other)
+    )
+    return one, other

@@ -1,37 +1,24 @@
-"""Marks: hand-ins graded, the attempt that counts, late days, and what a person has decided.
-
-``manual.csv`` is the teacher's and is only read. Each row is about one student, assignment and
-item: a task's id or a name of the rubric (its marks), ``total`` (the final marks), ``late`` (the
-days that count), ``attempt`` (the one that counts), or nothing (a comment). So it outlives every
-new run.
-"""
+"""Marks: hand-ins graded, the attempt that counts, late days, and what a person has decided."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 
 from py2048.courses import get_course
+from py2048.courses.grading.grader import ResultsFile, key_of
 from py2048.courses.grading.report import Report, TaskResult, number
 from py2048.courses.grading.submissions import Submission
 from py2048.courses.grading.tasks import Grading
 from py2048.courses.term.handins import Finder, HandIn
+from py2048.courses.term.manual import UNDECIDED, Manual, decisions, manual_table
 from py2048.courses.term.roster import Roster, Student, read_roster
-from py2048.courses.term.settings import MANUAL, Assignment, Settings, read_settings
-from py2048.courses.term.tables import number_of, read_table, table_text
-from py2048.errors import CourseError, did_you_mean
-
-
-@dataclass(frozen=True)
-class Manual:
-    """What a person has decided on one student's work: numbers by item, and comments."""
-
-    items: dict[str, Fraction] = field(default_factory=dict)
-    comments: tuple[str, ...] = ()
+from py2048.courses.term.settings import Assignment, Settings, read_settings
+from py2048.courses.term.tables import table_text
+from py2048.errors import CourseError
 
 
 @dataclass(frozen=True)
@@ -47,7 +34,7 @@ class Mark:
     report: Report | None = None
     days_late: Fraction = Fraction(0)
     attempts: tuple[tuple[HandIn, Report | None], ...] = ()
-    manual: Manual = Manual()
+    manual: Manual = UNDECIDED
 
     @property
     def tasks(self) -> tuple[TaskResult, ...]:
@@ -102,9 +89,11 @@ class Mark:
             return "fits no student of roster.csv"
         if self.hand_in is None:
             return "nothing handed in"
+        reason = self.report.reason if self.report else "not graded yet"
         missing = [item for item in self.assignment.rubric if item not in self.manual.items]
-        waits = [f"{item} is not marked" for item in missing if "total" not in self.manual.items]
-        return "; ".join([*filter(None, [self.report.reason if self.report else ""]), *waits])
+        waits = missing and "total" not in self.manual.items
+        waiting = f"not marked: {', '.join(missing)}" if waits else ""
+        return "; ".join(filter(None, [reason, waiting]))
 
 
 @dataclass
@@ -120,7 +109,7 @@ class Course:
     def read(cls, folder: Path) -> Course:
         """Read a term's folder; raise `CourseError` for what is wrong in it, in one line."""
         settings, roster = read_settings(folder), read_roster(folder)
-        return cls(folder, settings, roster, read_manual(folder, settings, roster))
+        return cls(folder, settings, roster, decisions(manual_table(folder), settings, roster))
 
     def grading(self, assignment: Assignment) -> Grading:
         """The tasks that an assignment is graded by."""
@@ -131,56 +120,6 @@ class Course:
         assignment = self.settings.assignment(name)
         grading, zone = self.grading(assignment), self.settings.zone
         return Finder(name, assignment, self.roster, grading, zone, scratch)
-
-
-def read_manual(folder: Path, settings: Settings, roster: Roster) -> dict[tuple[str, str], Manual]:
-    """Read ``manual.csv``: by assignment and student.
-
-    Raises:
-        CourseError: in one line, for a row that is about no assignment, student or item.
-    """
-    path = folder / "manual.csv"
-    if not path.exists():
-        return {}
-    table = read_table(path)
-    places = [table.needed(name) for name in MANUAL]
-    items: dict[tuple[str, str], dict[str, Fraction]] = defaultdict(dict)
-    comments: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for line, row in enumerate(table.rows, 2):
-        name, who, item, marks, comment = (row[place].strip() for place in places)
-        try:
-            assignment = settings.assignment(name)
-            student = roster.find(who)
-            if student is None:
-                raise CourseError(f"no student of roster.csv has the id {who!r}")
-            key = (name, student.id)
-            if item:
-                if item in items[key]:
-                    raise CourseError(f"{item!r} of {who!r} is there twice")
-                items[key][item] = _checked(assignment, settings, item, marks)
-            elif marks:
-                raise CourseError(f"which item has {marks!r} marks? The item is empty")
-        except CourseError as error:
-            raise CourseError(f"{path}, row {line}: {error}") from None
-        comments[key] += [comment] if comment else []
-    return {key: Manual(items[key], tuple(comments[key])) for key in {*items, *comments}}
-
-
-def _checked(assignment: Assignment, settings: Settings, item: str, marks: str) -> Fraction:
-    """The number of one item, in the range that it may have."""
-    tasks = get_course(assignment.course or settings.course).grading().tasks
-    most = {task.id: Fraction(task.marks) for task in tasks}
-    most |= {name: Fraction(str(value)) for name, value in assignment.rubric.items()}
-    known = {*most, "total", "late", "attempt"}
-    if item not in known:
-        raise CourseError(f"there is no item {item!r}{did_you_mean(item, known)}")
-    try:
-        value = Fraction(number_of(marks))
-    except (ValueError, ZeroDivisionError):
-        raise CourseError(f"{item} = {marks!r}: this is not a number") from None
-    if value < 0 or value > most.get(item, value):
-        raise CourseError(f"{item} = {marks}: it is from 0 to {number(most.get(item, value))}")
-    return value
 
 
 # --- grading ---
@@ -208,11 +147,24 @@ def grade_assignment(course: Course, name: str, scratch: Path, grade: Grader) ->
     assignment = course.settings.assignment(name)
     hand_ins = course.finder(name, scratch).find(course.folder / "submissions" / name)
     wanted = [one.submission for one in _to_grade(course, name, assignment, hand_ins)]
-    kept = course.folder / "results" / f".{name}.jsonl"
+    kept = _results_file(course, name)
     reports = grade(wanted, course.grading(assignment), kept) if wanted else []
     if len(reports) < len(wanted):
         raise Stopped(f"stopped after {len(reports)} of {len(wanted)} submissions, which are kept")
-    return _marks(course, name, hand_ins, {one.name: _of_tasks(one, assignment) for one in reports})
+    return class_marks(course, name, hand_ins, {one.name: one for one in reports})
+
+
+def kept_reports(course: Course, name: str, hand_ins: Sequence[HandIn]) -> dict[str, Report]:
+    """What `grade_assignment` has kept of these hand-ins, by their names."""
+    grading = course.grading(course.settings.assignment(name))
+    known = ResultsFile(_results_file(course, name)).known
+    secret = course.settings.secret
+    keys = [key_of(one.submission, grading, secret) for one in hand_ins]
+    return {known[key].name: known[key] for key in keys if key in known}
+
+
+def _results_file(course: Course, name: str) -> Path:
+    return course.folder / "results" / f".{name}.jsonl"
 
 
 def _of_tasks(report: Report, assignment: Assignment) -> Report:
@@ -229,7 +181,7 @@ def _to_grade(
     wanted = {id(one): one for one in hand_ins if not one.owners}
     for student in course.roster.students:
         own = _own(student, hand_ins)
-        by_hand = course.manual.get((name, student.id), Manual()).items.get("attempt")
+        by_hand = course.manual.get((name, student.id), UNDECIDED).items.get("attempt")
         for attempt in own if assignment.attempts == "best" else _last(own, assignment):
             wanted[id(attempt)] = attempt
         if by_hand is not None:
@@ -257,32 +209,34 @@ def _chosen(own: Sequence[HandIn], attempt: Fraction, student: Student) -> HandI
     return own[int(attempt) - 1]
 
 
-def _marks(
-    course: Course, name: str, hand_ins: Sequence[HandIn], reports: dict[str, Report]
+def class_marks(
+    course: Course, name: str, hand_ins: Sequence[HandIn], graded: Mapping[str, Report]
 ) -> list[Mark]:
-    """The mark of each student, then those of hand-ins of no known student."""
+    """The mark of each student, then those of hand-ins of no known student.
+
+    A student of whose hand-ins none that can count is graded has a mark without a report.
+    """
     assignment = course.settings.assignment(name)
+    reports = {key: _of_tasks(report, assignment) for key, report in graded.items()}
     found = []
     for student in course.roster.students:
-        manual = course.manual.get((name, student.id), Manual())
+        manual = course.manual.get((name, student.id), UNDECIDED)
         own = _own(student, hand_ins)
         attempts = tuple((one, reports.get(one.submission.name)) for one in own)
+        counting = own if assignment.attempts == "best" else _last(own, assignment)
+        if "attempt" in manual.items and own:
+            counting = [_chosen(own, manual.items["attempt"], student)]
         marks = [
             Mark(student, assignment, one, report, _days(one, assignment, manual), attempts, manual)
             for one, report in attempts
-            if report is not None
+            if one in counting
         ]
-        if "attempt" in manual.items and own:
-            chosen = _chosen(own, manual.items["attempt"], student)
-            marks = [mark for mark in marks if mark.hand_in is chosen]
-        elif assignment.attempts == "last":
-            last = _last(own, assignment)
-            marks = [mark for mark in marks if mark.hand_in in last]
+        own_marks = [mark for mark in marks if mark.report] or marks
         empty = Mark(student, assignment, attempts=attempts, manual=manual)
-        found.append(max(marks, key=_worth, default=empty))
+        found.append(max(own_marks, key=_worth, default=empty))
     for one in hand_ins:
         if not one.owners:
-            days = _days(one, assignment, Manual())
+            days = _days(one, assignment, UNDECIDED)
             report = reports.get(one.submission.name)
             found.append(Mark(None, assignment, one, report, days, ((one, report),)))
     return found

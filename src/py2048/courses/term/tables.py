@@ -26,7 +26,10 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 
 @dataclass
 class Table:
-    """A table with its head, and how it was written; rows have as many cells as the head."""
+    """A table with its head, and how it was written; rows have as many cells as the head.
+
+    `digest` is that of the file that it was read from.
+    """
 
     head: list[str]
     rows: list[list[str]] = field(default_factory=list)
@@ -34,6 +37,7 @@ class Table:
     bom: bool = False
     path: Path = Path()
     known: dict[str, int] = field(default_factory=dict)
+    digest: str = ""
 
     def column(self, *names: str) -> int | None:
         """The first column with one of these names, whatever their case; see also `known`."""
@@ -92,8 +96,8 @@ def read_table(path: Path) -> Table:
         if any(cell.strip() for cell in row[width:]):
             raise CourseError(f"{path}, row {number}: {len(row)} cells under {width} columns")
     padded = [(row + [""] * width)[:width] for row in rows[1:]]
-    bom = data.startswith(b"\xef\xbb\xbf")
-    return Table(head, padded, delimiter, bom, path, worksheet_columns(head, padded))
+    bom, digest = data.startswith(b"\xef\xbb\xbf"), hashlib.sha256(data).hexdigest()
+    return Table(head, padded, delimiter, bom, path, worksheet_columns(head, padded), digest)
 
 
 def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, int]:
