@@ -298,8 +298,10 @@ def _date(text: str, zone: ZoneInfo) -> datetime | None:
     text = re.sub(r"(\.\d{6})\d+", r"\1", text)
     found = None
     with suppress(ValueError):
-        match = DATE.search(text)
-        found = _in_words(match) if match else datetime.fromisoformat(text)
+        found = datetime.fromisoformat(text)
+    if found is None and (match := DATE.search(text)):  # digits of a second look like a date, too
+        with suppress(ValueError):
+            found = _in_words(match)
     if found is None:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
