@@ -22,7 +22,7 @@ from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from py2048.errors import CourseError, Py2048Error, did_you_mean, os_errors_as, shown
+from py2048.errors import CourseError, MissingExtraError, did_you_mean, os_errors_as, shown
 
 if TYPE_CHECKING:
     from py2048.courses.grading import Grading
@@ -178,7 +178,7 @@ def _grading_of(course: Course) -> Grading:
             raise CourseError(f"{path}: the course is called {course.name!r}, not {found.course!r}")
         variants = tuple(replace(one, folder=course.folder) for one in found.variants)
         grading: Grading = replace(found, folder=course.folder, variants=variants)
-    except Py2048Error:
+    except (CourseError, MissingExtraError):
         raise
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
