@@ -190,14 +190,14 @@ def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
 class Exempt(msgspec.Struct, forbid_unknown_fields=True):
     """Mutants of a function or class that need not be told apart, and the reason."""
 
-    where: str
     reason: str
+    where: str = ""
     change: str = ""
     times: int = 1
 
     def fits(self, mutant: Mutant) -> bool:
         """Whether it speaks of a mutant."""
-        inside = f"{mutant.unit}.".startswith(f"{self.where}.")
+        inside = not self.where or f"{mutant.unit}.".startswith(f"{self.where}.")
         return inside and self.change in str(mutant)
 
 
@@ -216,7 +216,7 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
     for entry in entries.get("exempt", ()):
         count = sum(map(entry.fits, left))
         if not entry.reason.strip() or not count or (entry.change and count != entry.times):
-            raise CourseError(f"{path}: {entry.where}: {entry.change!r} fits {count} mutants")
+            raise CourseError(f"{path}: {entry.where} {entry.change!r} fits {count} mutants")
         left = [mutant for mutant in left if not entry.fits(mutant)]
     return left
 

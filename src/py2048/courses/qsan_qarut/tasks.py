@@ -250,7 +250,7 @@ def flag(rows: Rows, name: str, expected: bool, arrow: str = "left") -> Example:
 
 
 FINISHED = [
-    flag([[2, 4], [8, 16]], "is_finished", True),
+    *(flag([[2, 4], [8, 16]], "is_finished", True, arrow) for arrow in ARROWS.values()),
     *(flag(checkered(size, size), "is_finished", True) for size in (2, 3, 4)),
 ]
 FILLED_BY_THE_LAST_NUMBER = (
@@ -274,6 +274,7 @@ def goes_on(seed: str) -> Iterator[Example]:
             merged = slid(rows, DIRECTIONS["l"]) != rows
             yield flag(rows, "is_finished", False, "up" if merged else "left")
     yield flag([[2, 0], [0, 0]], "is_finished", False)
+    yield flag([[2, 4], [8, 0]], "is_finished", False)
     yield flag([[2, 0, 4], [8, 0, 16], [2, 0, 4]], "is_finished", False)
 
 
@@ -424,6 +425,7 @@ PRESS = (
 KEYS = {"Left": (1, 0), "Right": (1, 3), "Up": (0, 1), "Down": (3, 1)}
 LONELY_4 = "[[0, 0, 0, 0], [0, 8, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
 STUCK = "[[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]"
+WON_AND_STUCK = STUCK.replace("[[2,", "[[2048,")
 WINNING = "[[1024, 1024, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
 TILES = "int(np.count_nonzero(made.model.game.board))"
 SHOWN = "[[str(cell['number'].cget('text')) for cell in row] for row in made.cells]"
@@ -517,6 +519,8 @@ def shows_the_board(session: SubmissionSession) -> None:
     """Every cell shows its number; equal numbers look the same and others do not."""
     begin(session)
     sees_the_board(session)
+    lay(session, STUCK)  # so that no cell keeps the colour that it had
+    session.expect(f"made.view.window.update()\nsum({PARTS_SEEN})", 32)
     lay(session, "[[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 0], [2, 2, 0, 0]]")
     sees_the_board(session)
     colours = "{made.cells[i][j]['frame'].cget('bg') for i, j in %s}"
@@ -524,6 +528,10 @@ def shows_the_board(session: SubmissionSession) -> None:
     session.expect(f"len({colours % '[(0, 0), (0, 1), (1, 0), (2, 2), (2, 3)]'})", 5)
 
 
+PARTS_SEEN = (
+    "cell[part].winfo_viewable() for row in made.cells for cell in row for part in cell "
+    "if part in ('frame', 'number')"
+)
 LAST_SHOWN = "str(made.cells[3][3]['number'].cget('text'))"
 
 
@@ -581,25 +589,42 @@ def stops_at_the_end(session: SubmissionSession) -> None:
 BUTTONS = "[(b.path, b.text()) for b in screen.widgets('Button') if b.winfo_ismapped()]"
 
 
+def start_again(session: SubmissionSession) -> bool:
+    """Push the button that is shown at the end, if there is one."""
+    buttons = session.value(BUTTONS, show=False)
+    for path, text in buttons[-1:]:
+        session.shown.append(f"w.nametowidget({path!r}).invoke()  # {text!r}")
+        session.expect(f"screen.push({text!r})", True, show=False)
+    return bool(buttons)
+
+
 def begins_anew(session: SubmissionSession) -> None:
-    """The button, shown at the end, starts a game in which the keys work, once for each press."""
+    """The button, shown at the end, starts a game in which the keys work, once for each press.
+
+    Nothing is left of the end, and none of a win when the next game is lost.
+    """
     begin(session)
+    before = session.value(BUTTONS, show=False)
     lay(session, STUCK)
     press(session, "Left")
-    buttons = session.value(BUTTONS, show=False)
-    if not buttons:
+    if not start_again(session):
         session.fail("a button for a new game", "no button is shown")
-    path, text = buttons[-1]
-    session.shown.append(f"w.nametowidget({path!r}).invoke()  # {text!r}")
-    session.expect(f"screen.push({text!r})", True, show=False)
     session.expect(TILES, 1)
     sees_the_board(session)
     sees(session, "Score: 0")
     sees_no_end(session)
+    if session.value(BUTTONS, show=False) != before:
+        session.fail("the button to go when the new game begins", "it stays")
     lay(session, LONELY_4)
     press(session, "Left")
     session.expect("int(made.model.game.board[1][0])", 8)
     session.expect(TILES, 2)
+    lay(session, WON_AND_STUCK)
+    press(session, "Left")
+    if start_again(session):
+        lay(session, STUCK)
+        press(session, "Left")
+        sees(session, "Game Over")
 
 
 def shows_the_win(session: SubmissionSession) -> None:
@@ -612,7 +637,7 @@ def shows_the_win(session: SubmissionSession) -> None:
     press(session, "Down")
     session.expect("int(made.model.game.board[3][0])", 2048)
     begin(session)
-    lay(session, STUCK.replace("[[2,", "[[2048,"))
+    lay(session, WON_AND_STUCK)
     press(session, "Left")
     sees_win(session, set(), ", on its last move, too")
 
