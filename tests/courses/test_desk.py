@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
+import sys
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -250,3 +252,12 @@ def test_what_is_wrong_in_the_folder_is_one_line(term, desk):
     manual.write_bytes(good)
     assert desk.get("first/").status_code == 200
     assert desk.get("fourth/").status_code == 404
+
+
+def test_what_the_desk_needs_is_named_once():
+    """In one line, with the command that installs it."""
+    code = "import sys; sys.modules['uvicorn'] = None; from py2048.cli import main; main()"
+    command = [sys.executable, "-c", code, "course", "desk", "term"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert said.stderr.count("\n") == 1
+    assert "needs uvicorn, which is not installed: pip install 'py2048[web]'" in said.stderr
