@@ -31,7 +31,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
 from py2048 import __version__
-from py2048.courses.grading.report import Report, body_of, marks_of, number
+from py2048.courses.grading.report import Report, marks_of, number
 from py2048.courses.grading.submissions import text_of
 from py2048.courses.grading.tasks import printable
 from py2048.courses.term import alike
@@ -184,7 +184,7 @@ def overview(marks: Sequence[Mark]) -> dict[str, Any]:
             tasks[task.id, task.title].append(float(task.earned / task.marks) if task.marks else 1)
             for check in task.checks:
                 if not check.passed:
-                    failed[task.id, check.title, check.cause].append(mark)
+                    failed[task.id, check.title].append((mark, check.cause))
     students = [mark for mark in marks if mark.student]
     return {
         "students": len(students),
@@ -257,7 +257,6 @@ class Desk:
             undefined=jinja2.StrictUndefined,
         )
         self.pages.filters |= {"number": number, "key": key_of, "typed": escape}
-        self.pages.filters["body"] = lambda task: Markup(body_of(task))  # which has escaped it
         self.pages.globals |= {"base": self.base, "version": __version__, "marks_of": marks_of}
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
