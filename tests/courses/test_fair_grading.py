@@ -290,11 +290,10 @@ def test_characters_outside_ascii_are_noted():
 
 
 @pytest.mark.parametrize("course", COURSES)
-def test_a_file_with_nothing_in_it_is_graded(course):
+def test_a_file_with_nothing_in_it_is_said_to_be_empty(course):
     """What a student saves first, and what a class has where one has handed in nothing."""
-    report = _graded(course, "")
-    assert report.problem == "", report.problem
-    assert report.earned == 0
+    report = _graded(course, "# to do\n")
+    assert (report.problem, report.failure, report.earned) == ("app.py is empty", "", 0)
 
 
 # --- CITS1401 ---
