@@ -267,7 +267,7 @@ def replacing(session: SubmissionSession, code: str) -> Iterator[None]:
 
 _REFUSED = Raises("ValueError", "create_coordinate: invalid arguments")
 _CELLS = [(row, column) for row in range(1, 5) for column in range(1, 5)]
-_OUTSIDE = ("-1, 1", "1, 5", "0, 0", "5, 1", "1, 0", "4, 5", "100, 1")
+_OUTSIDE = ("-1, 1", "0, 1", "1, 5", "0, 0", "5, 1", "1, 0", "4, 5", "100, 1")
 _NO_INTEGERS = ("1.0, 1", "1, 2.5", "'1', 1", "1, None", "[1], 1", "(1, 2), 1", "1, '4'")
 _OTHER_THINGS = (
     *("0", "None", "'a'", "''", "{}", "[]", "()", "1.5", "[1, 2]", "(1,)", "(0, 1)", "(1, 5)"),
