@@ -474,7 +474,7 @@ def shows_legal_values(session: SubmissionSession) -> None:
 
 
 def highlights_what_moved(session: SubmissionSession) -> None:
-    """Squares that moved in the last move look different from the others with their number."""
+    """Squares that moved or merged look different from the others with their number."""
     compared = 0
     for move in observed_games(session).moves:
         board, way = move.before.board, move.went
@@ -483,17 +483,17 @@ def highlights_what_moved(session: SubmissionSession) -> None:
         motions = board.slide(way).motions
         merged = {motion.target for motion in motions if motion.merged}
         looks: dict[bool, dict[int, set[str]]] = {True: {}, False: {}}
-        for source, target, _ in motions:
-            if target not in merged:
+        for source, target, merges in motions:
+            if merges or target not in merged:
                 look = move.now.looks[target[0]][target[1]]
-                looks[source != target].setdefault(board[source], set()).add(look)
+                looks[source != target].setdefault(board[source] << merges, set()).add(look)
         for value in looks[True].keys() & looks[False].keys():
             compared += 1
             if looks[True][value] & looks[False][value]:
                 _fail(
                     session,
                     move,
-                    f"the {value}s that moved to look different from those that did not",
+                    f"the {value}s that moved or merged to look different from those that did not",
                     "some look the same",
                 )
     if not compared:
@@ -743,6 +743,8 @@ def begins_a_human_s_game(session: SubmissionSession) -> None:
             odds.note(len(starts[-1]) / 25, came=cell in starts[-1])
         before = driver.contents
         later = [driver.click(BORDERS[way][0]) for way in ways if number < BEGUN]
+        if number == BEGUN:
+            _refuses_clicks_when_asked(driver, ways)
         if later and all(now == before for now in later):
             session.fail("clicks to work in the new game", "nothing happens")
     session.shown[:] = [f"choose('New game')  # {STARTS} times"]
@@ -756,6 +758,21 @@ def begins_a_human_s_game(session: SubmissionSession) -> None:
         if odds.wrong:
             drawn = f"{odds.seen} on {cell}, where {odds.due:.0f} were to be expected"
             session.fail("tiles on random squares", drawn)
+
+
+def _refuses_clicks_when_asked(driver: WindowDriver, ways: Sequence[Direction]) -> None:
+    """Fail if the game is played on after New game, in the window in which that was pushed."""
+    session, open_windows = driver.session, "len(screen.windows()), screen.dialogs()"
+    before, looked = session.value(open_windows, show=False), "look()['texts']"
+    possible = [way for way in ways if _possible(driver.contents, way)]
+    driver.push_new_game()
+    one = session.value(looked, show=False)
+    if possible and one and before == session.value(open_windows, show=False):
+        session.run(f"hit{BORDERS[possible[0]][0]}")
+        two = session.value(looked, show=False)
+        if two != one:
+            session.fail("the game to end at New game", f"a click changes it to {two}")
+    driver.new_game("Human", at_once=True)
 
 
 def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[Cell]:
