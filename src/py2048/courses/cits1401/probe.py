@@ -100,6 +100,17 @@ def find() -> dict[Spot, tuple[Widget, Box | None]]:
     return {spot: (widget, None) for spot, widget in widget_squares().items()}
 
 
+def in_sight() -> bool:
+    """Whether the middle of each square that is drawn on a canvas lies within the canvas."""
+    for canvas, box in SQUARES.values():
+        if box is not None:
+            x = (box[0] + box[2]) / 2 - float(canvas.call("canvasx", 0))
+            y = (box[1] + box[3]) / 2 - float(canvas.call("canvasy", 0))
+            if not (0 <= x <= int(canvas.winfo_width()) and 0 <= y <= int(canvas.winfo_height())):
+                return False
+    return True
+
+
 def inside(widget: Widget) -> Iterator[Widget]:
     """A widget and what it holds."""
     yield widget

@@ -438,6 +438,8 @@ def has_all_components(session: SubmissionSession) -> None:
     driver = begun(session)
     if not driver.contents.says("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
+    if not session.value("in_sight()", show=False):
+        session.fail("5 x 5 squares in sight", "some lie outside their canvas")
 
 
 def quits(session: SubmissionSession) -> None:
