@@ -745,8 +745,6 @@ def begins_a_human_s_game(session: SubmissionSession) -> None:
             odds.note(len(starts[-1]) / 25, came=cell in starts[-1])
         before = driver.contents
         later = [driver.click(BORDERS[way][0]) for way in ways if number < BEGUN]
-        if number == BEGUN:
-            _refuses_clicks_when_asked(driver, ways)
         if later and all(now == before for now in later):
             session.fail("clicks to work in the new game", "nothing happens")
     session.shown[:] = [f"choose('New game')  # {STARTS} times"]
@@ -762,19 +760,16 @@ def begins_a_human_s_game(session: SubmissionSession) -> None:
             session.fail("tiles on random squares", drawn)
 
 
-def _refuses_clicks_when_asked(driver: WindowDriver, ways: Sequence[Direction]) -> None:
-    """Fail if the game is played on after New game, in the window in which that was pushed."""
-    session, open_windows = driver.session, "len(screen.windows()), screen.dialogs()"
-    before, looked = session.value(open_windows, show=False), "look()['texts']"
-    possible = [way for way in ways if _possible(driver.contents, way)]
+def _end_at_new_game(driver: WindowDriver, do: str) -> None:
+    """Push New game; fail if the old game can be played on, unless another window has opened."""
+    session, others = driver.session, "len(screen.windows()), screen.dialogs()"
+    before = session.value(others, show=False)
     driver.push_new_game()
-    one = session.value(looked, show=False)
-    if possible and one and before == session.value(open_windows, show=False):
-        session.run(f"hit{BORDERS[possible[0]][0]}")
-        two = session.value(looked, show=False)
-        if two != one:
-            session.fail("the game to end at New game", f"a click changes it to {two}")
-    driver.new_game("Human", at_once=True)
+    one = session.value("look()['texts']", show=False)
+    session.run(do)
+    two = session.value("look()['texts']", show=False)
+    if one and one != two and before == session.value(others, show=False):
+        session.fail("the game to end at New game", str(two))
 
 
 def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[Cell]:
@@ -1007,10 +1002,6 @@ STILL = 10
 """Half minutes without a move after which the computer cannot be trying all directions."""
 
 
-STEPS = 300
-"""Looks at most, 40 ms apart, at how fast the computer moves."""
-
-
 def stops_the_computer(session: SubmissionSession) -> None:
     """New game ends the computer's game, too."""
     try:
@@ -1023,10 +1014,10 @@ def stops_the_computer(session: SubmissionSession) -> None:
 def _stop_the_computer(session: SubmissionSession) -> None:
     """Fail if it moves when New game was pushed, or its timer makes a move of the next game."""
     driver = begun(session, "Computer", seed=5)
-    made, steps = session.value(f"changes({STEPS}, 10)", show=False)
+    made, steps = session.value("changes(300, 10)", show=False)
     session.run(f"screen.advance({16 * steps // max(made, 1)})", show=False)  # between two moves
     driver.new_game("Computer", at_once=True)
-    again, _ = session.value(f"changes({steps}, {STEPS})", show=False)
+    again, _ = session.value(f"changes({steps}, 300)", show=False)
     if again > 1.5 * made + 2:
         session.fail("the computer to move as fast as before", f"{again} moves in place of {made}")
     driver.new_game("Human", at_once=True)
@@ -1035,15 +1026,12 @@ def _stop_the_computer(session: SubmissionSession) -> None:
     session.run("screen.advance(20000)")
     if driver.look().texts != before.texts:
         session.fail("the computer to stop when a person plays", str(driver.contents.rows))
+    ways = observed_games(session).ways
+    for way in [way for way in ways if _possible(before, way)][:1]:
+        _end_at_new_game(driver, f"hit{BORDERS[way][0]}")
     driver.new_game("Computer", at_once=True)
     session.run("screen.advance(3210)")
-    asked = len(session.value("screen.dialogs()", show=False))
-    driver.push_new_game()
-    one = session.value("look()['texts']", show=False)
-    session.run("screen.advance(5000)")
-    two = session.value("look()['texts']", show=False)
-    if one != two and asked == len(session.value("screen.dialogs()", show=False)):
-        session.fail("the computer to stop at New game", str(two))
+    _end_at_new_game(driver, "screen.advance(5000)")
 
 
 def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual: str) -> None:
