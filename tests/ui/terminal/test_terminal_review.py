@@ -84,7 +84,7 @@ async def test_every_size_tells_the_grade_and_the_losses(size: tuple[int, int]) 
         assert screen.board.board == review.board
         await until(pilot, lambda: screen.region.contains_region(screen.board.region))
         graph = screen.query_one(ReviewGraph)
-        assert graph.display == (size[1] >= 22)
+        await until(pilot, lambda: graph.display == (size[1] >= 22))
         if graph.display:
             first = shown(app).splitlines()[graph.region.y]
             assert set(MARKS.values()) <= set(first)
