@@ -18,6 +18,7 @@ from babel.messages.extract import extract_from_dir, extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from py2048.courses import COURSES
 from py2048.language import CATALOGUES, ENGLISH, LANGUAGES
 from py2048.ui.shared.actions import HELP_SECTIONS
 
@@ -25,7 +26,6 @@ PACKAGE = CATALOGUES.parent
 SCRIPTS = PACKAGE / "server" / "static" / "js"
 _NO_DATE = datetime(2026, 11, 27, tzinfo=UTC)
 _METHODS = [
-    ("courses/**", "ignore"),
     ("**/messages-*.js", "ignore"),
     ("**.py", "python"),
     ("**/templates/**.html", "jinja2"),
@@ -47,6 +47,10 @@ def extracted() -> Catalog:
     hints = extract_from_file("python", source.origin)  # of the library that judges passwords
     for _line, text, _comments, _context in hints:
         found.add(text, None, [("server/site/accounts.py", 0)])
+    for task in COURSES["ist"].grading().tasks:  # taught in Portuguese
+        for text in (task.title, task.asked, *(check.title for check in task.checks)):
+            found.add(text, None, [("courses/ist/tasks.py", 0)])
+    found.add(COURSES["ist"].grading().not_graded, None, [("courses/ist/tasks.py", 0)])
     for _title, actions in HELP_SECTIONS:  # a table of texts, which no call marks
         for action in actions:
             for text in filter(None, (action.menu, action.title, action.label, action.help)):

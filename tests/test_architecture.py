@@ -19,7 +19,7 @@ BUDGETS = {
     "arena": (8, 790),
     "cli": (18, 2900),
     "compiled": (12, 2508),
-    "courses": (78, 11400),
+    "courses": (78, 11500),
     "envs": (8, 1330),
     "game": (6, 930),
     "ntuple": (8, 1620),
@@ -98,7 +98,7 @@ def test_the_house_keeps_to_its_budget() -> None:
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 290
-    assert lines <= 46_700
+    assert lines <= 46_800
     assert count_lines.counted(ROOT / "tests")[1] <= 33_900
     assert count_lines.word_count() <= 45_000
 

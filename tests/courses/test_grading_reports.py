@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 
@@ -16,6 +17,7 @@ from rich.console import Console
 from test_course_windows import luminance
 from toys import RIGHT, TOY, grade_source
 
+from py2048.courses import COURSES
 from py2048.courses.grading import report as pages
 from py2048.courses.grading.report import (
     CheckResult,
@@ -28,6 +30,8 @@ from py2048.courses.grading.report import (
     to_json,
 )
 from py2048.courses.grading.sandbox import UNPROTECTED
+from py2048.errors import CourseError
+from py2048.language import use_language
 
 RUN = RunInfo("toy", "A toy", "1+abc", UNPROTECTED, not_graded="style")
 EVIL = "<script>alert(1)</script> & \"quotes\" 'single' [bold]markup[/bold] ]]> \x1b[31m"
@@ -152,6 +156,34 @@ expected: [[4, 2"""
     assert page.count("<table>") == 3
     assert page.count("<td class=bad>") == 2
     assert "tiles far from the edge merge first" in page
+
+
+def test_a_report_is_in_the_language_of_its_course():
+    """Every word but the course's own, in texts and pages; a person can ask for another."""
+    source = RIGHT.replace("a + b", "a * b")
+    report = grade_source(source, replace(TOY, language="pt"))
+    page = pages.student_page(RUN, report)
+    assert report.language == "pt"
+    assert '<html lang="pt">' in page
+    assert "esperado: 3\nobtido:   2" in page
+    assert "expected" not in page
+    english = grade_source(source, replace(TOY, language="pt").told_in("en"))
+    assert "expected: 3\nactual:   2" in pages.student_page(RUN, english)
+    with pytest.raises(CourseError, match="--language 'fr': it is one of en, pt"):
+        TOY.told_in("fr")
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("pt", "cria_tabuleiro cria um tabuleiro vazio"), ("en", "cria_tabuleiro makes an empty")],
+)
+def test_ist_is_told_in_both_languages_with_the_names_of_the_program(language, words):
+    """The words of a report are of one language, and a program's names as its author has them."""
+    grading = COURSES["ist"].grading()
+    titles = [check.title for task in grading.tasks for check in task.checks]
+    assert grading.language == "pt"
+    with use_language(language):
+        assert any(grading.told(title).startswith(words) for title in titles)
 
 
 def test_pages_show_students_text_as_text(tmp_path):

@@ -233,7 +233,7 @@ def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
     reports = [grade(student, TOY, SandboxConfig()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
-    problem = "there is no Python file among essay.docx; app.py was expected"
+    problem = "there is no Python file (essay.docx); app.py was expected"
     assert reports[0].problem == problem
 
 

@@ -18,6 +18,7 @@ import typer
 from py2048.cli import options, streams
 from py2048.courses import course_names, get_course
 from py2048.errors import CourseError, extra_for
+from py2048.language import LANGUAGES
 
 if TYPE_CHECKING:
     from py2048.courses.grading.report import Report, RunInfo
@@ -50,6 +51,12 @@ UnprotectedOption = Annotated[
 TimeoutOption = Annotated[
     float,
     typer.Option(metavar="S", min=1, max=86_400, help="The seconds for one submission in all."),
+]
+LanguageOption = Annotated[
+    str,
+    options.taking(
+        "CODE", "Of reports: en or pt; else that of the names.", words=lambda: list(LANGUAGES)
+    ),
 ]
 PLATFORMS = ("moodle", "canvas", "gradescope", "classroom50")
 
@@ -152,6 +159,7 @@ def check(
     from_python2: Annotated[
         bool, typer.Option("--from-python2", help="Convert programs written for Python 2 first.")
     ] = False,
+    language: LanguageOption = "",
     unprotected: UnprotectedOption = False,
     timeout: TimeoutOption = 60.0,
     force: options.ForceOption = False,
@@ -170,7 +178,7 @@ def check(
     if csv:
         Written(csv.parent).refuse_changed(csv, force=force)
     course = get_course(name)
-    grading = course.grading()
+    grading = course.grading().told_in(language)
     sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=timeout)
     check_start(grading, sandbox)
     run = report.RunInfo.of(course.title, grading, sandbox)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 
 from py2048.courses.grading.session import SubmissionSession
+from py2048.language import _
 
 FALSE_ALARM = 5e-5
 MISSED = 0.004
@@ -67,7 +68,9 @@ def draws_evenly(session: SubmissionSession, code: str, values: Sequence[object]
                 test.note(odds, came=value == known)
         for known, test in zip(values, tests, strict=True):
             if test.wrong:
-                drawn = f"{test.seen} times {known} in {BATCH * (batch + 1)}"
-                session.fail(f"each of {list(values)} equally often", drawn)
+                drawn = _("{seen} times {value} in {count}")
+                drawn = drawn.format(seen=test.seen, value=known, count=BATCH * (batch + 1))
+                wanted = _("each of {values} equally often").format(values=list(values))
+                session.fail(wanted, drawn)
         if odds == 1 or all(test.settled for test in tests):
             return

@@ -14,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -43,10 +44,11 @@ from py2048.courses.grading.tasks import (
 )
 from py2048.courses.grading.traps import boards_of, trap_of
 from py2048.errors import CourseError, MissingExtraError
+from py2048.language import N_, _, use_language
 
 # What a check's own code may raise when a submission returns the wrong kind of value.
 ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
-PATCHED = "# with right versions of what other tasks ask for"
+PATCHED = N_("# with right versions of what other tasks ask for")
 
 
 def grade(
@@ -68,7 +70,7 @@ def grade(
     session: SubmissionSession | None = None
     tasks: list[TaskResult] = []
     problem, failure, key, seed = submission.problem, "", "", ""
-    with folder_for_one() as folder:
+    with folder_for_one() as folder, use_language(grading.language):
         try:
             key = key_of(submission, grading, secret)
             seed = seed_of(submission, secret)
@@ -77,7 +79,8 @@ def grade(
                 grading = prepared.grading
                 with SubmissionSession(grading, prepared, sandbox, seed) as session:
                     try:
-                        _grade_tasks(session, tasks)
+                        with use_language(grading.language):
+                            _grade_tasks(session, tasks)
                     finally:
                         if session.runner.out_of_time:
                             key = ""  # with more time it may be another
@@ -87,11 +90,12 @@ def grade(
             raise
         except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
             failure, key = _failure(error, session), ""
-    missing = grading.tasks[len(tasks) :]
+    with use_language(grading.language):
+        missing = [_task_result(task, grading) for task in grading.tasks[len(tasks) :]]
     return Report(
         name=submission.name,
         course=grading.course,
-        tasks=(*tasks, *map(_nothing, missing)),
+        tasks=(*tasks, *missing),
         files=tuple(str(path.relative_to(submission.root)) for path in submission.files),
         notes=tuple(prepared.notes if prepared else ()),
         problem=problem,
@@ -100,6 +104,7 @@ def grade(
         seconds=round(time.monotonic() - began, 2),
         key=key,
         seed=seed,
+        language=grading.language,
     ).printable()
 
 
@@ -111,7 +116,9 @@ def opening_of(prepared: PreparedSubmission) -> str:
     if module.isidentifier():
         return prepared.grading.opening.format(module=module)
     typed = prepared.grading.opening.format(module=prepared.grading.module)
-    return f"{typed} (once {prepared.file} is saved as {prepared.grading.module}.py)"
+    return _("{typed} (once {file} is saved as {name})").format(
+        typed=typed, file=prepared.file, name=f"{prepared.grading.module}.py"
+    )
 
 
 def _failure(error: Exception, session: SubmissionSession | None) -> str:
@@ -133,13 +140,18 @@ def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
         found.append(grade_task(task, session))
         if runner.out_of_time and not began_late:
             session.submission.notes.append(
-                f"the time of {runner.sandbox.seconds:g} s for one submission was over in "
-                f"task {task.id}; what comes after it was not tried"
+                _(
+                    "the time of {seconds} s for one submission was over in task {task}; what "
+                    "comes after it was not tried"
+                ).format(seconds=f"{runner.sandbox.seconds:g}", task=task.id)
             )
 
 
-def _nothing(task: Task) -> TaskResult:
-    return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), Fraction(0))
+def _task_result(
+    task: Task, grading: Grading, checks: Sequence[CheckResult] = (), earned: Fraction = Fraction(0)
+) -> TaskResult:
+    title, asked = grading.told(task.title), grading.told(task.asked)
+    return TaskResult(task.id, title, asked, Fraction(task.marks), earned, tuple(checks))
 
 
 def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
@@ -149,11 +161,16 @@ def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
     ]
     patched = _tried_with_patches(task, session, failures)
     found = tuple(
-        _result(check, failure, patched.get(number), session.submission.exchanged)
+        _result(
+            replace(check, title=session.grading.told(check.title)),
+            failure,
+            patched.get(number),
+            session.submission.exchanged,
+        )
         for number, (check, failure) in enumerate(zip(task.checks, failures, strict=True))
     )
     earned = task.earned([result.passed for result in found])
-    return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), earned, found)
+    return _task_result(task, session.grading, found, earned)
 
 
 def _tried_with_patches(
@@ -225,8 +242,8 @@ def _own_cause(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -
     if str(failure) in map(str, [own, *patched]):
         return failure
     if check.run is not None:
-        return CheckFailed(PATCHED, check.title, own.fact)
-    return CheckFailed(f"{PATCHED}\n{own.example}", own.expected, own.fact)
+        return CheckFailed(_(PATCHED), check.title, _(own.fact))
+    return CheckFailed(f"{_(PATCHED)}\n{own.example}", own.expected, _(own.fact))
 
 
 def attempt(
@@ -237,7 +254,8 @@ def attempt(
     It can be tried in a `hurry` if it is tried again, or was with all of its time.
     """
     if session.runner.out_of_time:
-        return CheckFailed("", check.title, "not tried: the time for one submission was over")
+        fact = _("not tried: the time for one submission was over")
+        return CheckFailed("", session.grading.told(check.title), fact)
     session.start_check(check.seconds, patch, hurry=hurry)
     try:
         if check.run is not None:
@@ -247,11 +265,13 @@ def attempt(
     except CheckFailed as mismatch:
         return mismatch
     except ProcessDied as death:
-        return CheckFailed(session.text(), check.title, str(death))
+        return CheckFailed(session.text(), session.grading.told(check.title), str(death))
     except ODD_ANSWERS:
         if check.run is None:
             raise
-        return CheckFailed(session.text(), check.title, "a value of another kind")
+        return CheckFailed(
+            session.text(), session.grading.told(check.title), _("a value of another kind")
+        )
     return None
 
 
@@ -289,6 +309,7 @@ def key_of(submission: Submission, grading: Grading, secret: str = "") -> str:
         printable(submission.problem),
         str(submission.from_python2),
         grading.course,
+        *(one.language for one in (grading, *grading.variants)),
         grader_version(grading),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -29,6 +29,7 @@ from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection, SandboxC
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.courses.grading.traps import Boards, boards_of, drawn, titled
 from py2048.errors import CourseError
+from py2048.language import ENGLISH, _, language, ngettext, use_language
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,11 @@ class CheckResult:
     def head(self) -> list[str]:
         """The check in one line, and the example."""
         if self.carried:
-            return [f"✓ {self.title} (counted with right versions of what other tasks ask for)"]
+            counted = _("(counted with right versions of what other tasks ask for)")
+            return [f"✓ {self.title} {counted}"]
         if self.passed:
             return [f"✓ {self.title}"]
-        free = "" if self.weight else " (costs no marks)"
+        free = "" if self.weight else " " + _("(costs no marks)")
         example = [line for line in self.example.split("\n") if line]
         return [
             f"✗ {self.title}{free}",
@@ -77,8 +79,9 @@ class CheckResult:
         """What should have come and what came; nothing if the check holds."""
         if self.passed:
             return []
-        cause = [f"likely:   {self.cause}"] if self.cause else []
-        return [f"expected: {self.expected}", f"actual:   {self.actual}", *cause, ""]
+        told = {_("expected:"): self.expected, _("actual:"): self.actual, _("likely:"): self.cause}
+        wide = max(map(len, told))
+        return [*(f"{head:{wide}} {text}" for head, text in told.items() if text), ""]
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ class Report:
     failure: str = ""
     key: str = field(default="", compare=False)
     seed: str = ""
+    language: str = ENGLISH
 
     @property
     def earned(self) -> Fraction:
@@ -153,10 +157,12 @@ class Report:
     @property
     def summary(self) -> list[str]:
         """Lines on the submission as a whole: why it could not be graded, how it was read."""
-        lines = [f"Not graded: {self.reason}"] if self.reason else []
-        lines += [f"Note: {note}" for note in self.notes]
+        lines = [_("Not graded: {reason}").format(reason=self.reason)] if self.reason else []
+        lines += [_("Note: {note}").format(note=note) for note in self.notes]
         if self.opening and any(not check.passed for task in self.tasks for check in task.checks):
-            lines.append(f"To try an example in Python, type first: {self.opening}")
+            lines.append(
+                _("To try an example in Python, type first: {code}").format(code=self.opening)
+            )
         return lines
 
     def to_json(self) -> bytes:
@@ -239,7 +245,7 @@ def number(marks: Fraction) -> float | int:
 def marks_of(result: Report | TaskResult) -> str:
     """Earned of possible marks in words; a failure of the grader is not a mark."""
     if isinstance(result, Report) and result.failure:
-        return "no mark"
+        return _("no mark")
     return f"{number(result.earned)} / {number(result.marks)}"
 
 
@@ -315,9 +321,12 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
     The fields are those of Gradescope's published specification ("Autograder Specifications",
     output format): a score, and a list of tests with score, max_score, status and output.
     """
-    lines = report.summary or ["Graded."]
-    if run.not_graded:
-        lines.append(f"Not graded here: {run.not_graded}")
+    with use_language(report.language):
+        return _gradescope(run, report)
+
+
+def _gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
+    lines = [*(report.summary or [_("Graded.")]), *_not_graded(run)]
     return {
         "score": number(report.earned),
         "execution_time": round(report.seconds),
@@ -357,11 +366,23 @@ def print_reports(
     """Print the submissions in full, the gradebook if there are several, what is not graded."""
     console = console or Console(highlight=False)
     for report in reports if detailed else ():
-        console.print(_details(report))
+        with use_language(report.language):
+            console.print(_details(report))
     if len(reports) > 1:
         console.print(_gradebook(reports))
-    if run.not_graded:
-        console.print(f"Not graded here: {run.not_graded}", markup=False)
+    with use_language(language_of(reports)):
+        console.print(*_not_graded(run), markup=False, sep="", end="")
+
+
+def _not_graded(run: RunInfo) -> list[str]:
+    text = _("Not graded here: {what}").format(what=_(run.not_graded))
+    return [text] if run.not_graded else []
+
+
+def language_of(reports: Sequence[Report]) -> str:
+    """The language of reports if all have the same, else English."""
+    languages = {report.language for report in reports}
+    return languages.pop() if len(languages) == 1 else ENGLISH
 
 
 def one_line(report: Report) -> Text:
@@ -378,22 +399,23 @@ def _marks(result: Report | TaskResult) -> Text:
     """The marks, green when they are full."""
     text = marks_of(result)
     full = result.earned == result.marks
-    return Text(text, style="yellow" if text == "no mark" else "green" if full else "red")
+    failed = isinstance(result, Report) and result.failure
+    return Text(text, style="yellow" if failed else "green" if full else "red")
 
 
 def _details(report: Report) -> RenderableType:
     """One submission with every task."""
     title = printable(report.name).replace("[", "\\[")  # rich sees nothing to obey either
     columns = (
-        Column("Task", no_wrap=True),
-        Column("What was asked, and how it went", ratio=1),
-        Column("Marks", justify="right", no_wrap=True),
+        Column(_("Task"), no_wrap=True),
+        Column(_("What was asked, and how it went"), ratio=1),
+        Column(_("Marks"), justify="right", no_wrap=True),
     )
     table = Table(*columns, title=f"[bold]{title}", title_justify="left", show_lines=True)
     for task in report.tasks:
         cell = Group(Text(task.title, style="bold"), Text(printable(task.text)))
         table.add_row(task.id, cell, _marks(task))
-    table.add_row("", Text("All tasks", style="bold"), _marks(report))
+    table.add_row("", Text(_("All tasks"), style="bold"), _marks(report))
     return Group(*(Text(printable(line), style="yellow") for line in report.summary), table)
 
 
@@ -423,7 +445,8 @@ def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
         for report, name in zip(reports, names, strict=True):
             (folder / name).write_text(student_page(run, report), encoding="utf-8")
         index = folder / "index.html"
-        index.write_text(index_page(run, reports, names), encoding="utf-8")
+        with use_language(language_of(reports)):
+            index.write_text(index_page(run, reports, names), encoding="utf-8")
     except OSError as error:
         raise CourseError(
             f"no pages can be written to {str(folder)!r}: {error.strerror or error}"
@@ -445,7 +468,13 @@ def _file_names(reports: Sequence[Report]) -> list[str]:
 
 
 def _page(title: str, body: str, run: RunInfo) -> str:
-    words = {"title": title, "grader": run.grader, "protected": run.protected}
+    return filled(title, body, run.grader, run.protected)
+
+
+def filled(title: str, body: str, grader: str, protected: str) -> str:
+    """A page in the look of all reports, made by a version of the grader."""
+    graded = _("Graded by py2048 {grader}.").format(grader=grader)
+    words = {"title": title, "graded": graded, "protected": protected, "language": language()}
     return PAGE.substitute({name: escape(text) for name, text in words.items()}, body=body)
 
 
@@ -456,7 +485,8 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
         f'<td class="number">{marks_of(report)}</td><td>{_lost(report)}</td></tr>'
         for report, name in zip(reports, names, strict=True)
     )
-    head = '<tr><th>Submission</th><th class="number">Marks</th><th>Lost in</th></tr>'
+    names = _("Submission"), _("Marks"), _("Lost in")
+    head = "<tr><th>{}</th><th class=number>{}</th><th>{}</th></tr>".format(*map(escape, names))
     table = f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
     warnings = [run.protected if run.protection.lacks else "", run.stopped]
     bad = "".join(f'<p class="bad">{escape(words)}</p>\n' for words in warnings if words)
@@ -466,37 +496,47 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
 def _averages(reports: Sequence[Report]) -> str:
     """The class in one sentence."""
     reports = [report for report in reports if not report.failure]
-    count = f"{len(reports)} submission{'' if len(reports) == 1 else 's'}"
+    count = ngettext("{n} submission", "{n} submissions", len(reports)).format(n=len(reports))
     if not reports:
         return count
     full = sum(not report.lost for report in reports)
     mean = sum(float(report.earned) for report in reports) / len(reports)
     marks = number(max(report.marks for report in reports))
-    return f"{count}: {mean:.3g} of {marks} marks on average, {full} with full marks"
+    words = _("{count}: {mean} of {marks} marks on average, {full} with full marks")
+    return words.format(count=count, mean=f"{mean:.3g}", marks=marks, full=full)
 
 
 def _lost(report: Report) -> str:
     if report.reason:
-        return f'<span class="bad">not graded: {escape(report.reason)}</span>'
-    return escape(", ".join(f"task {id}" for id in report.lost)) or '<span class="good">none</span>'
+        told = _("Not graded: {reason}").format(reason=report.reason)
+        return f'<span class="bad">{escape(told)}</span>'
+    lost = ", ".join(_("task {id}").format(id=id) for id in report.lost)
+    none = _("none")
+    return escape(lost) or f'<span class="good">{none}</span>'
 
 
 def student_page(run: RunInfo, report: Report) -> str:
     """One submission: what was asked, what was earned, what went wrong."""
-    total = f"<p><strong>{marks_of(report)} marks</strong></p>\n"
+    with use_language(report.language):
+        return _student_page(run, report)
+
+
+def _student_page(run: RunInfo, report: Report) -> str:
+    marks = _("{marks} marks").format(marks=marks_of(report))
+    total = f"<p><strong>{marks}</strong></p>\n"
     notes = "".join(f"<p>{escape(line)}</p>\n" for line in report.summary)
-    missing = ""
-    if run.not_graded:
-        missing = f'<p class="muted">Not graded here: {escape(run.not_graded)}</p>\n'
+    missing = "".join(f'<p class="muted">{escape(line)}</p>\n' for line in _not_graded(run))
     tasks = "\n".join(map(_task_section, report.tasks))
-    back = f'<p><a href="index.html">All submissions</a> · {escape(run.title)}</p>\n'
+    index = _("All submissions")
+    back = f'<p><a href="index.html">{index}</a> · {escape(run.title)}</p>\n'
     return _page(report.name, total + notes + missing + tasks + back, run)
 
 
 def _task_section(task: TaskResult) -> str:
     look = "good" if task.status == "passed" else "bad"
+    title = _("Task {id}: {title}").format(id=task.id, title=task.title)
     return (
-        f"<section>\n<h2><span>Task {escape(task.id)}: {escape(task.title)}</span> "
+        f"<section>\n<h2><span>{escape(title)}</span> "
         f'<span class="marks {look}">{marks_of(task)}</span></h2>\n'
         f"{body_of(task)}\n</section>"
     )

@@ -58,6 +58,7 @@ from py2048.courses.grading.tasks import (
     show,
 )
 from py2048.errors import CourseError
+from py2048.language import N_, _
 
 SLACK = 3  # how much longer a call may wait than work
 GRACE_S = 1.0  # after its own alarm, in which a process may still answer
@@ -398,7 +399,9 @@ class SubmissionSession:
     def _make_names(self) -> None:
         report = self._ask({"op": "begin", "prelude": self.grading.prelude})
         if report.error:
-            self.fail("the names that the examples use", str(report.error), fact_of(report.error))
+            self.fail(
+                _("the names that the examples use"), str(report.error), fact_of(report.error)
+            )
 
     def _ask(self, request: Request) -> ProcessReport:
         """Send one request, if needed to an untouched process; raise `ProcessDied`."""
@@ -463,7 +466,7 @@ class SubmissionSession:
         """Run lines and return the value of the last; raise `CheckFailed` if they raise."""
         result = self.run(code, **options)
         if result.error is not None:
-            self.fail("a value", show(result.error))
+            self.fail(_("a value"), show(result.error))
         return result.value
 
     def expect(self, code: str, expected: object = ..., **options: Any) -> ProcessReport:
@@ -475,7 +478,7 @@ class SubmissionSession:
     def _compare(self, expected: object, actual: object) -> None:
         if expected is ...:
             if isinstance(actual, Raised):
-                self.fail("no exception", show(actual), fact_of(actual))
+                self.fail(_("no exception"), show(actual), fact_of(actual))
         elif not same(expected, actual):
             wanted, got = show(expected), show(actual)
             if wanted == got:
@@ -500,11 +503,12 @@ class SubmissionSession:
             }
             report = self._result(request, _wanted(example.expected))
             if report.early is not None:
-                self.fail("to get that far", show(report.early), fact_of(report.early))
+                self.fail(_("to get that far"), show(report.early), fact_of(report.early))
             self._compare(example.expected, report.error or report.value)
             if example.prints is not None and not same(example.prints, report.output):
-                wanted = f"to print {_printed(example.prints)}"
-                self.fail(wanted, f"printed {_printed(report.output)}", "printed something else")
+                wanted = _("to print {text}").format(text=_printed(example.prints))
+                printed = _("printed {text}").format(text=_printed(report.output))
+                self.fail(wanted, printed, _("printed something else"))
             for (expression, value), after in zip(example.then.items(), report.then, strict=True):
                 self.shown.append(expression)
                 self._compare(value, after.error or after.value)
@@ -512,7 +516,7 @@ class SubmissionSession:
 
     # -- reporting ----------------------------------------------------------------------
 
-    def fail(self, expected: str, actual: str, fact: str = "something else") -> NoReturn:
+    def fail(self, expected: str, actual: str, fact: str = N_("something else")) -> NoReturn:
         """Report the example shown so far, in words of the check's own."""
         raise CheckFailed(self.text(), expected, actual, fact)
 
@@ -538,7 +542,7 @@ class SubmissionSession:
 
 
 def _wanted(expected: object) -> str:
-    return "a result" if expected is ... else show(expected)
+    return _("a result") if expected is ... else show(expected)
 
 
 def _printed(text: object) -> str:
@@ -560,18 +564,22 @@ def load_program(session: SubmissionSession) -> None:
         try:
             report = session.runner.load()
         except ProcessDied as death:
-            raise Unreadable(f"{submission.file} cannot be loaded: {death}") from None
+            words = _("{file} cannot be loaded: {reason}")
+            raise Unreadable(words.format(file=submission.file, reason=death)) from None
     if (error := report.error) is not None:
-        place = f"{submission.file}, line {error.line}" if error.line else submission.file
+        place = (
+            _("{file}, line {line}").format(file=submission.file, line=error.line)
+            if error.line
+            else submission.file
+        )
         syntax = {"SyntaxError", "ImportError"} & {error.type, *error.bases}
         advice = submission.advice if syntax else ""
         if syntax and not advice:
             lines = text_of(submission.folder / submission.file).split("\n")
-            advice = (
-                f"the line is: {''.join(lines[error.line - 1 : error.line]).strip()[:MAX_LINE]}"
-            )
+            line = "".join(lines[error.line - 1 : error.line]).strip()[:MAX_LINE]
+            advice = _("the line is: {line}").format(line=line)
         if error.type == "TabError":
-            advice = submission.advice or "indent every line with blanks only"
+            advice = submission.advice or _("indent every line with blanks only")
         raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
     submission.skip = tuple(found.statement for found in report.left_out)
     submission.notes.extend(_note(submission.file, found) for found in report.left_out[:5])
@@ -583,19 +591,22 @@ def _refuse_stranger(session: SubmissionSession) -> None:
     grading, file = session.grading, session.submission.file
     program = session.submission.folder / file
     if other := other_course(program, grading):
-        raise Unreadable(f"{file} is a program for {other}, and this is {grading.course}")
+        words = _("{file} is a program for {other}, and this is {course}")
+        raise Unreadable(words.format(file=file, other=other, course=grading.course))
     if grading.expects and not defined_in(text_with_imports(program), grading):
         asked = {*grading.expects, *CALLED.findall(" ".join(task.asked for task in grading.tasks))}
         with suppress(CheckFailed):
             if not session.value(f"[name for name in {sorted(asked)} if name in globals()]"):
-                raise Unreadable(f"{file} defines nothing that the course asks for")
+                words = _("{file} defines nothing that the course asks for")
+                raise Unreadable(words.format(file=file))
 
 
 def _note(file: str, found: LeftOut) -> str:
     """A note for the student about a statement that was left out."""
     reason = f"{found.error}: {found.message}".removesuffix(": ")
     if found.error in {"LeftAlone", "EOFError"}:
-        reason = "it waits for the player"
+        reason = _("it waits for the player")
     inner = f" (line {found.line})" if found.line != found.statement else ""
     why = f": {reason}{inner}" if reason else ""
-    return f"{file}, line {found.statement} was left out when loading{why}"
+    words = _("{file}, line {line} was left out when loading")
+    return words.format(file=file, line=found.statement) + why

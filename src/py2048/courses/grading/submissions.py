@@ -40,6 +40,7 @@ from typing import Any
 from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.errors import CourseError, MissingExtraError
+from py2048.language import _, ngettext, use_language
 
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
 MAX_BYTES, MAX_FILES = 64 << 20, 2000  # of one submission
@@ -156,7 +157,7 @@ def decode_source(data: bytes) -> tuple[str, str]:
         return data.decode(encoding), ""
     except (SyntaxError, UnicodeDecodeError, LookupError):
         return data.decode("cp1252", errors="replace"), (
-            "is not written in UTF-8 and was read as Latin-1; Python itself would refuse it"
+            _("is not written in UTF-8 and was read as Latin-1; Python itself would refuse it")
         )
 
 
@@ -223,11 +224,13 @@ def other_course(program: Path, grading: Grading) -> str:
 
 def exchanged_parameters(text: str, grading: Grading) -> dict[str, str]:
     """Functions whose parameters have the asked names in another order, and words for it."""
-    told = " ".join(f"{task.title} {task.asked}" for task in grading.tasks)
+    told = grading.words(" ".join(f"{task.title} {task.asked}" for task in grading.tasks))
     asked = {name: _parameters(listed) for name, listed in SIGNATURE.findall(told)}
     found = {name: _parameters(listed) for name, listed in DEFINED.findall(text)}
     return {
-        name: f"{name} takes ({', '.join(ours)}), and is called as {name}({', '.join(asked[name])})"
+        name: _("{name} takes ({ours}), and is called as {name}({asked})").format(
+            name=name, ours=", ".join(ours), asked=", ".join(asked[name])
+        )
         for name, ours in found.items()
         if name in asked and ours != asked[name] and sorted(ours) == sorted(asked[name])
     }
@@ -329,8 +332,9 @@ def find_program(paths: Sequence[Path], grading: Grading) -> Path:
     sources = [p for p in paths if p.suffix.lower() == ".py" and p.name not in given]
     if not sources:
         names = [path.name for path in paths]
-        listed = f" among {', '.join(names[:MAX_LINES_NAMED])}" if names else ""
-        raise Unreadable(f"there is no Python file{listed}; {grading.files[0]} was expected")
+        listed = f" ({', '.join(names[:MAX_LINES_NAMED])})" if names else ""
+        words = _("there is no Python file{listed}; {file} was expected")
+        raise Unreadable(words.format(listed=listed, file=grading.files[0]))
     in_use = names_in_use(sources)
     own = [path for path in sources if path.name != ZELLE] or sources
     return max(own, key=lambda path: score_of(path, grading, in_use))
@@ -351,16 +355,20 @@ def rivals_of(program: Path, paths: Sequence[Path], grading: Grading) -> list[st
     ]
     if not rivals:
         return []
-    best, *_ = score_of(program, grading, in_use)
+    best, *_rest = score_of(program, grading, in_use)
     if best > max(score_of(path, grading, in_use)[0] for path in rivals):
-        why = "has most of what the course asks for"
+        why = _(
+            "{file} was graded, because it has most of what the course asks for, and not {names}"
+        )
     elif program.name in grading.files:
-        why = "has the name that the course asks for"
+        why = _(
+            "{file} was graded, because it has the name that the course asks for, and not {names}"
+        )
     else:
-        why = "comes first"
+        why = _("{file} was graded, because it comes first, and not {names}")
     root = Path(os.path.commonpath([path.parent for path in (program, *rivals)]))
     names = ", ".join(str(path.relative_to(root)) for path in rivals[:MAX_LINES_NAMED])
-    return [f"{program.relative_to(root)} was graded, because it {why}, and not {names}"]
+    return [why.format(file=program.relative_to(root), names=names)]
 
 
 def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedSubmission:
@@ -379,11 +387,21 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
     program = find_program(paths, grading)
     text = decode_source(program.read_bytes())[0]
     if len(text) <= MAX_CHARACTERS and not _STRINGS.sub("", text).strip():
-        raise Unreadable(f"{program.name} is empty")
+        raise Unreadable(_("{file} is empty").format(file=program.name))
     variant = variant_for(text_with_imports(program), grading)
+    with use_language(variant.language):
+        return _copied(submission, program, variant, folder)
+
+
+def _copied(
+    submission: Submission, program: Path, variant: Grading, folder: Path
+) -> PreparedSubmission:
+    """The copies of a submission's files, and notes in the language of its names."""
+    paths, grading = submission.files, variant
     work = PreparedSubmission(folder, program.name, variant, notes=list(submission.notes))
     if program.name not in grading.files:
-        work.notes.append(f"{program.name} was taken for {grading.files[0]}")
+        words = _("{file} was taken for {name}")
+        work.notes.append(words.format(file=program.name, name=grading.files[0]))
     work.notes += rivals_of(program, paths, grading)
     work.exchanged = exchanged_parameters(text_with_imports(program), variant)
     needs_zelle = IMPORTS_ZELLE.search(text_with_imports(program))
@@ -406,7 +424,7 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
     usual = folder / f"{grading.module}.py"
     if not usual.exists():
         shutil.copyfile(folder / program.name, usual)
-    work.notes.extend(f"{program.name} {remark}" for remark in grading.remarks(text))
+    work.notes.extend(f"{program.name} {remark}" for remark in grading.remarks(text_of(program)))
     return work
 
 
@@ -490,8 +508,8 @@ def places(lines: list[int]) -> str:
     """Some line numbers in words, the first few of them."""
     lines = sorted(set(lines))
     named = ", ".join(map(str, lines[:MAX_LINES_NAMED]))
-    more = " and more" if len(lines) > MAX_LINES_NAMED else ""
-    return f"line{'s' if len(lines) > 1 else ''} {named}{more}"
+    more = _(" and more") if len(lines) > MAX_LINES_NAMED else ""
+    return ngettext("line {numbers}", "lines {numbers}", len(lines)).format(numbers=named + more)
 
 
 def convert(text: str) -> str:
@@ -551,7 +569,7 @@ def changed_lines(before: str, after: str) -> Iterator[int]:
     """The numbers of the lines of `before` that are different in `after`."""
     old = list(map(_without_tabs, before.split("\n")))
     matcher = difflib.SequenceMatcher(None, old, after.split("\n"), autojunk=False)
-    for kind, start, end, _, _ in matcher.get_opcodes():
+    for kind, start, end, *_new in matcher.get_opcodes():
         if kind != "equal":
             yield from range(start + 1, end + 1)
 
@@ -742,7 +760,7 @@ class Collector:
     def one(self, name: str, paths: Sequence[Path]) -> Submission:
         """All that one student has handed in at a time, as one submission."""
         root = paths[0] if len(paths) == 1 and paths[0].is_dir() else self._gathered(paths)
-        for _ in range(MAX_DEPTH):
+        for _depth in range(MAX_DEPTH):
             files = files_of(root)
             archives = [path for path in files if path.suffix.lower() == ".zip"]
             if not archives or any(map(is_program, files)):

@@ -19,12 +19,13 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from py2048.errors import CourseError, shown
+from py2048.language import ENGLISH, LANGUAGES, _
 
 MAX_SHOWN = 600
 """Characters of a value that are shown."""
@@ -170,7 +171,7 @@ class Grading:
     gradings of the same tasks in another language: the one whose `expects` a program defines most
     of is taken. `remarks` finds what else the document says about a program's text. `not_graded`
     says which of the document's marks a program cannot judge. `folder` is the course's, and is
-    set when that is loaded.
+    set when that is loaded. Reports are in the `language`, and `words` are the course's own for it.
     """
 
     course: str
@@ -188,6 +189,19 @@ class Grading:
     seconds: float = 2.0
     not_graded: str = ""
     folder: Path | None = None
+    language: str = ENGLISH
+    words: Callable[[str], str] = str
+
+    def told_in(self, language: str) -> Grading:
+        """The same with all reports in one language; as it is where none is named."""
+        if language not in {"", *LANGUAGES}:
+            raise CourseError(f"--language {language!r}: it is one of {', '.join(LANGUAGES)}")
+        variants = tuple(one.told_in(language) for one in self.variants)
+        return replace(self, language=language or self.language, variants=variants)
+
+    def told(self, text: str) -> str:
+        """A text of the course, in the language of here and now."""
+        return self.words(_(text)) if text else ""
 
     @property
     def marks(self) -> Fraction:
@@ -353,9 +367,11 @@ class Raised:
     line: int = 0
 
     def __str__(self) -> str:
-        place = f" ({self.file}, line {self.line})" if self.line else ""
+        words = _(" ({file}, line {line})").format(file=self.file, line=self.line)
+        place = words if self.line else ""
         if self.type == "OutOfTime":
-            return f"still running when the time was over{place}: an endless loop?"
+            words = _("still running when the time was over{place}: an endless loop?")
+            return words.format(place=place)
         return f"{self.type}: {self.message}{place}" if self.message else f"{self.type}{place}"
 
 
@@ -449,14 +465,15 @@ def fact_of(actual: object) -> str:
     """
     if isinstance(actual, Raised):
         if actual.type == "OutOfTime":
-            return "still running when the time was over"
+            return _("still running when the time was over")
         kind = getattr(builtins, actual.type, None)
         if isinstance(kind, type) and issubclass(kind, BaseException):
             return actual.type
-        return "an exception of the program's own"
+        return _("an exception of the program's own")
     if actual is None or isinstance(actual, bool):
         return str(actual)
-    return f"another {'object' if isinstance(actual, Opaque) else type(actual).__name__}"
+    kind = "object" if isinstance(actual, Opaque) else type(actual).__name__
+    return _("another {kind}").format(kind=kind)
 
 
 # What can be expected other than a plain value; the text of one is shown to the student.
@@ -502,4 +519,5 @@ def show(value: object) -> str:
     text = repr(value)
     if 76 < len(text) <= 4 * MAX_SHOWN:  # what is longer is cut, and long to lay out
         text = pprint.pformat(value, width=76, compact=True, sort_dicts=False)
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… ({len(text)} characters)"
+    cut = _("{text}… ({count} characters)").format(text=text[:MAX_SHOWN], count=len(text))
+    return text if len(text) <= MAX_SHOWN else cut

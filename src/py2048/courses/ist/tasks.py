@@ -31,6 +31,7 @@ from py2048.courses.grading.submissions import places
 from py2048.courses.ist import adt
 from py2048.direction import Direction
 from py2048.errors import BoardError
+from py2048.language import _
 
 SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
@@ -69,7 +70,9 @@ class Language:
             case FunctionType():
                 return cast(T, lambda seed: self(list(part(seed))))  # type: ignore[operator]
             case Task() | Check() | Example() | Raises() | Lines():
-                texts = {name: self(value) for name, value in vars(found).items()}
+                # The titles stay, to be translated where they are shown.
+                told = {"title", "asked"}
+                texts = {n: v if n in told else self(v) for n, v in vars(found).items()}
                 found = replace(found, **texts)
         return cast(T, found)
 
@@ -404,14 +407,14 @@ def _reductions(seed: str) -> Iterator[tuple[Rows, str, Rows, int]]:
 
 
 def _reduced_values(seed: str) -> Iterator[Example]:
-    for rows, letter, after, _ in _reductions(seed):
+    for rows, letter, after, _points in _reductions(seed):
         yield Example(
             f"board_reduce(b, '{letter}')", given=build(rows), then={ROWS_OF_B: as_lists(after)}
         )
 
 
 def _reduced_results(seed: str) -> Iterator[Example]:
-    for rows, letter, _, points in _reductions(seed):
+    for rows, letter, _after, points in _reductions(seed):
         then = {"board_score(b)": points + 4}
         yield Example(f"board_reduce(b, '{letter}')", given=build(rows, 4), then=then)
     for letter in DIRECTIONS:
@@ -449,7 +452,7 @@ def _knows_coordinates_by_their_operations(
         ("board_position(b, create_coordinate(1, 4))", 4),
     )
     with replacing(session, words(OTHER_COORDINATE)):
-        session.shown.append("# coordinates are now made and read in another way")
+        session.shown.append(_("# coordinates are now made and read in another way"))
         for code, expected in steps:
             session.expect(words(code), expected)
         session.expect(words("print_board(b)"))
@@ -688,7 +691,7 @@ def play(
     outcome = session.run(words("game_2048()"), typed=letters, seed=seed, show=False)
     session.shown[:] = _again(letters[: outcome.asked], seed, words, setting)
     if outcome.error is not None and outcome.error.type != "EOFError":
-        session.fail("a game", str(outcome.error))
+        session.fail(_("a game"), str(outcome.error))
     *questions, rest = outcome.output.split(words(PROMPT))
     ended = outcome.error is None
     scenes: list[PrintedBoard] = []
@@ -698,7 +701,7 @@ def play(
     if closing is not None:
         scenes.append(closing)
     if not scenes:
-        session.fail("a board", f"printed {outcome.output!r}")
+        session.fail(_("a board"), _("printed {text}").format(text=repr(outcome.output)))
     typed = list(letters[: len(scenes) - 1])
     more = _other_question([*questions, rest], words) if outcome.asked > len(questions) else ""
     return ObservedGame(seed, scenes, typed, ended, closing is not None, setting, more)
@@ -708,7 +711,8 @@ def _other_question(parts: Sequence[str], words: Language) -> str:
     """Words for the last question that is not for a move, from what was printed between those."""
     rests = (re.sub(words(f"{_BOARD}|{REFUSAL}"), "", part).strip() for part in parts)
     asked = [rest.splitlines()[-1] for rest in rests if rest]
-    return f"one question more, {asked[-1] if asked else '(without words)'!r}, then "
+    told = _("one question more, {question}, then ")
+    return told.format(question=repr(asked[-1] if asked else ""))
 
 
 def _scene_before_a_question(
@@ -718,7 +722,8 @@ def _scene_before_a_question(
     if scene is None and scenes and words(REFUSAL) in part:
         return scenes[-1]  # to call a move that changes nothing invalid is as good
     if scene is None:
-        session.fail("the board before each question", f"printed {part!r}")
+        printed = _("printed {text}").format(text=repr(part))
+        session.fail(_("the board before each question"), printed)
     return scene
 
 
@@ -761,7 +766,7 @@ def _at(
     again = _again(played.letters[:number], played.seed, words, played.setting)
     session.shown[:] = [
         *again,
-        f"# the last letter, {played.letters[number - 1]}, is typed at",
+        _("# the last letter, {letter}, is typed at").format(letter=played.letters[number - 1]),
         *picture,
     ]
     _fail(session, words, expected, f"{played.more}\n{after}")
@@ -793,7 +798,8 @@ def check_moves(session: SubmissionSession, played: ObservedGame, words: Languag
     There must be more than ten moves.
     """
     if len(played.letters) < 10:
-        session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
+        moves = _("{n} moves").format(n=len(played.letters))
+        session.fail(_("a game of more than ten moves"), moves)
     for number, (before, letter, after) in enumerate(played.turns(), 1):
         slide = _slide(before, letter)
         if not slide.changed:
@@ -801,7 +807,7 @@ def check_moves(session: SubmissionSession, played: ObservedGame, words: Languag
         cell = _new_cell(slide, after.board)
         if cell is None or after.board[cell] not in (2, 4):
             afterstate = PrintedBoard(slide.board, before.score + slide.points)
-            _at(session, words, played, number, f"one new 2 or 4 on\n{afterstate}")
+            _at(session, words, played, number, _("one new 2 or 4 on") + f"\n{afterstate}")
         if after.score != before.score + slide.points:
             _at(session, words, played, number, f"Score: {before.score + slide.points}")
 
@@ -818,7 +824,7 @@ def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> Non
         played = play(session, letters, seed, words)
         for number, (before, letter, after) in enumerate(played.turns(), 1):
             if not _slide(before, letter).changed and after != before:
-                _at(session, words, played, number, "the same board again")
+                _at(session, words, played, number, _("the same board again"))
 
 
 def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -836,7 +842,7 @@ def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
         start = played.scenes[0]
         starts.add(tuple(start.board.empty_cells()))
         if len(start.board.empty_cells()) != 14 or start.score:
-            _fail(session, words, "two tiles and score 0 at the start", f"\n{start}")
+            _fail(session, words, _("two tiles and score 0 at the start"), f"\n{start}")
         for before, letter, after in played.turns():
             slide = _slide(before, letter)
             cell = _new_cell(slide, after.board)
@@ -848,7 +854,7 @@ def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
         if game >= 10 and all(odds.settled for odds in (four, *cells.values())):
             break
     if len(starts) == 1:
-        _fail(session, words, "two tiles on random cells", f"always\n{start}")
+        _fail(session, words, _("two tiles on random cells"), _("always") + f"\n{start}")
 
 
 def _note_cell(cells: Mapping[object, Odds], empty: Sequence[Cell], cell: Cell) -> None:
@@ -861,12 +867,14 @@ def _note_cell(cells: Mapping[object, Odds], empty: Sequence[Cell], cell: Cell) 
 
 def _judge_spawns(session: SubmissionSession, four: Odds, cells: Mapping[object, Odds]) -> None:
     if four.wrong:
-        found = f"{four.seen} fours where {four.due:.0f} were to be expected"
-        session.fail("a 4 one time in five", found)
+        found = _("{seen} fours where {due} were to be expected")
+        found = found.format(seen=four.seen, due=round(four.due))
+        session.fail(_("a 4 one time in five"), found)
     for place, odds in cells.items():
         if odds.wrong:
-            found = f"{odds.seen} on {place}, where {odds.due:.0f} were to be expected"
-            session.fail("new tiles on random empty cells", found)
+            found = _("{seen} on {place}, where {due} were to be expected")
+            found = found.format(seen=odds.seen, place=place, due=round(odds.due))
+            session.fail(_("new tiles on random empty cells"), found)
 
 
 MOST_GAMES = 40
@@ -880,19 +888,15 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
         for number, scene in enumerate(asked_at):
             if not scene.board.legal_directions():
                 session.shown[:] = _again(played.letters[:number], seed, words)
-                wanted = "the end, since no move is left"
-                _fail(session, words, wanted, f"another question at\n{scene}")
+                wanted = _("the end, since no move is left")
+                _fail(session, words, wanted, _("another question at") + f"\n{scene}")
         if not played.ended:
-            _fail(session, words, "an end", f"still asking at\n{last}")
+            _fail(session, words, _("an end"), _("still asking at") + f"\n{last}")
         if not played.closing:
-            session.fail("the board at the end", "none")
+            session.fail(_("the board at the end"), _("none"))
         if last.board.legal_directions():
-            _fail(
-                session,
-                words,
-                "to continue while a move is left",
-                f"{played.more}the end at\n{last}",
-            )
+            ended = played.more + _("the end at") + f"\n{last}"
+            _fail(session, words, _("to continue while a move is left"), ended)
 
 
 def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -900,21 +904,20 @@ def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
     seed = session.seed_for(1)
     letters = ["W", *_letters(seed, 12)]
     with replacing(session, words(calling(start_rich, "project"))):
-        setting = "# create_board has put 1024 at (1, 1) and at (1, 2)"
+        setting = _("# create_board has put 1024 at (1, 1) and at (1, 2)")
         played = play(session, letters, seed, words, setting)
     if played.scenes[0].board.max_tile < 1024:
-        _fail(session, words, "a game on the board of create_board", f"\n{played.scenes[0]}")
+        _fail(session, words, _("a game on the board of create_board"), f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
-        _fail(
-            session, words, "to play on after 2048", f"{played.more}the end at\n{played.scenes[-1]}"
-        )
+        ended = played.more + _("the end at") + f"\n{played.scenes[-1]}"
+        _fail(session, words, _("to play on after 2048"), ended)
 
 
 def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLISH) -> None:
     """Play with types that are represented in another way."""
     seed = session.seed_for(5)
     with replacing(session, words(OTHER_COORDINATE + BOARD)):
-        setting = "# coordinates and boards are represented in another way"
+        setting = _("# coordinates and boards are represented in another way")
         played = play(session, _letters(seed, 30), seed, words, setting)
     check_moves(session, played, words)
 
@@ -942,10 +945,10 @@ def outside_ascii(text: str) -> Iterator[str]:
     """What the document says about a program with other characters than ASCII's."""
     lines = [number for number, line in enumerate(text.split("\n"), 1) if not line.isascii()]
     if lines:
-        yield (
-            f"has characters outside ASCII ({places(lines)}): the document takes 3 of its 20 marks "
+        yield _(
+            "has characters outside ASCII ({places}): the document takes 3 of its 20 marks "
             "for that; none is taken off here"
-        )
+        ).format(places=places(lines))
 
 
 ENGLISH_GRADING = Grading(
@@ -962,7 +965,9 @@ ENGLISH_GRADING = Grading(
 )
 PORTUGUESE_GRADING = replace(
     ENGLISH_GRADING,
+    language="pt",
+    words=PORTUGUESE,
     expects=PORTUGUESE(ENGLISH_GRADING.expects),
     tasks=PORTUGUESE(ENGLISH_GRADING.tasks),
 )
-GRADING = replace(ENGLISH_GRADING, variants=(PORTUGUESE_GRADING,))
+GRADING = replace(PORTUGUESE_GRADING, variants=(ENGLISH_GRADING,))

@@ -113,7 +113,8 @@ class Course:
 
     def grading(self, assignment: Assignment) -> Grading:
         """The tasks that an assignment is graded by."""
-        return get_course(assignment.course or self.settings.course).grading()
+        grading = get_course(assignment.course or self.settings.course).grading()
+        return grading.told_in(self.settings.language)
 
     def finder(self, name: str, scratch: Path) -> Finder:
         """What finds the hand-ins of an assignment."""

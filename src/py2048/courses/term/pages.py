@@ -8,16 +8,17 @@ from datetime import datetime
 from html import escape
 
 from py2048.courses.grading.report import (
-    PAGE,
     Report,
     RunInfo,
     TaskResult,
     body_of,
+    filled,
     marks_of,
     number,
 )
 from py2048.courses.term.marks import Course, Mark
 from py2048.courses.term.tables import replace_file
+from py2048.language import ENGLISH, use_language
 
 
 def file_names(marks: Sequence[Mark]) -> list[str]:
@@ -37,7 +38,9 @@ def write_pages(
     """Write the pages of an assignment's students."""
     for mark, file in zip(marks, file_names(marks), strict=True):
         if mark.report is not None or mark.manual.items or mark.manual.comments:
-            replace_file(course.folder / "results" / name / file, student_page(mark, run, now))
+            path = course.folder / "results" / name / file
+            with use_language(mark.report.language if mark.report else ENGLISH):
+                replace_file(path, student_page(mark, run, now))
 
 
 # --- for a student ---
@@ -60,13 +63,8 @@ def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
         _hidden(task, mark) if task.id in hidden else _section(task, mark, plain=withheld)
         for task in mark.tasks
     ]
-    words = {
-        "title": f"{mark.name}: {assignment.title}",
-        "grader": run.grader,
-        "protected": run.protected,
-    }
-    escaped = {key: escape(text) for key, text in words.items()}
-    return PAGE.substitute(escaped, body="\n".join(parts)).encode()
+    title = f"{mark.name}: {assignment.title}"
+    return filled(title, "\n".join(parts), run.grader, run.protected).encode()
 
 
 def _is_withheld(mark: Mark, now: datetime) -> bool:

@@ -76,6 +76,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     timezone: str
     secret: Annotated[str, Meta(min_length=16)]
     assignments: dict[str, Assignment]
+    language: Literal["", "en", "pt"] = ""
 
     @property
     def zone(self) -> ZoneInfo:
