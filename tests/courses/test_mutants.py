@@ -20,13 +20,17 @@ from py2048.courses.proving import check_tasks, trials, tried
 EXAMPLES = Path(__file__).parents[2] / "examples" / "courses"
 TRIALS = {course: trials(COURSES[course]) for course in COURSES}
 
-# Playing in a window takes seconds for each, so those are for `make test-slow`.
-WINDOWS = [course for course in COURSES if COURSES[course].grading().gui]
+
+def quick(course: str) -> int:
+    """How many programs of a course are for `make test`: playing in a window takes seconds."""
+    return 2 if COURSES[course].grading().gui else 8
+
+
 EVERY_TRIAL = [
     pytest.param(
         course,
         trial,
-        marks=[pytest.mark.slow] if course in WINDOWS and number > 1 else [],
+        marks=[pytest.mark.slow] if number >= quick(course) else [],
         id=f"{course}-{trial.name}",
     )
     for course, trials in TRIALS.items()

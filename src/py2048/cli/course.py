@@ -472,9 +472,7 @@ def export(
 @app.command()
 def desk(
     folder: FolderArgument,
-    port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="By default a free one.")
-    ] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="By default a free one.")] = 0,
 ) -> None:
     """Show what is graded in the browser, and write marks by hand, until Ctrl-C.
 
