@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import re
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 from py2048.courses.grading.report import CheckResult, Report, TaskResult, grader_version
 from py2048.courses.grading.sandbox import ProcessDied, SandboxConfig
 from py2048.courses.grading.session import (
+    CALLED,
     RunAborted,
     SubmissionSession,
     folder_for_one,
@@ -222,7 +222,7 @@ def _result(
 
 def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
     """What is likely to be wrong: the order of a function's parameters, or a known trap."""
-    called = re.findall(r"(\w+)\(", failure.example)
+    called = CALLED.findall(failure.example)
     boards = boards_of(failure.example, failure.expected, failure.actual)
     orders = [exchanged[name] for name in called if name in exchanged]
     return orders[0] if orders else trap_of(boards) if boards else ""

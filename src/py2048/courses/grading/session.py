@@ -67,7 +67,7 @@ LOADING = 6  # how many times as long as one call loading a program may take, wi
 HURRY = 0.125  # of the usual time, for a call that is likely to hang
 MAX_SLOWNESS = 8.0
 MAX_LINE = 120  # characters of a student's line in a message
-CALLED = re.compile(r"\b(\w+)\(")
+CALLED = re.compile(r"\b(\w+)\(")  # from the start of a word: else a long one takes its square
 MAX_SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
 PARTS = ("elif ", "else:", "except", "finally:", ")", "]", "}")  # what no block ends before
 
