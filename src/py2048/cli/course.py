@@ -244,7 +244,7 @@ def mutants(
     told: Counter[str] = Counter()
     foreign = 0
     for mutant, apart, lost in planted.check_mutants(
-        chosen, solution, course.grading(), sandbox, jobs or 1
+        chosen, solution, course.grading(), sandbox, jobs or os.cpu_count() or 1
     ):
         found[mutant.operator] += 1
         told[mutant.operator] += apart

@@ -154,7 +154,7 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
 
 
 def trap_of(boards: Boards) -> str:
-    """The known traps that make what came of the board before, in words, if there are any."""
+    """The known traps that make what came of the board before, in words; empty if none does."""
     before, wanted, came = boards
     if came is None or came == wanted:
         return ""

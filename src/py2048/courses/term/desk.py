@@ -280,7 +280,7 @@ class Desk:
         """A file of the pages."""
         name = request.path_params["name"]
         if name not in self.files:
-            raise HTTPException(404, "There is no such file.")
+            raise HTTPException(404, "No page has this file.")
         return Response(self.files[name], headers=HEADERS, media_type=guess_type(name)[0])
 
     async def show_error(self, _request: Request, error: Exception) -> Response:
@@ -320,7 +320,7 @@ class Desk:
         keys = [key_of(mark) for mark in marks]
         who = request.query_params.get("who", "")
         if who not in keys:
-            raise HTTPException(404, "There is no such student, nor such a hand-in.")
+            raise HTTPException(404, "No student or hand-in has this name.")
         at = keys.index(who)
         mark = marks[at]
         own = mark.hand_in.submission.name if mark.hand_in else None
@@ -357,7 +357,7 @@ class Desk:
         keys = [key_of(mark) for mark in students]
         who = request.query_params.get("who", "")
         if who not in keys:
-            raise HTTPException(404, "There is no such student.")
+            raise HTTPException(404, "No student has this id.")
         at = keys.index(who)
         try:
             self.term.decide(course, name, students[at], form)

@@ -74,7 +74,7 @@ def checked(assignment: Assignment, settings: Settings, item: str, marks: str) -
     most |= {name: Fraction(str(value)) for name, value in assignment.rubric.items()}
     known = {*most, "total", "late", "attempt"}
     if item not in known:
-        raise CourseError(f"there is no item {item!r}{did_you_mean(item, known)}")
+        raise CourseError(f"{item!r} is not an item{did_you_mean(item, known)}")
     try:
         value = Fraction(number_of(marks))
     except (ValueError, ZeroDivisionError):
