@@ -19,7 +19,7 @@ BUDGETS = {
     "arena": (8, 785),
     "cli": (18, 2898),
     "compiled": (12, 2508),
-    "courses": (73, 11496),
+    "courses": (73, 11502),
     "envs": (8, 1330),
     "game": (6, 930),
     "ntuple": (8, 1602),
@@ -98,8 +98,8 @@ def test_the_house_keeps_to_its_budget() -> None:
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 283
-    assert lines <= 46_782
-    assert count_lines.counted(ROOT / "tests")[1] <= 33_179
+    assert lines <= 46_789
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_188
     assert count_lines.word_count() <= 45_000
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import tkinter as tk
 from typing import Any
 
 import pytest
@@ -175,6 +176,16 @@ def test_closing_while_a_player_thinks_is_quiet(
     slow.allowed.set()
     time.sleep(0.1)
     assert capfd.readouterr().err == ""
+
+
+def test_a_closed_window_ends_its_loop_though_another_one_stays_open(desk: Any) -> None:
+    """Tk alone would wait for the last window of the process."""
+    other, late = tk.Tk(), list[bool]()
+    other.after(60_000, lambda: (late.append(True), other.quit()))
+    desk.root.after(1, desk.running.close)
+    desk.root.mainloop()
+    other.destroy()
+    assert not late
 
 
 def test_warnings_stay_until_they_are_dismissed(desk: Any) -> None:

@@ -37,6 +37,7 @@ from py2048.courses.grading.sandbox import (
     SandboxConfig,
     library_paths,
     next_user,
+    remove_tree,
 )
 from py2048.courses.grading.submissions import (
     PreparedSubmission,
@@ -256,7 +257,7 @@ class Runner:
         if self._current is process:
             self._current = None
         if process.folders.scratch != self.submission.folder:
-            shutil.rmtree(process.folders.scratch, ignore_errors=True)
+            remove_tree(process.folders.scratch)
 
     def kill(self) -> None:
         """End everything, from another thread; the one that waits gets `ProcessDied`."""
@@ -284,11 +285,14 @@ class Runner:
 @contextmanager
 def folder_for_one() -> Iterator[Path]:
     """Make a folder for one prepared submission; what the course hands out goes beside it."""
-    with tempfile.TemporaryDirectory(prefix="py2048-grade-", ignore_cleanup_errors=True) as place:
-        Path(place).chmod(0o711)
-        folder = Path(place, "submission")
+    place = Path(tempfile.mkdtemp(prefix="py2048-grade-"))
+    try:
+        place.chmod(0o711)
+        folder = place / "submission"
         folder.mkdir(mode=0o700)
         yield folder
+    finally:
+        remove_tree(place)
 
 
 def check_start(grading: Grading, sandbox: SandboxConfig) -> None:

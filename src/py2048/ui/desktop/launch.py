@@ -174,6 +174,7 @@ class GameWindow:
             app.close()
         for timer in root.tk.splitlist(root.tk.call("after", "info")):
             root.tk.call("after", "cancel", timer)  # whichever widget it belongs to
+        root.quit()  # Tk's loop ends by itself only after the last window of the process
         root.destroy()
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
