@@ -22,7 +22,7 @@ class UserAction(NamedTuple):
         name: what programs call it; each front end maps it to a method.
         menu: the menu that it stands in.
         title: its line there.
-        keys: its keys on every front end, in Textual's names.
+        keys: its keys in the window and the terminal, in Textual's names; a page has its own.
         window_keys: further keys in a window, in Tk's names.
         shown: the keys as people call them.
         label: a word for a list of keys; empty if only windows have the action.
