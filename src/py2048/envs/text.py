@@ -1,0 +1,293 @@
+"""`TextGame`: one game that is played by what a language model writes.
+
+It needs no optional library, and the adapters for OpenEnv, verifiers and MCP are built on it::
+
+    from py2048.envs.text import TextGame
+
+    game = TextGame("3x3", seed=7)
+    step = game.step("I keep the corner. <move>left</move>")
+    print(step.text, step.reward)
+
+A game depends on nothing but its own arguments: any number of them can be played side by side.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.envs.options import count_of, known_word
+from py2048.errors import DirectionError, GameOverError, shown
+from py2048.game import Game, Record
+from py2048.rules import Rules, get_rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OBSERVATIONS = ("text", "json", "image")
+"""A board as lines, as a JSON object, or as a picture: the text of a ``data:`` URL of a PNG."""
+
+REWARDS = ("points", "largest", "regret")
+"""The change of the score; of the base-2 logarithm of the largest tile; or, on boards that can be
+solved, what the move is worth less than the best one: exact, and never above zero."""
+
+END = "End your answer with one move, such as <move>left</move>."
+
+# --- what a model answers -------------------------------------------------------------------------
+
+MAX_ANSWER = 1 << 16
+"""How many characters of an answer are read, its last ones."""
+
+_KEY = r"(?:move|action|direction|answer)"
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_MARKED = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"<{_KEY}>([^<]*)</{_KEY}>",
+        rf"""["']{_KEY}["']\s*:\s*["']?([^"',}}\]]*)""",
+        r"\\boxed\{(?:\\text\{)?([^{}]*)\}",
+        rf"\b{_KEY}\b[*_`\s]*(?::|=|\bis\b)[*_`\"'\s]*(\b(?:up|down|left|right)\b|[←↑→↓])",
+    )
+]
+"""Where the move stands in an answer, from what is clearest on."""
+
+_NAMED = re.compile(r"\b(?:up|down|left|right)\b|[←↑→↓]", re.IGNORECASE)
+_ARROWS = str.maketrans("⬅⬆➡⬇", "←↑→↓", "\N{VARIATION SELECTOR-16}")
+
+
+def read_move(answer: str) -> Direction:
+    """Return the move in what a model has written.
+
+    It is the whole answer (a name, a letter, an arrow, an action number), or what stands in the
+    last tag, JSON field, box or label of it; failing these, the one direction in the last line
+    that names any. Thoughts in ``<think>`` are not read, and what is ambiguous is not guessed.
+
+    >>> read_move('The corner is safe. {"move": "down"}'), read_move("So I slide **left**.")
+    (<Direction.DOWN: 1>, <Direction.LEFT: 2>)
+
+    Raises:
+        DirectionError: if there is no move in it, or more than one.
+    """
+    text = _THOUGHT.sub("", str(answer)[-MAX_ANSWER:]).translate(_ARROWS)
+    if (whole := _word(text)) is not None:
+        return whole
+    for pattern in _MARKED:
+        if found := pattern.findall(text):
+            if (marked := _word(found[-1])) is not None:
+                return marked
+            raise DirectionError(f"{shown(found[-1])} is not a move: up, down, left or right is")
+    for line in reversed(text.splitlines()):
+        if named := {_word(name) for name in _NAMED.findall(line)} - {None}:
+            if len(named) == 1:
+                return next(each for each in named if each is not None)
+            raise DirectionError("the answer names several directions and marks none")
+    raise DirectionError("there is no move in the answer")
+
+
+def _word(text: str) -> Direction | None:
+    """Return the direction that a word, a letter, an arrow or a number names, if it does."""
+    word = text.strip(" \t\r\n\"'`*_.,:;!()[]{}<>")
+    try:
+        return Direction(int(word)) if word.isdecimal() else Direction.parse(word)
+    except (DirectionError, ValueError):
+        return None
+
+
+# --- the game -------------------------------------------------------------------------------------
+
+
+class TextStep(NamedTuple):
+    """What comes of an answer.
+
+    Attributes:
+        observation: the board, in the form that was asked for.
+        reward: the reward.
+        is_over: whether the episode is over.
+        is_legal: whether the answer was a legal move.
+        message: why it was not, or how the episode ended; else empty.
+    """
+
+    observation: str
+    reward: float
+    is_over: bool
+    is_legal: bool
+    message: str
+
+    @property
+    def text(self) -> str:
+        """The message, if there is one, and the observation: the next turn of a conversation."""
+        return "\n\n".join(filter(None, (self.message, self.observation)))
+
+
+class TextGame:
+    """One game, played by what a language model answers.
+
+    An answer that is not a legal move changes nothing but what the rules themselves take for it;
+    the model is told why, and may answer again.
+
+    Args:
+        rules: a preset's name, a text for `Rules.parse`, or `Rules`.
+        seed: the seed of the game, as of `py2048.Game`; without one it is drawn.
+        board: a board to start from.
+        observation: ``text``, ``json`` or ``image``.
+        reward: ``points``, ``largest`` or ``regret``.
+        retries: the episode ends at one more answer in a row that is not a legal move.
+        max_moves: the episode ends after this many moves, if it is given.
+        player: who plays, for the record.
+        solution: for ``regret`` on boards of over eight cells, a file of ``py2048 solve --save``.
+
+    Raises:
+        RulesError: if the rules do not exist.
+        SeedError: if the seed is not one.
+        BoardError: if the board is not one of these rules.
+        OptionError: if another argument is unknown.
+        PlayerError: if the regret of these rules cannot be known.
+    """
+
+    def __init__(
+        self,
+        rules: str | Rules = "classic",
+        *,
+        seed: int | None = None,
+        board: Board | str | None = None,
+        observation: str = "text",
+        reward: str = "points",
+        retries: int = 3,
+        max_moves: int | None = None,
+        player: str = "",
+        solution: str | Path = "",
+    ) -> None:
+        self.game = Game(get_rules(rules), seed=seed, board=board, player=player)
+        self.rules = self.game.rules
+        self._observation = known_word(observation, "observation", OBSERVATIONS)
+        self._reward = known_word(reward, "reward", REWARDS)
+        self._retries = count_of(retries + 1, "retries + 1") - 1
+        self._max_moves = math.inf if max_moves is None else count_of(max_moves, "max_moves")
+        self._values = _exact_values(self.rules, solution) if reward == "regret" else None
+        self._refused = 0
+
+    @property
+    def instructions(self) -> str:
+        """What a model is told before the first board."""
+        rows, columns = self.rules.shape
+        target, ends = self.rules.target, self.rules.ends_at_target
+        aim = f" Make a tile of {target}{', which ends the game' * ends}." if target else ""
+        return (
+            f"You play 2048 on a board of {rows} rows and {columns} columns, where . is empty. A "
+            "move slides all tiles up, down, left or right as far as they go, and two equal tiles "
+            "that meet merge into their sum. It must change the board; then a new tile appears. "
+            f"The game is over when no move is legal.{aim} Score as much as you can. {END}"
+        )
+
+    @property
+    def legal_moves(self) -> tuple[str, ...]:
+        """The names of the legal moves, none once the game is over."""
+        return tuple(map(str, self.game.legal_directions()))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the episode is over."""
+        return self.game.is_over or self._is_given_up or self.game.ply >= self._max_moves
+
+    @property
+    def observation(self) -> str:
+        """The board now, in the form that was asked for."""
+        return observed(self.game, self._observation)
+
+    def step(self, answer: str) -> TextStep:
+        """Play what a model has answered.
+
+        Raises:
+            GameOverError: if the episode is over.
+        """
+        if self.is_over:
+            raise GameOverError("the episode is over: start another game")
+        board, score = self.game.board, self.game.score
+        try:
+            direction = read_move(answer)
+            is_legal = self.game.attempt(direction)
+            message = "" if is_legal else f"{direction} changes nothing on this board."
+        except DirectionError as error:
+            is_legal, message = False, f"{error}."
+        self._refused = 0 if is_legal else self._refused + 1
+        gained = self.game.score - score
+        if self._reward == "largest":
+            reward = math.log2(self.game.board.max_tile / board.max_tile)
+        elif self._values is None:
+            reward = gained
+        else:
+            reward = self._less_than_best(board, direction if is_legal else None, gained)
+        news = self._news() or ("" if is_legal else self._asked_again())
+        message = " ".join(filter(None, (message, news)))
+        return TextStep(self.observation, reward, self.is_over, is_legal, message)
+
+    def record(self) -> Record:
+        """Return the game so far as a record that ``py2048 verify`` checks."""
+        return self.game.record()
+
+    @property
+    def _is_given_up(self) -> bool:
+        return self._refused > self._retries
+
+    def _news(self) -> str:
+        """Return how the episode ended, if it did."""
+        made = f"{self.game.score} points, largest tile {self.game.board.max_tile}."
+        if self.game.is_over:
+            return f"The game is over: {made}"
+        if self._is_given_up:
+            return f"No retries are left: {made}"
+        return f"That was the last move: {made}" if self.is_over else ""
+
+    def _asked_again(self) -> str:
+        tries = self._retries - self._refused + 1
+        return f"Legal moves: {', '.join(self.legal_moves)}. Tries left: {tries}. {END}"
+
+    def _less_than_best(self, board: Board, direction: Direction | None, gained: float) -> float:
+        """Return what a move is worth less than the best one; who gives up loses all of that."""
+        assert self._values is not None
+        values = self._values(board)
+        best = max(values.values())
+        if direction is not None:
+            return values[direction] - best
+        return gained - (best if self._is_given_up else 0.0)
+
+
+def observed(game: Game, form: str) -> str:
+    """Return the board of a game as one of the `OBSERVATIONS`."""
+    legal = [str(direction) for direction in game.legal_directions()]
+    if form == "json":
+        rows = [list(row) for row in game.board.rows]
+        told = {"board": rows, "score": game.score, "moves": game.ply, "legal": legal}
+        return json.dumps(told | {"over": game.is_over})
+    if form == "image":
+        return f"data:image/png;base64,{base64.b64encode(picture(game)).decode()}"
+    return f"score {game.score}, move {game.ply}\n{game.board}\nlegal: {', '.join(legal) or 'none'}"
+
+
+def picture(game: Game) -> bytes:
+    """Return the board of a game as a PNG."""
+    import numpy as np
+
+    from py2048.envs.rendering import picture_of
+
+    exponents = [[max(0, tile.bit_length() - 1) for tile in row] for row in game.board.rows]
+    data = io.BytesIO()
+    picture_of(np.array(exponents, np.uint8), game.score).save(data, "PNG")
+    return data.getvalue()
+
+
+def _exact_values(
+    rules: Rules, solution: str | Path
+) -> Callable[[Board], Mapping[Direction, float]]:
+    """Return what tells the exact value of each move on a board of these rules."""
+    from py2048.players.perfect import PerfectPlayer
+    from py2048.review.judges import ExactJudge
+
+    return ExactJudge(PerfectPlayer(file=str(solution)).solution(rules), rules).rate

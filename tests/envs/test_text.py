@@ -1,0 +1,146 @@
+"""A game that is spoken: what a model writes is read, refused with a reason, and recorded."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from py2048 import Direction, Game, Record, get_rules
+from py2048.arena.statistics import regrets_of
+from py2048.envs.rendering import picture_of
+from py2048.envs.text import OBSERVATIONS, TextGame, read_move
+from py2048.errors import DirectionError, GameOverError, PlayerError
+from py2048.players.perfect import PerfectPlayer
+
+LEFT = [
+    "left",
+    " **Left!** ",
+    "L",
+    "2",
+    "←",
+    "⬅️",
+    '{"move": "left"}',
+    "```json\n{'action': 2}\n```",
+    '{"name": "move", "arguments": {"direction": "LEFT"}}',
+    "Up or down? I first thought <move>up</move>, no:\n<move> left </move>\nThat keeps the right.",
+    r"So the answer is $\boxed{\text{left}}$, not right.",
+    "Down is worse, so my move is left because up would break the row.",
+    "Final answer: **⬅️**",
+    "The move is clear, up to a tie between up and down.\n\nI slide left.",
+    "<think>right, right, <move>right</move></think>left",
+]
+
+
+@pytest.mark.parametrize("answer", LEFT)
+def test_a_move_is_read_from_what_models_write(answer: str) -> None:
+    """A word, an arrow, a number, JSON, a tag, a box, a label, prose: the last one said counts."""
+    assert read_move(answer) is Direction.LEFT
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", "7", "left or right?", "<move>diagonal</move> left", "<think>left", '{"move": null}'],
+)
+def test_what_is_ambiguous_or_no_move_is_not_guessed(answer: str) -> None:
+    """The model is asked again instead."""
+    with pytest.raises(DirectionError):
+        read_move(answer)
+
+
+def test_a_refused_answer_says_why_and_changes_nothing() -> None:
+    """After as many retries as are allowed, the episode ends, and says so."""
+    game = TextGame(seed=1, board=". . . . / . . . . / . . . . / . . . 2", retries=1)
+    before = game.observation
+    step = game.step("down")
+    assert step.message.startswith("down changes nothing on this board. Legal moves: up, left.")
+    assert (step.observation, step.reward, step.is_legal, step.is_over) == (before, 0, False, False)
+    assert game.step("up").is_legal
+    assert not game.step("?").is_over
+    assert game.step("?").message.endswith("No retries are left: 0 points, largest tile 2.")
+    with pytest.raises(GameOverError):
+        game.step("left")
+
+
+def played(game: TextGame, seed: int) -> TextGame:
+    """Play a game by answers drawn from `seed`, illegal ones among them."""
+    draw = random.Random(seed)
+    while not game.is_over:
+        game.step(draw.choice(["left", "right", "up", "down"]))
+    return game
+
+
+def test_games_side_by_side_are_the_same_as_alone() -> None:
+    """A seed is all that decides a game."""
+    alone = [played(TextGame(seed=seed, retries=99), 5).record().turns for seed in (1, 2)]
+    games, draws = [TextGame(seed=seed, retries=99) for seed in (1, 2)], random.Random(0)
+    answers = [random.Random(5) for _ in games]
+    while not all(game.is_over for game in games):
+        index = draws.randrange(2)
+        if not games[index].is_over:
+            games[index].step(answers[index].choice(["left", "right", "up", "down"]))
+    assert [game.record().turns for game in games] == alone
+
+
+def test_a_record_is_verified_and_points_add_up_to_its_score() -> None:
+    """What a model played is a record like any other, also where illegal moves cost points."""
+    game, total = TextGame("cits1401", seed=3, player="a model", max_moves=20), 0.0
+    for answer in ["left", "left", "up", "left", "up", "?"] * 9:
+        if not game.is_over:
+            total += game.step(answer).reward
+    record = Record.from_json(game.record().to_json())
+    record.verify()
+    assert record.player == "a model"
+    assert record.follows_seed()
+    assert total == record.score
+    assert game.game.ply <= 20
+
+
+def test_the_largest_tile_is_rewarded_by_its_logarithm() -> None:
+    """The rewards of a game add up to the growth of that logarithm."""
+    game = TextGame(seed=4, reward="largest")
+    start, total = game.game.board.max_tile, 0.0
+    while not game.is_over:
+        total += game.step(game.legal_moves[0]).reward
+    assert total == pytest.approx(math.log2(game.game.board.max_tile / start))
+
+
+def test_regret_is_exact_on_boards_that_are_solved() -> None:
+    """Each reward is what the tournament's report says that the move lost; giving up loses all."""
+    rules = get_rules("classic:size=2x2")
+    game, rewards, draw = TextGame(rules, seed=3, reward="regret", retries=99), [], random.Random(6)
+    while not game.is_over:
+        step = game.step(draw.choice(["left", "right", "up", "down"]))
+        rewards += [step.reward] * step.is_legal
+        assert step.is_legal or not step.reward
+    solution = PerfectPlayer().solution(rules)
+    assert rewards == [-loss for loss in regrets_of(game.record(), solution)]
+    assert min(rewards) < 0
+    given_up = TextGame(rules, seed=3, reward="regret", retries=0)
+    worth = solution.value_of(given_up.game.board)
+    assert given_up.step("pass").reward == pytest.approx(-worth)
+    with pytest.raises(PlayerError, match="perfect needs a file"):
+        TextGame(reward="regret")
+
+
+def test_every_observation_shows_the_same_board() -> None:
+    """Text and JSON tell the legal moves too; the picture is that of the environments."""
+    board = "2 . . 4 / 2 . . . / . . . . / . . . 2048"
+    text, data, image = (
+        TextGame(seed=1, board=board, observation=form).observation for form in OBSERVATIONS
+    )
+    game = Game(seed=1, board=board)
+    assert str(game.board) in text
+    assert json.loads(data)["board"] == [list(row) for row in game.board.rows]
+    assert json.loads(data)["legal"] == list(map(str, game.legal_directions()))
+    head, _, picture = image.partition(",")
+    assert head == "data:image/png;base64"
+    exponents = np.array([[1, 0, 0, 2], [1, 0, 0, 0], [0] * 4, [0, 0, 0, 11]], np.uint8)
+    shown = Image.open(io.BytesIO(base64.b64decode(picture)))
+    assert np.array_equal(np.asarray(shown), np.asarray(picture_of(exponents, 0)))
