@@ -261,15 +261,14 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
-@pytest.mark.parametrize("plies", [5_000, pytest.param(120_000, marks=pytest.mark.slow)])
-def test_a_long_record_loads_and_verifies(plies: int) -> None:
-    """Thousands of plies, or as many as a game to 131072 has, are read and replayed."""
+def test_a_long_record_loads_and_verifies() -> None:
+    """Thousands of plies are read and replayed."""
     # On one long row with each new 2 at its end, left is always legal.
     rules = get_rules("classic", rows=1, columns=24)
     game = Game(rules, board=Board.empty(1, 24).with_tile((0, 23), 2), seed=1)
-    for _ in range(plies):
+    for _ in range(5_000):
         game.play(Direction.LEFT, spawn=Spawn(2, (0, 23)))
     record = Record.from_json(game.record().to_json())
     record.verify()
-    assert record.plies == plies
-    assert game.board.max_tile == 1 << plies.bit_length()
+    assert record.plies == 5_000
+    assert game.board.max_tile == 8192

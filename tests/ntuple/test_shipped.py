@@ -68,13 +68,9 @@ def test_every_file_is_measured() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("file", shipped_files(), ids=called)
 def test_weights_play_as_well_as_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The mean over fixed seeds is within four standard errors of the one that was measured.
-
-    On the same machine that of all games is the same; elsewhere sums may round differently, and
-    games with them.
-    """
+    """The mean of the first games is within four standard errors of the one that was measured."""
     said = MEASURED[file.parent][file.stem]
-    games, seed = str(said["games"]), str(said["seed"])
+    games, seed = str(min(said["games"], 100)), str(said["seed"])
     assert main(["weights", str(file), "--games", games, "--seed", seed, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["strength"]
     error = (found["error"] ** 2 + said["error"] ** 2) ** 0.5

