@@ -106,7 +106,10 @@ GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
         *(solve.solve, bench.bench, bench.warm_up),
     ),
     "Teach": (),  # course, below
-    "Serve": (serve.serve, serve.bot, serve.backup, serve.restore, doctor.doctor),
+    "Serve": (
+        *(serve.serve, serve.bot, serve.mcp),
+        *(serve.backup, serve.restore, doctor.doctor),
+    ),
 }
 """The commands, by the groups of the help; each has the name of its function."""
 

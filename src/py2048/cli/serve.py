@@ -1,4 +1,4 @@
-"""``serve``, ``bot``, ``backup`` and ``restore``: the web server, its programs and its store."""
+"""``serve``, ``bot``, ``mcp``, ``backup``, ``restore``: the servers, their programs, the store."""
 
 from __future__ import annotations
 
@@ -175,6 +175,22 @@ def bot(
         mean = sum(scores) / len(scores)
         print(f"{len(scores):,} games: mean {mean:,.0f}, best {max(scores):,}")
     return 0
+
+
+def mcp(
+    rules: options.RulesOption = None,
+    size: options.SizeOption = None,
+    seed: options.SeedOption = None,
+    hints: Annotated[
+        str | None,
+        options.taking("PLAYER", "Let the agent ask this player for hints.", words=list_players),
+    ] = None,
+) -> None:
+    """Let an agent play, by the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
+    from py2048.envs.mcp import make_server
+
+    wanted = options.chosen_rules(rules, size)
+    make_server(wanted, seed=options.chosen_seed(seed), hints=hints).run("stdio")
 
 
 def _token(file: Path | None) -> str:

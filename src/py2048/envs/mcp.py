@@ -1,0 +1,83 @@
+"""A server of the Model Context Protocol on which an agent plays 2048; it needs the extra ``mcp``.
+
+``py2048 mcp`` starts it on standard input and output, where the agents' programs expect it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from py2048 import rng
+from py2048.envs.text import TextGame, observed, picture
+from py2048.errors import extra_for
+from py2048.players import make_player
+from py2048.rules import Rules
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+RETRIES = 9
+"""How often in a row an agent may answer no legal move and still play on."""
+
+
+def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = None) -> MCPServer:
+    """Return a server for one agent, with a game of these rules begun.
+
+    Args:
+        rules: the rules of its games.
+        seed: the seed of the first game, and of the series of those that follow it.
+        hints: the player that the tool ``hint`` asks; without one there is no such tool.
+
+    Raises:
+        MissingExtraError: if the SDK is not installed.
+        PlayerError: if there is no such player.
+    """
+    with extra_for("the MCP server", "mcp"):
+        from mcp.server import MCPServer
+        from mcp.server.mcpserver import Image
+
+    adviser = make_player(hints) if hints else None
+    first = rng.random_seed() if seed is None else rng.checked_seed(seed)
+
+    def begin(number: int) -> TextGame:
+        game_seed = rng.derive_seed(first, number) if number else first
+        return TextGame(rules, seed=game_seed, retries=RETRIES, player="MCP")
+
+    games = [begin(0)]
+    server = MCPServer("py2048", instructions=games[0].instructions)
+
+    @server.tool(structured_output=False)
+    def new_game() -> str:
+        """Give up the game and start the next one; return its rules and its board."""
+        games.append(begin(len(games)))
+        return f"{games[-1].instructions}\n\n{games[-1].observation}"
+
+    @server.tool(structured_output=False)
+    def move(direction: str) -> str:
+        """Slide all tiles up, down, left or right; return the board after it."""
+        return games[-1].step(direction).text
+
+    @server.tool(structured_output=False)
+    def board(form: Literal["text", "json", "image"] = "text") -> Any:
+        """Return the board and the score, as text, as JSON or as a picture."""
+        game = games[-1].game
+        return Image(data=picture(game), format="png") if form == "image" else observed(game, form)
+
+    @server.tool(structured_output=False)
+    def legal_moves() -> str:
+        """Return the moves that change the board."""
+        return ", ".join(games[-1].legal_moves) or "none: the game is over"
+
+    @server.tool(structured_output=False)
+    def record() -> str:
+        """Return the game as a record, which `py2048 verify` checks."""
+        return games[-1].record().to_json()
+
+    if adviser is not None:
+
+        @server.tool(structured_output=False)
+        def hint() -> str:
+            """Return the move that a strong player would make."""
+            return str(adviser.choose(games[-1].game)) if games[-1].legal_moves else "none"
+
+    return server
