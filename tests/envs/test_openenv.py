@@ -1,0 +1,74 @@
+"""OpenEnv: its own client plays on our server, and its own checks pass."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from py2048 import Direction, Game, Record, get_rules
+
+pytest.importorskip("openenv.core", reason="pip install py2048[openenv]")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Return the address of a server that runs in a thread."""
+    import uvicorn
+
+    from py2048.envs.openenv import app
+
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+def test_their_client_plays_games_side_by_side(address: str) -> None:
+    """Each connection has its own game, the one of its seed, and a record that is verified."""
+    from openenv import GenericEnvClient
+
+    with (
+        GenericEnvClient(base_url=address).sync() as one,
+        GenericEnvClient(base_url=address).sync() as other,
+    ):
+        started = one.reset(seed=7, rules="3x3", reward="largest")
+        other.reset(seed=8, rules="3x3", observation="image")
+        assert started.observation["message"].startswith("You play 2048")
+        refused = one.step({"answer": "dunno"})
+        assert (refused.observation["is_legal"], refused.reward, refused.done) == (False, 0, False)
+        played = one.step({"answer": "My move: <move>left</move>"})
+        picture = other.step({"answer": "left"}).observation["observation"]
+        assert picture.startswith("data:image/png;base64,")
+        game = Game(get_rules("3x3"), seed=7)
+        game.attempt(Direction.LEFT)
+        assert str(game.board) in played.observation["observation"]
+        state = one.state()
+        assert (state["seed"], state["step_count"]) == (7, 1)
+        Record.from_json(state["record"]).verify()
+        with pytest.raises(RuntimeError, match="no rules are called 'nope'"):
+            one.reset(rules="nope")
+
+
+def test_their_checks_of_a_running_server_pass(address: str) -> None:
+    """It answers as their standard asks."""
+    from openenv.cli.commands.validate import validate_running_environment
+
+    report = validate_running_environment(address)
+    assert report["passed"], report["criteria"]
+
+
+def test_the_manifest_names_the_app() -> None:
+    """What ``openenv.yaml`` names can be served."""
+    yaml, loaded = pytest.importorskip("yaml"), pytest.importorskip("uvicorn.importer")
+    from tests.test_architecture import ROOT
+
+    manifest = yaml.safe_load((ROOT / "deploy/openenv/openenv.yaml").read_text("utf-8"))
+    assert callable(loaded.import_from_string(manifest["app"]))
