@@ -33,6 +33,8 @@ NOTHING_LEFT = (
 )
 CALIBRATION_GAMES = 200
 
+DEVICES = "cpu", "cuda", "reference"
+
 SHIPPED = "shipped"
 """The name in ``--weights`` of the weights that come with py2048; a file is ``./shipped``."""
 
@@ -53,6 +55,10 @@ def train(
     rules: options.RulesOption = None,
     seed: options.SeedOption = None,
     threads: options.ThreadsOption = None,
+    device: Annotated[
+        str | None,
+        options.taking("DEVICE", "cpu, cuda or reference.", words=lambda: list(DEVICES)),
+    ] = None,
     games: Annotated[int | None, options.counting("Stop after this many games.")] = None,
     minutes: Annotated[
         float | None,
@@ -70,17 +76,20 @@ def train(
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
 
     SIGTERM, by which systemd and clusters end a job, does the same; the exit status is then 130.
-    Settings with bands train these, one after the other.
+    Settings with bands train these, one after the other. On the device cuda, a graphics card,
+    thousands of games are played at once; reference does the same on a processor.
     """
     from py2048.training.run import PLAN, WEIGHTS, load_toml
 
     need_compiler("training")
     given: Settings = {"rules": rules, "seed": options.chosen_seed(seed), "threads": threads}
-    given |= {"games": games, "minutes": minutes}
+    given |= {"device": device, "games": games, "minutes": minutes}
     file_values = load_toml(config) if config else {}
     if "bands" in file_values or (resume and (folder / PLAN).exists()):
         if plot:
             raise WeightsError("--plot draws no bands: last-stretch.csv in FOLDER has the figures")
+        if given.pop("device") not in (None, "cpu"):
+            raise WeightsError("bands are trained on processors: leave out --device")
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
         return _ascend(folder, config, given | changes, resume=resume, quiet=quiet)
     config_values, limits = split_settings(file_values, settings or [], given)

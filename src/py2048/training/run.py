@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -29,6 +29,7 @@ from py2048.ntuple.archive import (
 )
 from py2048.ntuple.network import Network
 from py2048.training._td_kernels import SCORES
+from py2048.training.card import CardTrainer
 from py2048.training.trainer import ScoreTally, Trainer, TrainingConfig, config_from, dataclass_from
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
@@ -146,6 +147,11 @@ def folder_lock(folder: Path) -> Iterator[None]:
         yield
 
 
+def trainer_of(config: TrainingConfig, network: Network | None = None) -> Trainer | CardTrainer:
+    """Return the trainer of the device that the settings name."""
+    return Trainer(config, network) if config.device == "cpu" else CardTrainer(config, network)
+
+
 class TrainingRun:
     """A training in a folder, which holds its checkpoint, learning curve and weights.
 
@@ -163,7 +169,7 @@ class TrainingRun:
     def __init__(
         self,
         folder: Path,
-        trainer: Trainer,
+        trainer: Trainer | CardTrainer,
         curve: tuple[CurvePoint, ...] = (),
         seconds: float = 0.0,
         stop: StopCriteria | None = None,
@@ -187,7 +193,7 @@ class TrainingRun:
                 fit the settings.
         """
         check_free(folder)
-        trainer = Trainer(config, network)
+        trainer = trainer_of(config, network)
         with os_errors_as(WeightsError, f"{folder} cannot be made"):
             folder.mkdir(parents=True, exist_ok=True)
         return cls(folder, trainer)
@@ -269,7 +275,7 @@ class TrainingRun:
         spent = time.perf_counter() - start
         self.seconds += spent
         self.moves_per_second = (trainer.moves - moves) / max(spent, 1e-3)
-        if trainer.games % stop.evaluate_every == 0:
+        if trainer.games // stop.evaluate_every > games // stop.evaluate_every:
             self.curve += (self._point(stop),)
 
     def _point(self, stop: StopCriteria) -> CurvePoint:
@@ -335,7 +341,7 @@ COUNTS = {"progress": 2, "scores": SCORES, "tiles": 64}
 
 
 def save_checkpoint(
-    trainer: Trainer, path: Path, notes: Mapping[str, object] | None = None
+    trainer: Trainer | CardTrainer, path: Path, notes: Mapping[str, object] | None = None
 ) -> None:
     """Save everything that a training needs to continue.
 
@@ -355,12 +361,16 @@ def save_checkpoint(
         "changes": [dict(entry) for entry in trainer.changes],
         "notes": notes or {},
     }
-    write_archive(path, CHECKPOINT_KIND, header, _arrays(trainer, trainer.config.threads))
+    if isinstance(trainer, CardTrainer):
+        arrays: Iterable[tuple[str, Array]] = trainer.arrays().items()
+    else:
+        arrays = _arrays(trainer, trainer.config.threads)
+    write_archive(path, CHECKPOINT_KIND, header, arrays)
 
 
 def load_checkpoint(
     path: Path, changes: Mapping[str, object] | None = None
-) -> tuple[Trainer, dict[str, Any]]:
+) -> tuple[Trainer | CardTrainer, dict[str, Any]]:
     """Return the trainer of a checkpoint, and its notes.
 
     Args:
@@ -376,19 +386,29 @@ def load_checkpoint(
         header = archive.header
         with faults_of(path, "plan"):
             before = config_from(dict(header["plan"]))
-        trainer = Trainer(before.changed(changes or {}))
+        trainer = trainer_of(before.changed(changes or {}))
         with faults_of(path, "history, changes or notes"):
             trainer.history = tuple(map(dict, header["history"]))
             trainer.changes = tuple(map(dict, header["changes"]))
             notes = dict(header["notes"])
-        for name, target in _arrays(trainer, min(before.threads, trainer.config.threads)):
-            target[...] = _read(archive, path, name, target)  # into the trainer's own arrays
-        for number in range(trainer.config.threads, before.threads):
-            for name, count in COUNTS.items():
-                total = getattr(trainer.workers[0], name)
-                total[:count] += _read(archive, path, f"learner{number}/{name}", total)[:count]
+        if isinstance(trainer, CardTrainer):
+            trainer.take_arrays(
+                {name: _read(archive, path, name, own) for name, own in trainer.arrays().items()}
+            )
+        else:
+            _read_workers(archive, path, trainer, before.threads)
         trainer.note_changes(before)
         return trainer, notes
+
+
+def _read_workers(archive: Archive, path: Path, trainer: Trainer, threads: int) -> None:
+    """Fill the arrays of a trainer from the checkpoint of one with so many threads."""
+    for name, target in _arrays(trainer, min(threads, trainer.config.threads)):
+        target[...] = _read(archive, path, name, target)  # into the trainer's own arrays
+    for number in range(trainer.config.threads, threads):
+        for name, count in COUNTS.items():
+            total = getattr(trainer.workers[0], name)
+            total[:count] += _read(archive, path, f"learner{number}/{name}", total)[:count]
 
 
 def _read(archive: Archive, path: Path, name: str, target: Array) -> Array:

@@ -37,9 +37,11 @@ KEPT_STARTS = 1024
 ENDLESS = 2**62
 """More games or moves than are ever played."""
 
+DEVICES = "cpu", "cuda", "reference"
+
 CHANGEABLE = (
     *("learning_rate", "lambda", "trajectory_length"),
-    *("restart_length", "restart_after", "ranks", "threads"),
+    *("restart_length", "restart_after", "ranks", "threads", "device"),
 )
 """Settings that may change when a training resumes: not the meaning of its weights."""
 
@@ -73,6 +75,9 @@ class TrainingConfig:
         seed: the seed of all games.
         threads: how many games are played at the same time. With one thread, the same settings
             give the same weights, bit for bit.
+        device: ``cpu``; ``cuda`` for a graphics card; or ``reference``, which does on a processor
+            what a card does, bit for bit.
+        games_at_once: how many games these play at the same time, instead of `threads`.
 
     Raises:
         WeightsError: if a value cannot be used; the message names it.
@@ -92,9 +97,13 @@ class TrainingConfig:
     restart_after: int = 0
     seed: int = 1
     threads: int = 1
+    device: str = "cpu"
+    games_at_once: int = 8448
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
+        if self.device not in DEVICES:
+            raise WeightsError(f"device = {self.device}{did_you_mean(self.device, DEVICES)}")
         check_ranges(
             self,
             ("learning_rate", 0.0, 10.0),
@@ -104,6 +113,7 @@ class TrainingConfig:
             ("restart_length", 0, 10**8),
             ("restart_after", 0, 10**15),
             ("threads", 1, 1024),
+            ("games_at_once", 1, 1 << 20),
         )
         if self.carousel and not self.stages:
             raise WeightsError("a carousel needs stages, such as 8192,16384")
@@ -134,6 +144,8 @@ class TrainingConfig:
                     f"--resume keeps the settings: {name} cannot change, "
                     f"only {', '.join(CHANGEABLE)}"
                 )
+        if (values.get("device", self.device) == "cpu") != (self.device == "cpu"):
+            raise WeightsError(f"a training on the device {self.device} stays there")
         if values.get("ranks", self.ranks) != self.ranks and not self.layout.is_packed:
             raise WeightsError("ranks can change on boards of up to four a side only")
         return config_from({**before, **values})
@@ -268,7 +280,54 @@ class ScoreTally:
         )
 
 
-class Trainer:
+class TrainerBase:
+    """What a training on any device has: its settings, and what is said of it.
+
+    Args:
+        config: the settings.
+    """
+
+    def __init__(self, config: TrainingConfig) -> None:
+        self.config = config
+        self.layout, self.rules = config.layout, config.rules
+        self.history: tuple[Mapping[str, Any], ...] = ()
+        self.changes: tuple[Mapping[str, object], ...] = ()
+
+    @property
+    def games(self) -> int:
+        """Games played so far."""
+        raise NotImplementedError
+
+    def checked(self, network: Network) -> Network:
+        """Return initial weights, and take over their history.
+
+        Raises:
+            WeightsError: if they are not for the rules and the layout of the settings.
+        """
+        known = len(network.layout.stages)
+        if network.layout != replace(self.layout, stages=self.layout.stages[:known]):
+            raise WeightsError(
+                f"the tuples, ranks ({self.layout.ranks}) or first stages are not those of "
+                "the initial weights: leave out these settings, or begin without weights"
+            )
+        if not network.compatible_with(self.rules):
+            raise WeightsError(f"the initial weights are for {network.rules}")
+        self.history = network.history
+        return network
+
+    def noted(self, note: Mapping[str, object] | None) -> tuple[Mapping[str, Any], ...]:
+        """Return the history, with a note on this training if there is one."""
+        return (*self.history, dict(note)) if note else self.history
+
+    def note_changes(self, before: TrainingConfig) -> None:
+        """Note changed settings: after how many games they changed, and their old values."""
+        old, new = before.data(), self.config.data()
+        changed = {name: old[name] for name in new if old[name] != new[name]}
+        if changed:
+            self.changes = (*self.changes, {"games": self.games, "before": changed})
+
+
+class Trainer(TrainerBase):
     """Trains one network, on one or more threads.
 
     Args:
@@ -287,15 +346,12 @@ class Trainer:
     """
 
     def __init__(self, config: TrainingConfig, network: Network | None = None) -> None:
-        self.config = config
-        self.layout, self.rules = config.layout, config.rules
+        super().__init__(config)
         check_rules(self.layout, self.rules)
         self.stride = RECORD if config.temporal_coherence else 1
         self.records = np.zeros((self.layout.weights, self.stride), np.float32)
-        self.history: tuple[Mapping[str, Any], ...] = ()
-        self.changes: tuple[Mapping[str, object], ...] = ()
         if network is not None:
-            self._take(network)
+            self.records[: network.layout.weights, 0] = self.checked(network).weights
         elif config.optimistic_init:
             self.records[: self.layout.size, 0] = config.optimistic_init / self.layout.active
         self.spec = board_spec(self.layout, self.rules)
@@ -307,25 +363,6 @@ class Trainer:
             new_worker(self.layout, config.trajectory_length, starts) for _ in range(config.threads)
         ]
         self._seeds = [np.uint64(derive_seed(config.seed, n)) for n in range(config.threads)]
-
-    def _take(self, network: Network) -> None:
-        known = len(network.layout.stages)
-        if network.layout != replace(self.layout, stages=self.layout.stages[:known]):
-            raise WeightsError(
-                f"the tuples, ranks ({self.layout.ranks}) or first stages are not those of "
-                "the initial weights: leave out these settings, or begin without weights"
-            )
-        if not network.compatible_with(self.rules):
-            raise WeightsError(f"the initial weights are for {network.rules}")
-        self.records[: network.layout.weights, 0] = network.weights
-        self.history = network.history
-
-    def note_changes(self, before: TrainingConfig) -> None:
-        """Note changed settings: after how many games they changed, and their old values."""
-        old, new = before.data(), self.config.data()
-        changed = {name: old[name] for name in new if old[name] != new[name]}
-        if changed:
-            self.changes = (*self.changes, {"games": self.games, "before": changed})
 
     # --- training --------------------------------------------------------------------------------
 
@@ -403,8 +440,7 @@ class Trainer:
         for stage in range(1, len(weights)):
             unknown = weights[stage] == 0
             weights[stage][unknown] = weights[stage - 1][unknown]
-        history = (*self.history, dict(note)) if note else self.history
-        return Network(self.layout, self.rules, weights.reshape(-1), history)
+        return Network(self.layout, self.rules, weights.reshape(-1), self.noted(note))
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
