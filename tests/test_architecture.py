@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "arena": (8, 850),
+    "arena": (10, 1060),
     "cli": (19, 3150),
     "compiled": (13, 2800),
     "courses": (73, 11600),

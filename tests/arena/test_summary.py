@@ -137,4 +137,6 @@ def test_csv_has_a_line_for_each_game() -> None:
         "max_tile": "64",
         "moves": "10",
         "seconds": "0.5",
+        "boards": "0",
+        "tokens": "0",
     }

@@ -12,10 +12,11 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 
 from py2048 import rng
+from py2048.arena.external import any_player, is_external
 from py2048.errors import PlayerError, Py2048Error
 from py2048.game import Game
-from py2048.players import Player, make_player
-from py2048.players.player import PlaysGames
+from py2048.players import Player
+from py2048.players.player import CountsUsage, PlaysGames, ResignedError, Usage
 from py2048.players.registry import with_seed
 from py2048.rules import Rules
 
@@ -50,7 +51,9 @@ class GameResult:
         score: its score, in the points of its rules.
         max_tile: the largest tile on its last board.
         moves: the number of legal turns.
-        seconds: the processor time that the player took.
+        seconds: the processor time that the player took; from outside, by the clock.
+        boards: how many boards it rated, if it says so.
+        tokens: how many tokens its language model wrote, if it says so.
         record: the text of its record, if games are recorded.
     """
 
@@ -61,6 +64,8 @@ class GameResult:
     max_tile: int
     moves: int
     seconds: float
+    boards: int = 0
+    tokens: int = 0
     record: str | None = None
 
 
@@ -95,7 +100,7 @@ def run_job(job: Job) -> JobResult:
 
 def _games(job: Job) -> Iterator[GameResult]:
     seeds = [rng.derive_seed(job.seed, game) for game in job.games]
-    if not job.recorded and isinstance(make_player(job.player), PlaysGames):
+    if not job.recorded and isinstance(any_player(job.player), PlaysGames):
         yield from _whole_games(job, seeds)
         return
     for game, seed in zip(job.games, seeds, strict=True):
@@ -128,12 +133,14 @@ def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
 
 def own_seed(spec: str, seed: int) -> str:
     """Return the spec with a seed derived from that of a game, if the player takes one."""
-    return with_seed(spec, rng.derive_seed(seed, 0))
+    return spec if is_external(spec) else with_seed(spec, rng.derive_seed(seed, 0))
 
 
 @cache
 def warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
     """Load and compile what a player needs, so that this counts in no game's time."""
+    if is_external(spec):
+        return
     player = _ready(own_seed(spec, 0), rules)
     game = Game(rules, seed=0)
     if not game.is_over and (recorded or not isinstance(player, PlaysGames)):
@@ -142,7 +149,7 @@ def warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
 
 def _ready(spec: str, rules: Rules) -> Player:
     """Return a new player that has loaded and compiled what it needs."""
-    player = make_player(spec)
+    player = any_player(spec)
     if isinstance(player, PlaysGames):
         player.play_games(rules, [])
     return player
@@ -155,7 +162,10 @@ def _play(job: Job, number: int, seed: int) -> GameResult:
     while not game.is_over:
         position = Game(job.rules, seed=0, board=game.board)
         start = time.process_time()
-        direction = player.choose(position)
+        try:
+            direction = player.choose(position)
+        except ResignedError:
+            break
         seconds += time.process_time() - start
         if direction not in game.legal_directions():
             where = " / ".join(str(game.board).splitlines())
@@ -166,5 +176,8 @@ def _play(job: Job, number: int, seed: int) -> GameResult:
     text = None
     if job.recorded:  # without the time, so that the same game has the same record
         text = replace(game.record(), started="", finished="").to_json()
-    tile = game.board.max_tile
-    return GameResult(job.player, number, seed, game.score, tile, game.ply, seconds, text)
+    usage = player.usage() if isinstance(player, CountsUsage) else Usage()
+    return GameResult(
+        *(job.player, number, seed, game.score, game.board.max_tile, game.ply),
+        *(usage.seconds or seconds, usage.boards, usage.tokens, text),
+    )

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
+from py2048.arena.external import any_player
 from py2048.arena.jobs import GameResult, Job, JobResult
 from py2048.arena.pools import Pool, local_pool
 from py2048.errors import TournamentError
-from py2048.players import make_player
 from py2048.rng import checked_seed
 from py2048.rules import Rules
 
@@ -56,7 +56,7 @@ class Tournament:
         for number, spec in enumerate(self.players):
             if spec in self.players[:number]:
                 raise TournamentError(f"player {spec!r} is named twice: name each once")
-            make_player(spec)
+            any_player(spec)
 
 
 class Results:

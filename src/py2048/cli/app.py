@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from py2048.cli import (
+    agents,
     bench,
     course,
     doctor,
@@ -102,7 +103,7 @@ GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
     ),
     "Improve": (review.review, review.report, practice.practice, practice.puzzle),
     "Measure": (
-        *(evaluate.evaluate, train.train, train.weights),
+        *(evaluate.evaluate, agents.benchmark_agent, train.train, train.weights),
         *(solve.solve, bench.bench, bench.warm_up),
     ),
     "Teach": (),  # course, below

@@ -70,7 +70,7 @@ def evaluate(
     with StatusLine(quiet=quiet) as line:
         if tells_regret:
             solved = PerfectPlayer(file=str(solution or "")).solution(tournament.rules)
-        results = _played(tournament, jobs, cluster, log, records, line)
+        results = played(tournament, jobs, cluster, log, records, line)
         if tells_regret:
             with suppress(KeyboardInterrupt):  # the players before the last one have theirs
                 losses.extend(regrets(results, solved))
@@ -87,7 +87,7 @@ def evaluate(
     return 0 if is_complete else INTERRUPTED
 
 
-def _played(
+def played(
     tournament: Tournament,
     jobs: int | None,
     cluster: str | None,
@@ -105,15 +105,15 @@ def _played(
     with ExitStack() as stack:
         folder = RecordFolder(records, tournament) if records else None
         log = stack.enter_context(closing(GameLog(log_path, tournament))) if log_path else None
-        for played in log.played if log else ():
-            if folder is None or folder.has(played):
-                results.add(played)
+        for game in log.played if log else ():
+            if folder is None or folder.has(game):
+                results.add(game)
 
-        def save(played: GameResult) -> None:
+        def save(game: GameResult) -> None:
             if folder:  # first, so that the log has no game without a record
-                folder.save(played)
+                folder.save(game)
             if log:
-                log.add(played)
+                log.add(game)
 
         with suppress(KeyboardInterrupt):  # the results are then marked as incomplete
             if cluster is None:

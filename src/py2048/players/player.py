@@ -128,6 +128,32 @@ class FinishedGame(NamedTuple):
     moves: int
 
 
+class ResignedError(PlayerError):
+    """The player gives the game up. In a tournament the game ends there, and counts as it is."""
+
+
+class Usage(NamedTuple):
+    """What a player's moves have cost.
+
+    Attributes:
+        seconds: the time that it took.
+        boards: how many boards it rated.
+        tokens: how many tokens its language model wrote.
+    """
+
+    seconds: float = 0.0
+    boards: int = 0
+    tokens: int = 0
+
+
+@runtime_checkable
+class CountsUsage(Protocol):
+    """Knows what its moves have cost. Optional: of others the processor time is known."""
+
+    def usage(self) -> Usage:
+        """Return what the moves have cost since the player was made."""
+
+
 @runtime_checkable
 class PlaysGames(Protocol):
     """Plays whole games without returning to Python between moves.
