@@ -25,7 +25,7 @@ def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = No
 
     Args:
         rules: the rules of its games.
-        seed: the seed of the first game, and of the series of those that follow it.
+        seed: the seed of the series of games, the same as those of ``py2048 evaluate``.
         hints: the player that the tool ``hint`` asks; without one there is no such tool.
 
     Raises:
@@ -40,8 +40,8 @@ def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = No
     first = rng.random_seed() if seed is None else rng.checked_seed(seed)
 
     def begin(number: int) -> TextGame:
-        game_seed = rng.derive_seed(first, number) if number else first
-        return TextGame(rules, seed=game_seed, retries=RETRIES, player="MCP")
+        seed = rng.derive_seed(first, number)
+        return TextGame(rules, seed=seed, retries=RETRIES, player="MCP")
 
     games = [begin(0)]
     server = MCPServer("py2048", instructions=games[0].instructions)
