@@ -230,3 +230,11 @@ def test_a_hint_corrects_points_by_the_records() -> None:
     assert 0 <= meaning.chance.made < meaning.chance.games
     moved = shot.ask(player, only_move=True)
     assert (moved.points, moved.meaning.chance) == (None, None)
+
+
+def test_a_hint_promises_points_on_a_board_that_is_nearly_lost() -> None:
+    """However much the values of its stage are too high by."""
+    player, board = make_player("ntuple"), Board.parse("8 16 128 256/. 2 4 8")
+    hint = PositionSnapshot(get_rules("2x4"), board, 0).ask(player)
+    assert hint.points is not None
+    assert 0 < hint.points < hint.meaning.excess

@@ -15,7 +15,8 @@ The *transposition table* holds values of chance nodes for one root move of one 
 a result: a hash identifies the board, the depth and the remaining cost.
 
 *Deepening* searches repeatedly, paths of greater cost each time, up to a number of boards rated. It
-knows nothing of time: `allotted` says how many boards a move should take, and how many it may.
+knows nothing of time: `allotted` says how many boards a move should take, and how many it may, and
+`effort` whether the move is easy or hard.
 
 `mean_value` is the image of `py2048.search.expectimax.Expectimax`, the readable reference.
 """
@@ -38,9 +39,13 @@ from py2048.search import _board_kernels as boards
 from py2048.search.context import SearchContext, SearchContexts
 from py2048.search.limits import (
     AIM,
+    CLEAR_LEAD,
     DEBT_MOVES,
+    EASY,
     FIRST_COST,
+    FIRST_PART,
     FIRST_SHARE,
+    HARD,
     LEAP,
     MAX_TIMES,
     MIN_STEP,
@@ -266,7 +271,7 @@ def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
             return np.float64(entry["value"])
         total, cells = 0.0, count(after, context)
         cell, number = first(after, direction, context), np.int64(0)
-        while cell >= 0:
+        while cell >= 0 and context.nodes <= context.node_limit:
             board = with_tile(after, cell, np.uint64(context.ranks[number]), level, context)
             best, rest = NOTHING, remaining_cost - context.costs[number, cells]
             if depth <= 1 or rest < 0:
@@ -402,14 +407,14 @@ def affordable(breadth: float, nodes: float, context: SearchContext) -> np.int64
 def first_cost(optimum: float, params: SearchParams, context: SearchContext) -> np.int64:
     """Return the cost of the first search of a tree, or -1 for none.
 
-    In a game it is that of a tree as broad as the last one. If even a search of no cost is too
-    long, none is made now; the boards that this saves may do for the next move.
+    In a game it is that of a part of a tree as broad as the last one. If even a search of no cost
+    is too long, none is made now; the boards that this saves may do for the next move.
     """
     if params.is_timed == 0 or context.breadth <= 0.0:
         return np.int64(FIRST_COST)
     if affordable(context.breadth, 2.0 * optimum, context) < 0:
         return np.int64(-1)
-    return max(affordable(context.breadth, optimum, context), np.int64(0))
+    return max(affordable(context.breadth, FIRST_PART * optimum, context), np.int64(0))
 
 
 @kernel(borrows=True, expand=True)
@@ -430,6 +435,28 @@ def next_cost(
     """
     further = affordable(breadth, min(AIM * remaining, LEAP * nodes), context)
     return further if further >= cost + MIN_STEP else np.int64(-1)
+
+
+@kernel(borrows=True, expand=True)
+def effort(points: Points, values: Values, fresh: Values) -> float:
+    """Return how many times the usual number of boards a move is worth.
+
+    Args:
+        points: the points of the slides, -1 for illegal ones.
+        values: the values of the search before the last one.
+        fresh: those of the last search.
+    """
+    best, most, second, before = np.int64(-1), NOTHING, NOTHING, NOTHING
+    for direction in range(4):
+        if points[direction] >= 0:
+            before = max(before, values[direction])
+            if fresh[direction] > most:
+                best, most, second = np.int64(direction), fresh[direction], most
+            else:
+                second = max(second, fresh[direction])
+    if values[best] < before:
+        return HARD
+    return EASY if most - second > CLEAR_LEAD * abs(most) else 1.0
 
 
 # --- deepening -----------------------------------------------------------------------------------
@@ -469,6 +496,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         legal = share_alike(points, context)
         optimum, maximum = allotted(params, legal, context)
         spent, before, breadth = np.float64(legal), 0.0, context.breadth
+        wanted = optimum
         cost = min(first_cost(optimum, params, context), np.int64(params.max_cost))
         if cost < 0:
             breadth -= 1.0 / DEBT_MOVES  # later trees may be less broad
@@ -482,10 +510,12 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
             spent += taken
             found = breadth_of(taken, cost, context)
             if is_complete:
+                if params.is_timed != 0:  # an easy move saves boards for a hard one
+                    wanted = optimum * effort(points, values, fresh)
                 for direction in range(4):
                     values[direction] = fresh[direction]
                 breadth = found if before == 0.0 else (found + breadth) / 2.0
-                further = next_cost(breadth, taken, cost, optimum - spent, context)
+                further = next_cost(breadth, taken, cost, wanted - spent, context)
                 further = min(further, np.int64(params.max_cost))
                 before = taken
                 cost = further if cuts > 0 and further > cost else np.int64(-1)
@@ -605,7 +635,6 @@ def make_search(parts: Parts) -> Search:
         The context of the thread is `[1]`; the other arguments are those of `decide`.
         """
         context = contexts[0]
-        context.spent = 0
         board = load(cells, FIRST, context)
         enter(board, context)
         moves = slides(board, FIRST, context)
@@ -642,7 +671,6 @@ def make_search(parts: Parts) -> Search:
             the number of moves made.
         """
         context, count = contexts[0], np.int64(0)
-        context.spent = 0
         for game in range(len(boards)):
             state, key = states[game], keys[game]
             board, is_over = load(boards[game], FIRST, context), bool(state[OVER] != 0)
@@ -713,5 +741,7 @@ def search_kernels(
     else:
         parts = parts_of(kind, getattr(boards, f"{evaluation}_{kind}"), boards.fetch_nothing)
     if evaluation == "network":
-        parts = parts._replace(cached_leaf=boards.make_cached_leaf(parts.leaf, parts.hash_of))
+        leaf = boards.make_positive_leaf(parts.leaf)
+        cached_leaf = boards.make_cached_leaf(leaf, parts.hash_of)
+        parts = parts._replace(leaf=leaf, cached_leaf=cached_leaf)
     return make_search(parts)

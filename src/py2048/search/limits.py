@@ -23,6 +23,11 @@ SHARES = 2.0
 FIRST_SHARE = 2 / 3
 """The share of the boards of a move that its first search may rate: if that is given up, a shorter
 one follows."""
+FIRST_PART = 0.25
+"""The share of the usual number of boards that the first search of a move in a game aims at."""
+CLEAR_LEAD, EASY, HARD = 0.005, 0.3, 2.5
+"""A move is easy if the best leads by more than this share of its value, and hard if a search has
+changed which is the best; so many times the usual number of boards it is worth."""
 DEBT_MOVES = 8.0
 """The number of moves in which a game pays back what earlier ones took beyond their time."""
 MAX_TIMES = 3.0
@@ -98,10 +103,10 @@ class SearchSpeed:
 
     def __init__(self) -> None:
         self.boards = FIRST_SPEED
-        self._seen = 0
+        self._seen = self._seconds = 0.0
 
     def learn(self, nodes: int, seconds: float) -> None:
-        """Note the time for a number of boards; the more there are, the less counts what was."""
-        weight = nodes / max(nodes + self._seen, 1)
-        self._seen = min(self._seen + nodes, SPEED_BOARDS)
-        self.boards += weight * (nodes / max(seconds, 1e-7) - self.boards)
+        """Note the time for a number of boards, and forget the earliest."""
+        kept = min(1.0, SPEED_BOARDS / max(self._seen, 1.0))
+        self._seen, self._seconds = kept * self._seen + nodes, kept * self._seconds + seconds
+        self.boards = max(self._seen, 1.0) / max(self._seconds, 1e-7)

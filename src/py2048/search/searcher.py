@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class Searcher:
         threads: how many threads search a move.
 
     Attributes:
-        nodes: how many boards the last call rated, in all its searches.
+        nodes: how many boards the last call rated, in all searches of all its moves.
         speed: how many boards are rated in a second, if there is a time for a move.
 
     Raises:
@@ -107,6 +107,7 @@ class Searcher:
             Worker(new_context(rules, evaluation, depth=depth, follows_all=follows_all), weights)
             for _ in range(min(threads, len(Direction)))
         ]
+        self._spent = [cast("Any", worker.contexts).spent for worker in self.workers]
         self.speed, self.nodes = SearchSpeed(), 0
         self._can_rate = self._can_play = False
         self._lock = threading.RLock()
@@ -131,7 +132,7 @@ class Searcher:
                 cells[0] = cells[-1] = 1
                 params = self._params()
                 budget = min(params.budget, SPEED_BOARDS)
-                self._timed(self._rate, worker, cells, params._replace(budget=budget))
+                self._counted(self._rate, worker, cells, params._replace(budget=budget))
                 worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
             self._can_rate = True
 
@@ -141,8 +142,7 @@ class Searcher:
         Raises:
             BoardError: if the board has another shape, or a tile above 2**31.
         """
-        points, values = self.rate_cells(self.cells_of(board))
-        return {d: float(values[d.value]) for d in Direction if points[d.value] >= 0}
+        return self._call(self._rate_board, board)
 
     def cells_of(self, board: Board) -> Cells:
         """Return a board as ranks, uint8 `[cells]`.
@@ -157,17 +157,12 @@ class Searcher:
 
     def rate_cells(self, cells: Cells) -> tuple[Points, Values]:
         """Return the points of each slide, -1 for an illegal one, and the value of each move."""
-        with self._lock:
-            self.prepare()
-            if len(self.workers) == 1:
-                return self._timed(self._rate, self.workers[0], cells, self._params())
-            return self._timed(self._rate_together, cells)
+        return self._call(self._rate_limited, cells)
 
     def search_once(self, cells: Cells, params: SearchParams) -> tuple[Points, Values]:
         """Return the points and values of a single search with other limits, for measurements."""
         with self._lock:
-            self.nodes = 0
-            return self._rate(self.workers[0], cells, params)
+            return self._counted(self._rate, self.workers[0], cells, params)
 
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int, room: int
@@ -182,16 +177,7 @@ class Searcher:
         """
         if self.limits.ms:
             room = min(room, int(SPEED_CHECK_MS / self.limits.ms) + 1)
-        with self._lock:
-            self.prepare(plays=True)
-            if len(self.workers) == 1:
-                return self._timed(self._play, cells, state, key, room, self._params())
-            points, values = self.rate_cells(cells)
-            if points.max() < 0:
-                state[kernels.OVER] = 1
-                return np.empty(0, np.uint8)
-            best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
-            return self._play(cells, state, key, 1, SearchParams(best, 1, 0))
+        return self._call(self._play_limited, cells, state, key, room, plays=True)
 
     def play_out(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: NDArray[np.uint64]
@@ -203,19 +189,20 @@ class Searcher:
             states: int64 `[games, STATE]`, as in ``_expectimax_kernels.py``.
             keys: the keys of the games' draws, uint64 `[games]`.
         """
-        pieces, game = [np.empty(0, np.uint8)], 0
+        pieces, game, nodes = [np.empty(0, np.uint8)], 0, 0
         # One call plays many games without a time, and if all bands are in memory.
         is_plain = len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
         while game < len(boards):
             if states[game, kernels.OVER]:
                 game += 1
             elif is_plain:
-                with self._lock:
-                    self.prepare(plays=True)
-                    rest = boards[game:], states[game:], keys[game:]
-                    pieces.append(self._play(*rest, ROOM, self._params()))
+                rest = boards[game:], states[game:], keys[game:]
+                pieces.append(self._call(self._play_limited, *rest, ROOM, plays=True))
+                nodes += self.nodes
             else:
                 pieces.append(self.play_on(boards[game], states[game], int(keys[game]), ROOM))
+                nodes += self.nodes
+        self.nodes = nodes
         return np.concatenate(pieces)
 
     @property
@@ -233,15 +220,26 @@ class Searcher:
             ALL, limits.moves, limits.max_cost, UNLIMITED, budget, int(bool(limits.ms))
         )
 
-    def _timed(self, work: Callable[..., Result], *arguments: object) -> Result:
-        """Do some work, and learn from it how fast boards are rated."""
+    def _call(self, work: Callable[..., Result], *arguments: object, plays: bool = False) -> Result:
+        """Do the work of a call, when the search is ready."""
+        with self._lock:
+            self.prepare(plays=plays)
+            return self._counted(work, *arguments)
+
+    def _counted(self, work: Callable[..., Result], *arguments: object) -> Result:
+        """Do some work, count the boards that it rates, and learn how fast it does."""
         # On one thread a busy machine takes nothing from a move.
         clock = time.thread_time if len(self.workers) == 1 else time.perf_counter
-        self.nodes, start = 0, clock()
+        start, before = clock(), self._rated()
         result = work(*arguments)
+        self.nodes = self._rated() - before
         if self.limits.ms:
             self.speed.learn(self.nodes, clock() - start)
         return result
+
+    def _rated(self) -> int:
+        """Return how many boards the searcher has rated so far."""
+        return sum(int(spent[0]) for spent in self._spent)
 
     # --- calls of the kernels --------------------------------------------------------------------
 
@@ -263,7 +261,6 @@ class Searcher:
         points, (values, fresh) = np.zeros(4, np.int64), np.zeros((2, 4))
         with self._bands_of(cells):
             self._kernels.rate(cells, params, *worker, points, values, fresh)
-        self.nodes += int(worker.contexts[0].spent)
         return points, values
 
     def _play(
@@ -281,8 +278,31 @@ class Searcher:
             moves = np.empty(room, np.uint8)
             draws = np.atleast_1d(np.asarray(keys, np.uint64))
             made = self._kernels.play(*games, moves, draws, params, *worker, points, values, fresh)
-        self.nodes += int(worker.contexts[0].spent)
         return moves[:made]
+
+    def _rate_board(self, board: Board) -> dict[Direction, float]:
+        """Rate the moves of a board within the limits."""
+        points, values = self._rate_limited(self.cells_of(board))
+        return {d: float(values[d.value]) for d in Direction if points[d.value] >= 0}
+
+    def _rate_limited(self, cells: Cells) -> tuple[Points, Values]:
+        """Rate the moves of a board of ranks within the limits."""
+        if len(self.workers) == 1:
+            return self._rate(self.workers[0], cells, self._params())
+        return self._rate_together(cells)
+
+    def _play_limited(
+        self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: Any, room: int
+    ) -> NDArray[np.uint8]:
+        """Continue games within the limits; several threads make a single move."""
+        if len(self.workers) == 1:
+            return self._play(boards, states, keys, room, self._params())
+        points, values = self._rate_together(boards)
+        if points.max() < 0:
+            states[kernels.OVER] = 1
+            return np.empty(0, np.uint8)
+        best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
+        return self._play(boards, states, keys, 1, SearchParams(best, 1, 0))
 
     # --- several threads -------------------------------------------------------------------------
 

@@ -98,7 +98,8 @@ class PositionSnapshot:
         game = Game(self.rules, seed=0, board=self.board)
         meaning = Meaning() if only_move else meaning_of(player, game)
         rated = {} if only_move else player.rate(game)
-        values = {direction: value - meaning.excess for direction, value in rated.items()}
+        excess = min(meaning.excess, max((0.0, *rated.values())) / 2)  # something is to come
+        values = {direction: value - excess for direction, value in rated.items()}
         direction = player.choose(game)
         if meaning.is_exact and meaning.unit is Unit.RATING:
             values = {direction: values[direction]}
@@ -193,8 +194,7 @@ def review_game(record: Record) -> Iterator[Finding | Compiling]:
     """
     judge = yield from ready_judge(record.rules, record.start)
     yield judge
-    moves: list[MoveReview] = []
-    told, due = 0, monotonic() + BATCH_S
+    moves, told, due = list[MoveReview](), 0, monotonic() + BATCH_S
     for move in reviewing(record, judge):
         moves.append(move)
         if monotonic() >= due:
