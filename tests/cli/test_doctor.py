@@ -38,6 +38,8 @@ def test_it_counts_the_games_and_speaks_the_readers_language(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One game in progress, in Portuguese."""
+    networks = weights.shipped_files()[:1]
+    monkeypatch.setattr(weights, "shipped_files", lambda: networks)
     session = open_session()
     session.start()
     session.move(session.game.legal_directions()[0])

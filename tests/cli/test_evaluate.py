@@ -135,12 +135,12 @@ def test_a_terminal_shows_the_means_so_far() -> None:
     """In one line, which is gone when the tables come."""
     terminal = pexpect.spawn(
         COMMAND[0],
-        [*COMMAND[1:], "greedy", "corner", "-n", "200", "-j", "1"],
+        [*COMMAND[1:], "greedy", "corner", "-n", "100", "-j", "1"],
         dimensions=(30, 120),
         encoding="utf-8",
         timeout=60,
     )
-    terminal.expect(r"\d+ of 400: greedy mean [\d,]+; corner mean [\d,]+")
+    terminal.expect(r"\d+ of 200: greedy mean [\d,]+; corner mean [\d,]+")
     terminal.expect(re.escape("\r\x1b[K"))
     terminal.expect("the same games")
     terminal.expect(pexpect.EOF)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_process import said_by
 
 from py2048.cli import main
 from py2048.compiled import jit
@@ -57,11 +58,18 @@ def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, int]:
-    """Run the kernel in a new process; return its value and the number of cache hits."""
+    """Run the kernel in another process; return its value and the number of cache hits."""
+    settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
+    value, hits = map(int, said_by(folder, arguments, settings).split())
+    return value, hits
+
+
+def run_alone(folder: Path, **environment: str) -> tuple[int, int]:
+    """Do so in one that imports Numba itself, or does not."""
     source = Path(jit.__file__).parents[3]
     settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(source)}
     output = subprocess.run(
-        [sys.executable, "main_kernels.py", *arguments],
+        [sys.executable, "main_kernels.py"],
         cwd=folder,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | settings | environment,
         capture_output=True,
@@ -108,8 +116,8 @@ def test_cached_kernels_use_arrays_and_texts(tmp_path: Path) -> None:
         print(int(allocate(100)[0]) + count(("a", "b", "a")), len(count._cache_hits))
     """
     (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
-    assert run(tmp_path) == (2, 0)
-    assert run(tmp_path) == (2, 1)
+    assert run_alone(tmp_path) == (2, 0)
+    assert run_alone(tmp_path) == (2, 1)
 
 
 HIDDEN = """
@@ -181,7 +189,7 @@ def test_damaged_file_is_compiled_anew(project: Path) -> None:
 def test_of_several_processes_one_compiles(project: Path) -> None:
     """The others wait for it, and load what it has made."""
     with ThreadPoolExecutor(3) as pool:
-        answers = list(pool.map(lambda _: run(project), range(3)))
+        answers = list(pool.map(lambda _: run_alone(project), range(3)))
     assert sorted(answers) == [(22, 0), (22, 1), (22, 1)]
     assert len(cached_files(project)) == 1
     assert list((project / "cache").rglob("*.lock")) == []
@@ -204,7 +212,7 @@ def test_plain_mode_loads_no_numba(project: Path) -> None:
     """With ``PY2048_JIT=0`` kernels are plain functions and Numba is not imported."""
     main = project / "main_kernels.py"
     main.write_text(main.read_text() + "    import sys; assert 'numba' not in sys.modules\n")
-    assert run(project, PY2048_JIT="0") == (22, 0)
+    assert run_alone(project, PY2048_JIT="0") == (22, 0)
 
 
 # The command, where Numba is not installed.

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source
+from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source, grading_of
 
 from py2048.courses import COURSES, get_course
 from py2048.courses.grading import Check, Example, Task
@@ -36,8 +36,8 @@ def _right(name: str, *pairs: tuple[str, str]) -> str:
     return text
 
 
-def _graded(course: str, source: str) -> Report:
-    return grade_source(source, get_course(course).grading())
+def _graded(course: str, source: str, *tasks: str) -> Report:
+    return grade_source(source, grading_of(course, *tasks))
 
 
 def _lost(report: Report) -> dict[str, float]:
@@ -97,10 +97,10 @@ def test_a_call_whose_result_is_not_looked_at_is_expected_to_end():
 def test_what_prepares_is_a_cause_too():
     """An exception in a line that only prepares is the cause of what fails after it."""
     source = _right("cmput175/right/loops.py", ("self._grid[cell // ", "self._grid[cell / "))
-    started = _task(_graded("cmput175", source), "2").checks[2]
+    started = _task(_graded("cmput175", source, "2"), "2").checks[2]
     assert started.actual.startswith("TypeError: list indices must be integers")
     source = _right("cmput175/right/loops.py", ("class Game()", "class Play()"))
-    for check in _task(_graded("cmput175", source), "6").checks[2:]:
+    for check in _task(_graded("cmput175", source, "6"), "6").checks[2:]:
         assert check.actual == "NameError: name 'Game' is not defined"
 
 
@@ -119,7 +119,7 @@ def test_examples_can_be_pasted(name, tmp_path):
     course, right, change, number = PASTED[name]
     path = tmp_path / "mine.py"
     path.write_text(_right(right, change))
-    report = grade_path(path, get_course(course).grading())
+    report = grade_path(path, grading_of(course, number))
     (check,) = (check for check in _task(report, number).checks if not check.passed)
     example = re.sub("# typed: (.*) ⏎", lambda found: found[1].replace(" ⏎ ", "\n"), check.example)
     done = _pasted(tmp_path, report.opening, example)
@@ -145,7 +145,7 @@ def _pasted(folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
 def test_a_pasted_game_comes_to_the_board_of_the_report(change, tmp_path):
     """The same tiles, and the same letters without a person who types them."""
     (tmp_path / "mine.py").write_text(_right(DICTIONARY, change))
-    report = grade_path(tmp_path / "mine.py", get_course("ist").grading())
+    report = grade_path(tmp_path / "mine.py", grading_of("ist", "4"))
     (check,) = (check for check in _task(report, "4").checks if not check.passed)
     played = _pasted(tmp_path, report.opening, check.example).stdout.replace("] \n", "]\n")
     *_, last = re.findall(r"(?:\[.*\]\n){4}Score: \d+", played)
@@ -166,7 +166,7 @@ def test_a_game_with_parts_of_the_check_says_so(change, setting, tmp_path):
     (tmp_path / "mine.py").write_text(
         _right(DICTIONARY, ("not ".join(loop), f"{change}not ".join(loop)))
     )
-    report = grade_path(tmp_path / "mine.py", get_course("ist").grading())
+    report = grade_path(tmp_path / "mine.py", grading_of("ist", "4"))
     found = [check.example for check in _task(report, "4").checks if not check.passed]
     assert any(example.startswith(setting) for example in found)
 
@@ -186,7 +186,7 @@ def test_a_pasted_window_comes_to_what_the_report_says(change, display, tmp_path
     shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
     text = _right("qsan_qarut/right/as_in_the_document/controller.py", change)
     (folder / "controller.py").write_text(text)
-    report = grade_path(folder, get_course("qsan_qarut").grading())
+    report = grade_path(folder, grading_of("qsan_qarut", "10"))
     check = next(check for check in _task(report, "10").checks if not check.passed)
     done = _pasted(folder, report.opening, check.example)
     assert literal_eval(done.stdout.splitlines()[-1]) == literal_eval(check.actual)
@@ -196,7 +196,9 @@ def test_a_main_section_is_tried_as_a_program():
     """The report names the command, and what it leads to in words."""
     two = "    add_random_number(board)\n" * 2
     source = _right(LONG_HAND, (two, "    add_random_number(board)\n"))
-    (check,) = (check for check in _task(_graded("comp1127", source), "17").checks if check.example)
+    (check,) = (
+        check for check in _task(_graded("comp1127", source, "17"), "17").checks if check.example
+    )
     found = ("$ python app.py", "numbers on the board: 2", "numbers on the board: 1")
     assert (check.example, check.expected, check.actual) == found
 
@@ -281,7 +283,7 @@ def test_every_name_of_the_document_has_a_translation():
 def test_characters_outside_ascii_are_noted():
     """The document takes three marks for them; here the teacher is told."""
     source = _right(DICTIONARY) + "# ç\n"
-    report = _graded("ist", source)
+    report = _graded("ist", source, "1")
     assert report.lost == ()
     assert any("outside ASCII (line " in note for note in report.notes)
 
@@ -378,9 +380,7 @@ def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path
         ),
     ]
     (folder / "controller.py").write_text(_right(model.replace("model", "controller"), *changes))
-    grading = get_course("qsan_qarut").grading()
-    tasks = tuple(task for task in grading.tasks if task.id in {"7", "8", "9"})
-    report = grade_path(folder, replace(grading, tasks=tasks))
+    report = grade_path(folder, grading_of("qsan_qarut", "7", "8", "9"))
     assert report.lost == (), failures(report)
 
 
@@ -392,9 +392,7 @@ def test_flags_may_be_written_beside_an_announcement(flags, tmp_path):
     told = f"print('{flags}' % (self.is_won, self.is_finished))\n        print('Score:'"
     model = _right("qsan_qarut/right/as_in_the_document/model.py", ("print('Score:'", told))
     (folder / "model.py").write_text(model)
-    grading = get_course("qsan_qarut").grading()
-    (task,) = (task for task in grading.tasks if task.id == "7")
-    report = grade_path(folder, replace(grading, tasks=(task,)))
+    report = grade_path(folder, grading_of("qsan_qarut", "7"))
     assert report.lost == (), failures(report)
 
 

@@ -22,8 +22,8 @@ def _judged(seed: int, odds: float, should_be: float, fault: float) -> bool:
 
 @pytest.mark.parametrize(("odds", "fault"), [(0.2, 0.2), (0.5, 0.2), (1 / 3, 0.2), (0.1, 0.5)])
 def test_right_odds_are_not_called_wrong(odds, fault):
-    """At most one right program in ten thousand is: none of a thousand."""
-    assert not any(_judged(seed, odds, odds, fault) for seed in range(1000))
+    """At most one right program in ten thousand is: none of 300."""
+    assert not any(_judged(seed, odds, odds, fault) for seed in range(300))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_right_odds_are_not_called_wrong(odds, fault):
 )
 def test_a_fault_of_a_fifth_is_found(odds, should_be, fault):
     """In 99 of 100 programs; a larger one the more so, and half the odds of a cell."""
-    assert sum(_judged(seed, odds, should_be, fault) for seed in range(300)) >= 297
+    assert sum(_judged(seed, odds, should_be, fault) for seed in range(100)) >= 99
 
 
 def test_the_only_possible_event_tells_nothing():

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toys import grade_path
+from toys import grade_path, grading_of
 
 from py2048.courses import COURSES, get_course
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
@@ -46,11 +45,10 @@ def test_programs_lose_the_marks_of_their_tasks_and_no_others(course, number):
     A student who loses marks sees what to type, what is expected and what is there. Of the tasks
     that a mutant leaves right, each mutant meets a third.
     """
-    trial, grading = TRIALS[course][number], COURSES[course].grading()
+    trial, grading = TRIALS[course][number], grading_of(course)
     if trial.mutant:
-        tasks = enumerate(grading.tasks, number)
-        met = tuple(task for turn, task in tasks if task.id in trial.loses or turn % 3 == 0)
-        grading = replace(grading, tasks=met)
+        others = [task.id for task in grading.tasks if task.id not in trial.loses]
+        grading = grading_of(course, *trial.loses, *others[number % 3 :: 3])
     ((_, report),) = tried([trial], grading, choose_protection())
     assert trial.finding(report) == ""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
-from py2048.courses import Course
+from py2048.courses import Course, get_course
 from py2048.courses.grading import Check, Example, Grading, Raises, Task
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.report import Report
@@ -105,6 +106,16 @@ def grade_source(
         path = Path(folder) / "app.py"
         path.write_bytes(source if isinstance(source, bytes) else source.encode())
         return grade_path(path, grading, around)
+
+
+def grading_of(course: str, *ids: str) -> Grading:
+    """The grading of a course: all of it, or the tasks that are named."""
+
+    def part_of(grading: Grading) -> Grading:
+        return replace(grading, tasks=tuple(t for t in grading.tasks if not ids or t.id in ids))
+
+    grading = get_course(course).grading()
+    return replace(part_of(grading), variants=tuple(map(part_of, grading.variants)))
 
 
 def grade_path(path: Path, grading: Grading = TOY, around: SandboxConfig | None = None) -> Report:

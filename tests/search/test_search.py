@@ -96,7 +96,7 @@ def test_the_search_is_the_plain_recursion(
     plain = Expectimax(rules, lambda board: scale * board_value(board), depth, max_cost=most)
     compiled = Searcher(rules, limits=given)
     generator = np.random.default_rng(rows * columns + depth)
-    for _ in range(6 if cutoff else 4):
+    for _ in range(3 if cutoff else 2):
         board = random_board(generator, rows, columns, empty)
         assert_same(compiled.rate(board), plain.rate(board))
         cuts += int(compiled.workers[0].contexts[0].cuts)
@@ -434,14 +434,14 @@ def test_many_games_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_exactly_the_legal_moves_are_rated(rules: Rules) -> None:
-    """On 10,000 random boards of every preset, up to the largest tiles that occur."""
+    """On 2,000 random boards of every preset, up to the largest tiles that occur."""
     searcher = Searcher(rules, limits=SearchLimits(1))
     generator = np.random.default_rng(9)
     largest = min(17, rules.cells + 1) if not rules.ends_at_target else 10
-    ranks = generator.integers(1, largest + 1, (10_000, *rules.shape))
-    ranks[generator.random(ranks.shape) < generator.random((10_000, 1, 1)) / 2] = 0
+    ranks = generator.integers(1, largest + 1, (2000, *rules.shape))
+    ranks[generator.random(ranks.shape) < generator.random((2000, 1, 1)) / 2] = 0
     legal = np.stack([moves_something(ranks, direction) for direction in Direction], axis=1)
-    for cells, wanted in zip(ranks.astype(np.uint8).reshape(10_000, -1), legal, strict=True):
+    for cells, wanted in zip(ranks.astype(np.uint8).reshape(2000, -1), legal, strict=True):
         points, _ = searcher.rate_cells(cells)
         assert ((points >= 0) == wanted).all()
 

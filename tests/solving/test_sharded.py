@@ -127,7 +127,7 @@ def test_a_shard_is_given_no_more_than_fits(tmp_path: Path) -> None:
     """Memory bounds the keys of a task however few the workers, and the disk what is passed on."""
     most, roomy, tight = 150, Measuring(), Measuring()
     for workers, memory in ((roomy, 1 << 30), (tight, most * sharded.BYTES_A_KEY)):
-        solve_sharded(workers, "classic:size=2x3", save=tmp_path / "file", memory=memory)
+        solve_sharded(workers, "classic:size=2x3", "tile=64", save=tmp_path / "file", memory=memory)
     assert max(tight.given) < 2 * most < max(roomy.given)
     assert max(tight.kept) <= 3
 

@@ -79,11 +79,11 @@ def test_a_move_is_seen_on_the_squares_and_the_panels(app: App) -> None:
 
 
 def test_the_options_of_the_panel_reach_the_game(app: App) -> None:
-    app.panel.rows.set(3)
-    app.panel.columns.set(6)
+    app.panel.rows.set(2)
+    app.panel.columns.set(3)
     app.panel.speed.set("rapid")
     click(app, app.panel.computer)
-    assert len(app.board.squares) == 18
+    assert len(app.board.squares) == 6
     assert not app.panel.winfo_ismapped()
     end = time.monotonic() + 60
     while not app.status["text"].startswith("Game over, final score"):
