@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow check lint types architecture docs site examples wheel messages bench strength looks format clean
+.PHONY: help play test test-slow check lint types architecture docs site examples wheel messages bench strength gpu looks format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -71,6 +71,9 @@ bench: $(VENV)/.ready-dev ## measure
 
 strength: $(VENV)/.ready-dev ## measure how well the players play; writes docs/strength.md
 	$(BIN)/python benchmarks/strength.py $(ARGS)
+
+gpu: $(VENV)/.ready-dev ## measure a graphics card, and train a network on it, in 14 minutes
+	@$(BIN)/python benchmarks/gpu.py $(ARGS)
 
 looks: $(VENV)/.ready-dev ## take pictures of every screen into build/looks (ARGS="--match web" chooses)
 	@scripts/system-packages test

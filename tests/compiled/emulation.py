@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+from py2048.compiled import cuda
 from py2048.compiled.cuda import Card, Launch
+from py2048.errors import Py2048Error
 
 SHIM = Path(__file__).with_name("warps.h")
-FLAGS = ("-O1", "-w", "-std=c++20", "-shared", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing")
+FLAGS = (
+    "-O1",
+    "-w",
+    "-std=c++20",
+    "-shared",
+    "-fPIC",
+    "-Wl,-Bsymbolic",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+)
 NUMBERS = {"u4": ctypes.c_uint32, "u8": ctypes.c_uint64, "f4": ctypes.c_float}
 
 
@@ -52,3 +65,21 @@ def launch_of(library: ctypes.CDLL, name: str) -> Callable[..., None]:
         ctypes.CFUNCTYPE(None, ctypes.c_uint32, *kinds)(address)(threads, *values)
 
     return launch
+
+
+def real_card(_: Path) -> Card:
+    """The card of this machine."""
+    pytest.importorskip("cupy")
+    try:
+        return cuda.card()
+    except Py2048Error as error:
+        pytest.skip(str(error))
+
+
+def emulated_card(folder: Path) -> Card:
+    if shutil.which("g++") is None:
+        pytest.skip("there is no C++ compiler")
+    return EmulatedCard(folder)
+
+
+every_card = pytest.mark.parametrize("card_of", [emulated_card, real_card])

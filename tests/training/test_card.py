@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.compiled.emulation import EmulatedCard
+from tests.compiled.emulation import every_card
 
 from py2048.cli import main
 from py2048.compiled import cuda
@@ -25,21 +24,6 @@ ODD = replace(SMALL, ranks=7, restart_length=30)
 """Downgraded tiles, games from the middle."""
 
 
-def card_or_skip() -> cuda.Card:
-    """The card of this machine."""
-    pytest.importorskip("cupy")
-    try:
-        return cuda.card()
-    except Py2048Error as error:
-        pytest.skip(str(error))
-
-
-def emulated_card(folder: Path) -> cuda.Card:
-    if shutil.which("g++") is None:
-        pytest.skip("there is no C++ compiler")
-    return EmulatedCard(folder)
-
-
 def is_same(one: CardTrainer, other: CardTrainer) -> bool:
     """Whether two trainings have come to the same state, bit for bit."""
     mine, theirs = one.arrays(), other.arrays()
@@ -49,7 +33,7 @@ def is_same(one: CardTrainer, other: CardTrainer) -> bool:
 
 
 @pytest.mark.parametrize("config", [SMALL, ODD], ids=["small", "odd"])
-@pytest.mark.parametrize("card_of", [emulated_card, lambda _: card_or_skip()], ids=["c++", "card"])
+@every_card
 def test_a_card_learns_what_the_reference_learns(
     config: TrainingConfig,
     card_of: Callable[[Path], cuda.Card],
@@ -70,14 +54,7 @@ def test_a_card_learns_what_the_reference_learns(
 def test_the_source_compiles_for_a_card() -> None:
     """With NVRTC, which needs no card."""
     pytest.importorskip("cupy")
-    from cupy_backends.cuda.libs import nvrtc
-
-    program = nvrtc.createProgram(source_of(ODD), "card.cu", [], [])
-    try:
-        nvrtc.compileProgram(program, ["--gpu-architecture=compute_90", *cuda.OPTIONS])
-    except nvrtc.NVRTCError:
-        pytest.fail(nvrtc.getProgramLog(program))
-    assert "learn" in nvrtc.getPTX(program).decode()
+    assert b"learn" in cuda.compiled(source_of(ODD), "90")
 
 
 def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:

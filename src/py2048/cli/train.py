@@ -81,7 +81,7 @@ def train(
     """
     from py2048.training.run import PLAN, WEIGHTS, load_toml
 
-    need_compiler("training")
+    _need_compiler_for(device)
     given: Settings = {"rules": rules, "seed": options.chosen_seed(seed), "threads": threads}
     given |= {"device": device, "games": games, "minutes": minutes}
     file_values = load_toml(config) if config else {}
@@ -121,6 +121,12 @@ def train(
     trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
     return status
+
+
+def _need_compiler_for(device: str | None) -> None:
+    """Make sure that Numba is installed, unless a graphics card learns."""
+    if device != "cuda":
+        need_compiler("training")
 
 
 def _progress(run: TrainingRun, stop: StopCriteria) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ from py2048.compiled.boards import (
     keys_of,
     tiles_of,
 )
+from py2048.compiled.cuda import BatchCard
 from py2048.compiled.jit import available_threads, ready, shares, together
 from py2048.compiled.rules import SHORT_RANK, CompiledRules
 from py2048.direction import Direction
@@ -36,6 +37,7 @@ from py2048.rules import Merging, Rules, list_rules
 
 Number = TypeVar("Number", bound=np.generic)
 
+DEVICES = "cpu", "cuda"
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
 """Another thread pays from about this many steps on."""
@@ -69,11 +71,17 @@ class BatchGames:
             waits for `reset`.
         history: whether to remember the directions, for `history`: one byte a step and game, and
             four for the number of the game.
+        device: ``"cpu"``, or ``"cuda"`` for a graphics card, which plays the same games on 4x4
+            boards with random spawns. Arrays are then CuPy's, which PyTorch and JAX take without
+            a copy (``torch.from_dlpack``), and it keeps no history.
 
     Raises:
         BoardError: if the board is too big.
-        RulesError: if a tile that appears is too large, or ends the game at its start.
-        ValueError: if `n`, `threads` or `reset` make no sense.
+        RulesError: if a tile that appears is too large, or ends the game at its start, or a card
+            cannot play these rules.
+        ValueError: if `n`, `threads`, `reset` or `device` make no sense.
+        MissingExtraError: if CuPy is missing.
+        Py2048Error: if there is no card.
         SeedError: if `seed` is not a seed.
     """
 
@@ -86,6 +94,7 @@ class BatchGames:
         *,
         reset: str = "same_step",
         history: bool = False,
+        device: str = "cpu",
     ) -> None:
         if rules.cells > simd.MAX_CELLS:
             shape = f"{rules.rows}x{rules.columns}"
@@ -94,22 +103,26 @@ class BatchGames:
             raise ValueError(f"n and threads must be at least 1, not n={n} and threads={threads}")
         if reset not in RESETS:
             raise ValueError(f"reset must be one of {', '.join(RESETS)}, not {reset!r}")
+        if device not in DEVICES or (history and device != "cpu"):
+            raise ValueError(f"device must be cpu, or cuda without history, not {device!r}")
         self.rules, self.n, self.seed = rules, n, rng.checked_seed(seed)
+        self.device = device
         self.threads = threads or available_threads()
         self._reset = RESETS.index(reset)
         given = CompiledRules.of(rules)
         given.check_growth(SHORT_RANK)
         given.check_end(given.start)
         self._blocks = -(-n // simd.LANES)
-        self._state = BatchState.empty(self._blocks, rules.cells)
         self._directions = np.zeros(n, np.uint8)
         self._set_up()
+        self._state = self._on_device(BatchState.empty(self._blocks, rules.cells))
         self._log = HistoryLog() if history else None
         self.reseed(self.seed)
 
     def _set_up(self) -> None:
         """Make what follows from the rules and the threads, and does not outlive a step."""
         rules = self.rules
+        self._card = BatchCard(rules) if self.device == "cuda" else None
         self._rules = CompiledRules.of(rules).arrays
         is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
         self._advance = kernels.advance_classic if is_classic else kernels.advance_any
@@ -117,12 +130,26 @@ class BatchGames:
 
     def __getstate__(self) -> dict[str, object]:
         """Return what decides how the games continue; a copy sets up the rest by itself."""
-        made = {"_rules", "_advance", "_spaces"}
-        return {name: value for name, value in vars(self).items() if name not in made}
+        made = {"_rules", "_advance", "_spaces", "_card"}
+        kept = {name: value for name, value in vars(self).items() if name not in made}
+        return kept | {"_state": BatchState._make(map(self._host, self._state))}
 
     def __setstate__(self, kept: dict[str, object]) -> None:
         vars(self).update(kept)
         self._set_up()
+        self._state = self._on_device(self._state)
+
+    def _on_device(self, state: BatchState) -> BatchState:
+        return self._card.put(state) if self._card else state
+
+    def _host(self, array: Any) -> Any:
+        """Return an array in the memory of the processor."""
+        return self._card.card.get(array) if self._card else array
+
+    def _given(self, array: NDArray[Number]) -> NDArray[Number]:
+        """Return an array of the processor where this batch has its own."""
+        given: NDArray[Number] = self._card.card.put(array) if self._card else array
+        return given
 
     # --- beginning -------------------------------------------------------------------------------
 
@@ -145,8 +172,8 @@ class BatchGames:
             slots: numbers of slots, int64 `[k]`.
             seeds: uint64 `[k]`.
         """
-        self._state.words[SLOT_KEY, slots] = keys_of(seeds)
-        self._state.words[EPISODE, slots] = rng.MASK
+        self._state.words[SLOT_KEY, self._given(slots)] = self._given(keys_of(seeds))
+        self._state.words[EPISODE, self._given(slots)] = np.uint64(rng.MASK)
 
     def reset(self, mask: ArrayLike | None = None) -> None:
         """Begin the next game in the slots of `mask`, bool `[n]`; by default in all."""
@@ -177,9 +204,12 @@ class BatchGames:
             boards = np.zeros((0, self.rules.cells), np.uint8)
         if len(slots):
             slots = np.ascontiguousarray(slots, np.int64)
+            self._state.rewards[self._given(slots)] = 0
+            if self._card:
+                self._card.enter(slots, boards, self._state)
+                return
             enter = ready(kernels.enter_boards)
             enter(slots, boards, self._state, self._rules, self._spaces[0])
-            self._state.rewards[slots] = 0
 
     # --- what can be seen ------------------------------------------------------------------------
 
@@ -195,6 +225,12 @@ class BatchGames:
         Args:
             out: a C-contiguous array to write to instead.
         """
+        if self._card:
+            boards = self._card.card.arrays.ascontiguousarray(self.boards)
+            if out is None:
+                return cast(NDArray[np.uint8], boards)
+            out[...] = boards
+            return out
         if out is None:
             out = np.empty((self.n, *self.rules.shape), np.uint8)
         flat, groups = out.reshape(self.n, self.rules.cells), 0
@@ -207,12 +243,12 @@ class BatchGames:
 
     def board(self, slot: int) -> Board:
         """Return the board of one game."""
-        return Board(tiles_of(self.boards[slot]).tolist())
+        return Board(tiles_of(self._host(self.boards[slot])).tolist())
 
     @property
     def scores(self) -> NDArray[np.int64]:
         """The scores of the games: int64 `[n]`, a view."""
-        return _read_only(self._state.words[simd.SCORE // simd.WIDTH].view(np.int64)[: self.n])
+        return _read_only(self._state.words[int(simd.SCORE // simd.WIDTH)].view(np.int64)[: self.n])
 
     @property
     def rewards(self) -> NDArray[np.int32]:
@@ -242,10 +278,13 @@ class BatchGames:
     @property
     def legal_mask(self) -> NDArray[np.bool_]:
         """The legal directions: a new array, bool `[n, 4]`."""
+        if self._card:
+            ways = self._given(np.arange(4, dtype=np.uint8))
+            return (self.legal_bits[:, None] >> ways & np.uint8(1)).astype(np.bool_)
         return bits_to_mask(self.legal_bits)
 
     def _flag(self, row: np.uint64) -> NDArray[np.uint8]:
-        return _read_only(self._state.flags[row // simd.WIDTH, : self.n])
+        return _read_only(self._state.flags[int(row // simd.WIDTH), : self.n])
 
     @property
     def last_boards(self) -> NDArray[np.uint8]:
@@ -300,6 +339,13 @@ class BatchGames:
 
     def _enter(self, directions: ArrayLike) -> None:
         """Put the directions into the state, in one pass over them if none is wrong."""
+        if self._card:
+            numbers = self._card.card.arrays.asarray(directions)
+            is_right = numbers.dtype.kind in "iu" and numbers.shape == (self.n,)
+            if not is_right or bool(((numbers < 0) | (numbers > 3)).any()):
+                checked_directions(self._host(numbers), self.n)
+            self._state.flags[0, : self.n] = numbers
+            return
         numbers = np.asarray(directions)
         if numbers.dtype.kind not in "iu" or numbers.shape != (self.n,):
             checked_directions(directions, self.n)
@@ -324,6 +370,9 @@ class BatchGames:
 
     def _run(self, steps: int, *, is_random: bool) -> Tally:
         episodes = self.episodes.copy() if self._log is not None else None
+        if self._card:
+            ended, total = self._card.advance(steps, is_random, self._reset, self._state)
+            return Tally(steps * self.n, ended, total)
         parts = shares(self._blocks, self._workers(steps))
         jobs = [
             (*part, steps, is_random, self._reset, self._state, self._rules, space)
@@ -347,7 +396,7 @@ class BatchGames:
             and whether the directions are legal, bool `[n]`.
         """
         ways = checked_directions(directions, self.n).astype(np.uint8)
-        after, points = self.observe(), np.zeros(self.n, np.int64)
+        after, points = self._host(self.observe()), np.zeros(self.n, np.int64)
         cascade = self.rules.merging is Merging.CASCADE
         flat = after.reshape(self.n, self.rules.cells)
         kernels.slide_boards(flat, ways, *self.rules.shape, cascade, points)
@@ -400,7 +449,9 @@ class BatchGames:
 
 
 def _read_only(view: NDArray[Number]) -> NDArray[Number]:
-    view.flags.writeable = False
+    """Return a view that cannot be written through, where there are such: CuPy has none."""
+    if isinstance(view, np.ndarray):
+        view.flags.writeable = False
     return view
 
 

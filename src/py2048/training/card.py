@@ -223,7 +223,7 @@ class CardTrainer(TrainerBase):
         state = CardState.empty(self.layout.size, config.games_at_once)
         if network is not None:
             state.weights[:] = self.checked(network).weights
-        else:
+        elif config.optimistic_init:
             state.weights[:] = config.optimistic_init / self.layout.active
         self._state = self._on_device(state)
         self._engine.begin(self._state, self.params)
