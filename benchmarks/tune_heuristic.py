@@ -1,6 +1,9 @@
 """Tune the heuristic by playing: a small evolution strategy over the logarithms of its numbers.
 
-Usage: tune_heuristic.py [RULES] [GENERATIONS] [GAMES] [DEPTH]
+Usage: tune_heuristic.py [RULES] [GENERATIONS] [GAMES] [LIMIT] [START]
+
+LIMIT is how far games search, such as ``depth=2`` or ``nodes=20000``; START, from which numbers it
+begins: ``default`` or ``steep``.
 
 Each generation, twelve variants of the present numbers play the same fresh games; the mean of the
 better half, weighted by rank, becomes the present. A number's spread follows how far the better
@@ -17,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048 import get_rules
-from py2048.ntuple.heuristic import DEFAULT, Heuristic
+from py2048.ntuple.heuristic import DEFAULT, STEEP, Heuristic
 from py2048.rules import Rules
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher, play_games
@@ -47,9 +50,9 @@ def from_vector(vector: Vector) -> Heuristic:
     return Heuristic(*values)
 
 
-def score(heuristic: Heuristic, rules: Rules, depth: int, seeds: range) -> float:
+def score(heuristic: Heuristic, rules: Rules, limits: SearchLimits, seeds: range) -> float:
     """Return the mean score of games with a heuristic."""
-    searcher = Searcher(rules, heuristic, SearchLimits(depth=depth))
+    searcher = Searcher(rules, heuristic, limits)
     return float(play_games(searcher, seeds).scores.mean())
 
 
@@ -57,18 +60,21 @@ def main() -> None:
     """Tune until all generations have played."""
     given = dict(enumerate(sys.argv[1:]))
     rules = get_rules(given.get(0, "classic"))
-    generations, games, depth = (int(given.get(n, d)) for n, d in ((1, 40), (2, 150), (3, 2)))
+    generations, games = (int(given.get(n, d)) for n, d in ((1, 40), (2, 150)))
+    name, _, most = given.get(3, "depth=2").partition("=")
+    limits = SearchLimits(**{name: int(most)})
+    start = {"default": DEFAULT, "steep": STEEP}[given.get(4, "default")]
     generator = np.random.default_rng(1)
-    mean, spread = to_vector(DEFAULT), np.full(len(to_vector(DEFAULT)), SPREAD)
+    mean, spread = to_vector(start), np.full(len(to_vector(start)), SPREAD)
     for generation in range(generations):
         seeds = range(10**6 + generation * games, 10**6 + (generation + 1) * games)
         steps = generator.standard_normal((VARIANTS, len(mean)))
-        scores = [score(from_vector(mean + spread * s), rules, depth, seeds) for s in steps]
+        scores = [score(from_vector(mean + spread * s), rules, limits, seeds) for s in steps]
         best = steps[np.argsort(scores)[::-1][: VARIANTS // 2]]
         mean = mean + spread * (SHARES @ best)
         strayed = np.sqrt(SHARES @ best**2)
         spread *= np.exp(LEARNING * (strayed - 1)).clip(0.8, 1.2)
-        present = score(from_vector(mean), rules, depth, seeds)
+        present = score(from_vector(mean), rules, limits, seeds)
         print(f"{generation}: {present:,.0f} (variants {np.mean(scores):,.0f})", flush=True)
         print("   ", from_vector(mean), flush=True)
 

@@ -17,7 +17,7 @@ from tests.strategies import boards, games
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError, RulesError
-from py2048.ntuple.heuristic import board_value, line_value
+from py2048.ntuple.heuristic import DEFAULT, STEEP, Heuristic, board_value, line_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save
@@ -26,6 +26,7 @@ from py2048.players.player import PlaysGames
 from py2048.players.searching import SearchPlayer
 from py2048.rules import RandomStart, Rules
 from py2048.search.expectimax import Expectimax, value_of_win
+from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 from py2048.testing import check_player
 
@@ -253,6 +254,18 @@ def test_a_search_is_named_by_its_options() -> None:
         assert make_player(spec).name == spec
     assert make_player("expectimax").name == "expectimax:depth=3"
     assert make_player("expectimax:ms=2.5,threads=2").name == "expectimax:ms=2.5,threads=2"
+
+
+@pytest.mark.parametrize(("rules", "nodes", "expected"), [
+    ("classic", 20_000, STEEP), ("classic", 1000, DEFAULT), ("3x4", 20_000, DEFAULT),
+])  # fmt: skip
+def test_a_deep_search_of_4x4_boards_has_a_heuristic_of_its_own(
+    rules: str, nodes: int, expected: Heuristic
+) -> None:
+    """There the order of large tiles decides."""
+    game = Game(get_rules(rules), board=Board.empty(*get_rules(rules).shape).with_tile((0, 0), 64))
+    rated = make_player(f"expectimax:nodes={nodes},evaluation=heuristic").rate(game)
+    assert rated == Searcher(game.rules, expected, SearchLimits(nodes=nodes)).rate(game.board)
 
 
 @pytest.mark.parametrize("spec", ["heuristic:depth=2", "ntuple"])

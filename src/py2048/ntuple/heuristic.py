@@ -49,6 +49,14 @@ class Heuristic:
 
 
 DEFAULT = Heuristic()
+STEEP = Heuristic(
+    empty=(8.0, 9.0),
+    monotonicity_weight=(1.2, 1.4),
+    monotonicity_power=4.0,
+    sum_weight=(0.25, 0.35),
+    sum_power=3.5,
+)
+"""For deep searches of 4x4 boards: the order of the large tiles is worth much more."""
 
 
 @lru_cache(maxsize=1 << 17)

@@ -11,7 +11,7 @@ from pathlib import Path
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
-from py2048.ntuple.heuristic import DEFAULT, Heuristic, board_value
+from py2048.ntuple.heuristic import DEFAULT, STEEP, Heuristic, board_value
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import load, records_path, shipped_network, shipped_path
 from py2048.players.player import Chance, FinishedGame, Meaning, Recent, Unit, best, checked_game
@@ -37,6 +37,9 @@ MAX_SEARCHERS = 4
 """How many searchers a player keeps, those used last; one takes some 70 MB."""
 
 _ALL_BUT_NAME = attrgetter(*(field.name for field in fields(Rules) if field.name != "name"))
+
+DEEP_NODES, DEEP_MS = 20_000, 0.5
+"""The least limits of a deep search, which rates 4x4 boards by another heuristic."""
 
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
@@ -181,7 +184,8 @@ class ExpectimaxPlayer(SearchPlayer):
         )
         workers = f",threads={threads}" if threads != 1 else ""
         limits = SearchLimits(depth, nodes, ms, cutoff)
-        rated = evaluation_by(evaluation, weights)
+        is_deep = (nodes or 0) >= DEEP_NODES or (ms or 0.0) >= DEEP_MS
+        rated = evaluation_by(evaluation, weights, heuristic_for if is_deep else lambda _: DEFAULT)
         super().__init__(f"expectimax:{given}{workers}", limits, rated, threads)
 
 
@@ -192,7 +196,14 @@ class HeuristicPlayer(SearchPlayer):
         super().__init__(f"heuristic:depth={depth}", SearchLimits(depth), lambda _: DEFAULT)
 
 
-def evaluation_by(evaluation: str, weights: str) -> Callable[[Rules], Network | Heuristic]:
+def heuristic_for(rules: Rules) -> Heuristic:
+    """Return the heuristic for deep searches."""
+    return STEEP if rules.shape == (4, 4) else DEFAULT
+
+
+def evaluation_by(
+    evaluation: str, weights: str, heuristic: Callable[[Rules], Heuristic] = lambda _: DEFAULT
+) -> Callable[[Rules], Network | Heuristic]:
     """Return the function that returns the evaluation for rules, by the options of a player.
 
     Raises:
@@ -204,13 +215,13 @@ def evaluation_by(evaluation: str, weights: str) -> Callable[[Rules], Network | 
     if evaluation == HEURISTIC:
         if weights:
             raise PlayerError(f"evaluation={HEURISTIC} takes no weights; leave one of them out")
-        return lambda _: DEFAULT
+        return heuristic
     if weights:
         network = _loaded(weights)  # now: a file that changes later makes no other player
         return lambda rules: _fitting(network, rules, weights)
     if evaluation == NTUPLE:
         return network_for
-    return lambda rules: network_for(rules) if shipped_path(rules) else DEFAULT
+    return lambda rules: network_for(rules) if shipped_path(rules) else heuristic(rules)
 
 
 class NtuplePlayer(SearchPlayer):
