@@ -56,7 +56,7 @@ def test_a_person_sees_and_does(program):
     session.expect("label.cget('text')", "new game")
     session.run("screen.advance(300)")
     session.expect("label.cget('text')", "later")
-    session.expect("screen.push('nothing')", False)
+    session.expect("screen.push('hidden')", False)
     kinds = [("rectangle", "red"), ("text", "")]
     found = session.value("[(k, o.get('fill', '')) for k, _, o in screen.items(canvas)]")
     assert [(kind, fill if kind != "text" else "") for kind, fill in found] == kinds

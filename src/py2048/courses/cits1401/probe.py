@@ -111,6 +111,21 @@ def in_sight() -> bool:
     return True
 
 
+def astray() -> list[str]:
+    """The numbers on a canvas whose middle is on the border of a square."""
+    canvas, box = SQUARES[0, 0]
+    found, split = [], canvas.interpreter.splitlist
+    drawn = zip(split(canvas.call("find", "all")), items(canvas), strict=True) if box else ()
+    for item, (kind, _, options) in drawn:
+        text = options.get("text", "").strip() if kind == "text" else ""
+        edges = [int(edge) for edge in split(canvas.call("bbox", item))]
+        if text.isdigit() and edges:  # what is hidden has none
+            x, y = (edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2
+            if spot_of([x - 4, y - 4]) != spot_of([x + 4, y + 4]):
+                found.append(text)
+    return found
+
+
 def inside(widget: Widget) -> Iterator[Widget]:
     """A widget and what it holds."""
     yield widget

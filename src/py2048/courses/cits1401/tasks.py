@@ -305,13 +305,15 @@ class ObservedGames:
     """The moves of the games, game by game, and why the last game broke off, if it did.
 
     `faults` are the directions in which a click ends the program or makes it hang: the games begin
-    anew without them. `fixed` are the texts that are there when a game begins.
+    anew without them. `fixed` are the texts that are there when a game begins, `astray` the numbers
+    that then stand on the border of a square.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
     faults: dict[Direction, CheckFailed] = field(default_factory=dict)
     fault: CheckFailed | None = None
     fixed: frozenset[str] = frozenset()
+    astray: list[str] = field(default_factory=list)
 
     @property
     def moves(self) -> list[ObservedMove]:
@@ -360,6 +362,7 @@ def _play(session: SubmissionSession) -> ObservedGames:
         while to_play:
             driver = begun(session, seed=2 - len(to_play))
             seen.fixed = driver.fixed
+            seen.astray += session.value("astray()", show=False)
             seen.games.append([])
             known = len(seen.faults)
             try:
@@ -468,7 +471,11 @@ def quits(session: SubmissionSession) -> None:
 
 def shows_legal_values(session: SubmissionSession) -> None:
     """A square shows a power of two or nothing."""
-    for move in observed_games(session).moves:
+    seen = observed_games(session)
+    if seen.astray:
+        session.shown[:] = ["choose('Human')"]
+        session.fail("each number within its square", f"on the border: {', '.join(seen.astray)}")
+    for move in seen.moves:
         if move.now.board is None:
             _fail(session, move, "2, 4, 8 … or nothing on every square", str(move.now.rows))
         if any(text.strip() == "0" for row in move.now.texts for text in row):
@@ -1031,7 +1038,19 @@ def _stop_the_computer(session: SubmissionSession) -> None:
         _end_at_new_game(driver, f"hit{BORDERS[way][0]}")
     driver.new_game("Computer", at_once=True)
     session.run("screen.advance(3210)")
+    _plays_alone(driver, ways)
     _end_at_new_game(driver, "screen.advance(5000)")
+
+
+def _plays_alone(driver: WindowDriver, ways: Sequence[Direction]) -> None:
+    """Fail if clicks make moves in a computer's game; no time passes, so it makes none itself."""
+    moves = []
+    for way in ways:
+        before = driver.look()
+        driver.session.run(f"hit{BORDERS[way][0]}")
+        moves.append(ObservedMove(before, way, driver.look()))
+    if sum(move.went is move.direction for move in moves) > 1:
+        driver.session.fail("only the computer to move in its game", "clicks move, too")
 
 
 def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual: str) -> None:

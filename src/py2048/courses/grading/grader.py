@@ -259,7 +259,6 @@ def attempt(
     session.start_check(check.seconds, patch, hurry=hurry)
     try:
         if check.run is not None:
-            session.begin()
             check.run(session)
         session.examples(check.listed(session.seed))
     except CheckFailed as mismatch:

@@ -383,9 +383,8 @@ class TkUser:
 
     def widgets(self, kind: str = "") -> list[Widget]:
         """The widgets that are shown, those of a class if one is named."""
-        found = [widget for window in self.windows() for widget in _within(window)]
-        names = {kind, f"T{kind}"}
-        return [w for w in found if (not kind or w.kind in names) and w.winfo_manager()]
+        found = [widget for window in self.windows() for widget in _within(window, placed=True)]
+        return [widget for widget in found if not kind or widget.kind in {kind, f"T{kind}"}]
 
     def texts(self) -> list[str]:
         """Every text that is shown: titles, labels, buttons, canvas texts, entries, menus."""
@@ -506,12 +505,12 @@ def _tree(widget: Widget) -> Iterator[Widget]:
         yield from _tree(child)
 
 
-def _within(window: Widget) -> Iterator[Widget]:
-    """Everything in a window but not in the windows it owns."""
+def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
+    """Everything in a window but not in the windows it owns; only what has its place, if asked."""
     for child in window.children():
-        if not child.is_window:
+        if not child.is_window and (not placed or child.winfo_manager()):
             yield child
-            yield from _within(child)
+            yield from _within(child, placed=placed)
 
 
 def _entries(menu: Widget) -> Iterator[tuple[int, str, str]]:
