@@ -331,7 +331,7 @@ def test_windows_need_a_virtual_display(capsys, monkeypatch, tmp_path):
     """Without Xvfb the teacher is told, rather than every student failed."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("bwrap", "unshare"):
+    for name in ("bwrap", "unshare", "rm"):
         found = shutil.which(name)
         if found:
             (folder / name).symlink_to(found)
