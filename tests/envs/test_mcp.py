@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import re
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +17,7 @@ from py2048 import Record, rng
 
 pytest.importorskip("mcp.client.client", reason="pip install py2048[mcp]")  # new in mcp 2
 mcp = pytest.importorskip("mcp")
+ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ["board", "legal_moves", "move", "new_game", "record"]
 
 
@@ -51,3 +56,16 @@ async def test_without_a_player_there_are_no_hints() -> None:
     """They are given only where the command allows them."""
     async with mcp.Client(server()) as client:
         assert sorted(tool.name for tool in (await client.list_tools()).tools) == TOOLS
+
+
+def test_the_page_s_script_works_as_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is run from the page."""
+    page = (ROOT / "docs/how-to/let-agents-play.md").read_text(encoding="utf-8")
+    (script,) = [
+        block for block in re.findall("```py\n(.*?)```", page, re.DOTALL) if "mcp" in block
+    ]
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, timeout=60)
+    assert "move 1\n" in capfd.readouterr().out

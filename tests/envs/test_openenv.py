@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from py2048 import Direction, Game, Record, get_rules
 
 pytest.importorskip("openenv.core", reason="pip install py2048[openenv]")
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +71,19 @@ def test_their_checks_of_a_running_server_pass(address: str) -> None:
 def test_the_manifest_names_the_app() -> None:
     """What ``openenv.yaml`` names can be served."""
     yaml, loaded = pytest.importorskip("yaml"), pytest.importorskip("uvicorn.importer")
-    from tests.test_architecture import ROOT
-
     manifest = yaml.safe_load((ROOT / "deploy/openenv/openenv.yaml").read_text("utf-8"))
     assert callable(loaded.import_from_string(manifest["app"]))
+
+
+def test_the_page_s_script_works_as_written(
+    address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is run from the page, on our server's port."""
+    page = (ROOT / "docs/how-to/let-agents-play.md").read_text(encoding="utf-8")
+    blocks = re.findall("```py\n(.*?)```", page, re.DOTALL)
+    (script,) = [block for block in blocks if "openenv" in block]
+    exec(script.replace("http://127.0.0.1:8000", address), {})
+    score, _, record = capsys.readouterr().out.partition(" ")
+    played = Record.from_json(record.removesuffix("\n"))
+    played.verify()
+    assert played.score == int(score)
