@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from py2048.envs.vector import FramePool
-from py2048.rules import get_rules
+from py2048.envs.vector import FramePool, Layout
 
-RULES = get_rules("classic")
+LAYOUT = Layout(8, 512, (4, 4), np.dtype(np.uint8), has_last=True, penalty=0.0)
 
 
 def boards(pool: FramePool) -> np.ndarray:
     """Return an array of the next frame, as an agent is given it."""
-    return pool.take().shown().boards
+    return pool.take().shown().observations
 
 
 def address(array: np.ndarray) -> int:
@@ -22,7 +21,7 @@ def address(array: np.ndarray) -> int:
 
 def test_memory_not_in_use_is_used_again() -> None:
     """What was dropped comes back; nothing new is allocated."""
-    pool = FramePool(RULES, 8, 512, True)
+    pool = FramePool(LAYOUT)
     places = {address(boards(pool)) for _ in range(20)}
     assert len(places) == 1
 
@@ -41,7 +40,7 @@ def test_memory_not_in_use_is_used_again() -> None:
 )
 def test_memory_in_use_is_never_handed_out(hold) -> None:  # type: ignore[no-untyped-def]
     """A view of whatever kind keeps its memory from being written to."""
-    pool = FramePool(RULES, 8, 512, True)
+    pool = FramePool(LAYOUT)
     held = hold(boards(pool))
     first = address(boards(pool))
     for _ in range(20):
@@ -52,7 +51,7 @@ def test_memory_in_use_is_never_handed_out(hold) -> None:  # type: ignore[no-unt
 
 def test_those_who_keep_everything_get_new_memory() -> None:
     """However many arrays are kept, each has memory of its own."""
-    pool = FramePool(RULES, 8, 512, True)
+    pool = FramePool(LAYOUT)
     kept = [boards(pool) for _ in range(3 * FramePool.KEPT)]
     assert len({address(array) for array in kept}) == len(kept)
 
@@ -60,6 +59,6 @@ def test_those_who_keep_everything_get_new_memory() -> None:
 def test_without_reference_counts_all_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a Python that does not count references nothing is used again."""
     monkeypatch.setattr("sys.implementation.name", "other")
-    pool = FramePool(RULES, 8, 512, True)
+    pool = FramePool(LAYOUT)
     kept = [address(boards(pool)) for _ in range(FramePool.KEPT)]
     assert len(set(kept)) == len(kept)

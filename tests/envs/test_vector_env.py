@@ -53,7 +53,7 @@ class Alone:
         else:
             observation, reward, ended, _, info = env.step(action)
             self.lengths[slot] += 1
-            cut = self.limit is not None and self.lengths[slot] >= self.limit and not ended
+            cut = self.limit is not None and self.lengths[slot] >= self.limit
             self.over[slot] = ended or cut
         if self.mode == "SameStep" and self.over[slot]:
             final = (observation, info)
@@ -151,7 +151,7 @@ def test_games_that_are_over_from_the_start_end_at_their_first_step(
 def test_every_preset_agrees(text: str) -> None:
     """And rules of which every part is odd, deterministic spawns and 64 cells included."""
     rules = Rules.parse(text)
-    play_both(Alone(3, "NextStep", rules=rules), GameVectorEnv(3, rules), 5, 120)
+    play_both(Alone(3, "SameStep", rules=rules), GameVectorEnv(3, rules), 5, 120)
 
 
 def test_the_number_of_threads_decides_nothing() -> None:
@@ -174,8 +174,9 @@ def test_the_mode_is_declared(mode: AutoresetMode) -> None:
     """Gymnasium's wrappers read the mode from the metadata; the class's own stays as it is."""
     for given_mode in (mode, mode.value):
         vector = gymnasium.make_vec("py2048/Classic-v0", num_envs=2, autoreset_mode=given_mode)
-        assert vector.metadata["autoreset_mode"] is mode
-    assert GameVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+        assert vector.autoreset_mode is mode
+    assert vector.metadata["autoreset_mode"] is mode
+    assert GameVectorEnv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
 
 
 def until_one_ends(vector: GameVectorEnv) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -313,6 +314,24 @@ def test_wrong_actions_are_refused(actions: Any, illegal: str) -> None:
     for form in (actions, np.array(actions)):
         with pytest.raises(DirectionError):
             vector.step(form)
+
+
+@pytest.mark.parametrize("count", [3, 1024])
+@pytest.mark.parametrize("rewards", [np.float64, np.float32])
+def test_a_step_writes_to_the_callers_arrays(count: int, rewards: type) -> None:
+    """Given arrays are what is returned, with the same content; others are new."""
+    vector, twin = GameVectorEnv(count, "2x4"), GameVectorEnv(count, "2x4")
+    assert data_equivalence(vector.reset(seed=1), twin.reset(seed=1), exact=True)
+    out = {"observations": np.zeros((count, 2, 4), np.uint8), "rewards": np.zeros(count, rewards)}
+    for number in range(40):
+        actions = np.arange(number, number + count) % 4
+        told, expected = vector.step(actions, out=out), twin.step(actions)
+        assert told[0] is out["observations"]
+        assert told[1] is out["rewards"]
+        assert np.array_equal(told[1], expected[1])
+        assert data_equivalence((told[0], *told[2:]), (expected[0], *expected[2:]), exact=True)
+    with pytest.raises(OptionError, match="out='reward' is unknown"):
+        vector.step(actions, out={"reward": out["rewards"]})
 
 
 # --- states, pictures, wrappers -------------------------------------------------------------------

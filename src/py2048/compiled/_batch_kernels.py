@@ -22,6 +22,20 @@ from py2048.compiled._bits_kernels import (
     mix64,
 )
 from py2048.compiled._board_kernels import slide_cells
+from py2048.compiled._show_kernels import (
+    CUTS,
+    ENDS,
+    GAMES,
+    IS_TERMINAL,
+    LEGAL_AT_END,
+    LIMIT,
+    OBSERVATIONS,
+    ORDERS,
+    RANDOM,
+    RESET,
+    STEPS,
+    show,
+)
 from py2048.compiled._simd_kernels import (
     B1,
     CHANCE,
@@ -29,6 +43,7 @@ from py2048.compiled._simd_kernels import (
     DONE,
     EMPTY,
     FOUND,
+    ILLEGAL,
     LANES,
     LEGAL,
     OVER,
@@ -50,7 +65,16 @@ from py2048.compiled._simd_kernels import (
     turn_any,
     turn_classic,
 )
-from py2048.compiled.jit import kernel, select
+from py2048.compiled.crew import (
+    LINE,
+    PATIENCE,
+    finish_block,
+    is_round_done,
+    leave,
+    open_round,
+    take_block,
+)
+from py2048.compiled.jit import kernel, pause, select
 from py2048.compiled.rules import CompiledRules, RuleArrays
 from py2048.errors import BoardError
 from py2048.rules import Rules
@@ -58,9 +82,9 @@ from py2048.rules import Rules
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
 
-EPISODE, SLOT_KEY = WORD_ROWS, WORD_ROWS + 1
-"""Rows of `BatchState.words` after those of a block: the number of the game in each slot, and the
-key of the seed that the slot's games take theirs from."""
+EPISODE, SLOT_KEY, LENGTH = range(WORD_ROWS, WORD_ROWS + 3)
+"""Rows of `BatchState.words` after those of a block: the number of the game in each slot, the key
+of the seed that the slot's games take theirs from, and the steps of an episode that has a limit."""
 
 
 class Tally(NamedTuple):
@@ -83,7 +107,7 @@ class BatchState(NamedTuple):
     Attributes:
         cells: the ranks, uint8 `[cells, padded]`, with `n` padded to whole blocks.
         flags: uint8 `[STORED_FLAGS, padded]`, the rows named in ``_simd_kernels.py``.
-        words: uint64 `[WORD_ROWS + 2, padded]`, the rows named there and above.
+        words: uint64 `[WORD_ROWS + 3, padded]`, the rows named there and above.
         rewards: the points of the last step, int32 `[padded]`.
         last_cells: the final boards of the games that ended last, uint8 `[padded, cells]`.
         last_scores: their scores, int64 `[padded]`.
@@ -103,7 +127,7 @@ class BatchState(NamedTuple):
         return cls(
             np.zeros((cells, padded), np.uint8),
             np.zeros((STORED_FLAGS, padded), np.uint8),
-            np.zeros((WORD_ROWS + 2, padded), np.uint64),
+            np.zeros((WORD_ROWS + 3, padded), np.uint64),
             np.zeros(padded, np.int32),
             np.zeros((padded, cells), np.uint8),
             np.zeros(padded, np.int64),
@@ -174,14 +198,16 @@ def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None
 
 
 @kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])", borrows=True)
-def enter_directions(numbers: Bytes | Longs, out: Bytes) -> np.bool_:
-    """Copy directions to bytes; return whether all of them are numbers from 0 to 3."""
+def enter_directions(numbers: Bytes | Longs, out: Bytes) -> bool:
+    """Copy directions to bytes if all of them are numbers from 0 to 3; return whether they are."""
     seen = np.uint64(0)
     for game in range(np.uint64(len(out))):
-        number = np.uint64(numbers[game])
-        seen |= number
-        out[game] = np.uint8(number)
-    return seen <= np.uint64(3)
+        seen |= np.uint64(numbers[game])
+    if seen > np.uint64(3):
+        return False
+    for game in range(np.uint64(len(out))):
+        out[game] = np.uint8(numbers[game])
+    return True
 
 
 # --- steps ---------------------------------------------------------------------------------------
@@ -196,32 +222,89 @@ def note_over(flags: Bytes, reset: Int) -> None:
         flags[DONE + lane] = EMPTY
 
 
+@kernel(borrows=True)
+def forbid_over(flags: Bytes) -> None:
+    """Leave no legal direction to episodes that are over, though their games may not be."""
+    for lane in range(WIDTH):
+        over = flags[OVER + lane] != EMPTY
+        flags[LEGAL + lane] = select(over, EMPTY, flags[LEGAL + lane])
+
+
 @kernel(inline=True, borrows=True)
 def finish(
     base: np.uint64,
     count: Int,
-    reset: Int,
+    orders: Longs,
     state: BatchState,
     space: Workspace,
     rules: RuleArrays,
 ) -> tuple[np.int64, np.int64]:
-    """Note the `count` games found to be over, and begin new ones as `reset` says.
+    """Note the `count` games found to be over, and begin new ones as the orders say.
 
     Returns the number of games that ended and the sum of their scores.
     """
     ended, total, flags = np.int64(0), np.int64(0), space.flags
+    reset, games = orders[RESET], np.uint64(orders[GAMES])
     for index in range(np.uint64(count)):
         lane = np.uint64(space.halves[FOUND + index])
         was_over = flags[OVER + lane] != EMPTY
         if not was_over:
             score = np.int64(space.words[SCORE + lane])
-            ended += np.int64(1)
-            total += score
+            if base + lane < games:
+                ended += np.int64(1)
+                total += score
             keep_last(base, lane, score, state, space)
         elif reset == DISABLED:
             restore_last(base, lane, state, space)
         flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
         if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
+            state.words[EPISODE, base + lane] += ONE
+            begin(space, lane, episode_key(state.words, base + lane), rules)
+    return ended, total
+
+
+@kernel(borrows=True)
+def note_ends(base: np.uint64, state: BatchState, flags: Bytes, orders: Longs) -> None:
+    """Set which episodes the step has ended, and which it has cut; count their steps."""
+    for lane in range(WIDTH):
+        flags[ENDS + lane] = flags[DONE + lane]
+        flags[CUTS + lane] = EMPTY
+        flags[LEGAL_AT_END + lane] = EMPTY
+    if orders[IS_TERMINAL]:
+        for lane in range(WIDTH):
+            flags[ENDS + lane] |= flags[ILLEGAL + lane]
+    limit, kept = np.uint64(orders[LIMIT]), np.uint8(orders[RESET] != SAME_STEP)
+    if limit:
+        lengths = state.words[LENGTH, base : base + WIDTH]
+        for lane in range(WIDTH):
+            length = select(flags[OVER + lane] != EMPTY, np.uint64(0), lengths[lane] + ONE)
+            cut = np.uint8(length >= limit)
+            goes_on = kept | np.uint8((cut | flags[ENDS + lane]) == EMPTY)
+            lengths[lane] = select(goes_on != EMPTY, length, np.uint64(0))
+            flags[CUTS + lane] = cut
+
+
+@kernel(inline=True, borrows=True)
+def end_early(
+    base: np.uint64,
+    orders: Longs,
+    state: BatchState,
+    space: Workspace,
+    rules: RuleArrays,
+) -> tuple[np.int64, np.int64]:
+    """End the episodes whose games are not over; return what `finish` does."""
+    ended, total, flags, games = np.int64(0), np.int64(0), space.flags, np.uint64(orders[GAMES])
+    for number in range(WIDTH):
+        lane = np.uint64(number)
+        if (flags[ENDS + lane] | flags[CUTS + lane]) == EMPTY or flags[DONE + lane] != EMPTY:
+            continue
+        score = np.int64(space.words[SCORE + lane])
+        if base + lane < games:
+            ended += np.int64(1)
+            total += score
+        keep_last(base, lane, score, state, space)
+        flags[DONE + lane], flags[LEGAL_AT_END + lane] = B1, flags[LEGAL + lane]
+        if orders[RESET] == SAME_STEP:
             state.words[EPISODE, base + lane] += ONE
             begin(space, lane, episode_key(state.words, base + lane), rules)
     return ended, total
@@ -244,63 +327,111 @@ def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Wor
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 
 
-def advance_arguments() -> tuple[object, ...]:
-    """Return arguments of `advance`, to compile it for."""
-    rules = Rules("classic")
+def play_arguments() -> tuple[object, ...]:
+    """Return arguments of `play`, to compile it for."""
+    rules, orders = Rules("classic"), np.zeros(ORDERS, np.int64)
     arrays = BatchState.empty(1, rules.cells), CompiledRules.of(rules).arrays, Workspace.of(rules)
-    return 0, 1, 1, True, SAME_STEP, *arrays
+    return 0, True, np.zeros(2 * LINE, np.int64), orders, *arrays
 
 
 def enter_arguments() -> tuple[object, ...]:
     """Return arguments of `enter_boards`, to compile it for."""
-    return np.zeros(1, np.int64), np.zeros((0, 16), np.uint8), *advance_arguments()[5:]
+    return np.zeros(1, np.int64), np.zeros((0, 16), np.uint8), *play_arguments()[4:]
 
 
-Advance = Callable[
-    [Int, Int, Int, bool, Int, BatchState, RuleArrays, Workspace], tuple[np.int64, np.int64]
-]
+Play = Callable[[Int, bool, Longs, Longs, BatchState, RuleArrays, Workspace], bool]
 
 
-def make_advance(turn: Turn) -> Advance:
-    """Return the kernel that plays steps made of these turns."""
+Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.int64, np.int64]]
 
-    @kernel(example=advance_arguments, borrows=True)
-    def advance(
-        first: Int,
-        end: Int,
-        steps: Int,
-        is_random: bool,
-        reset: Int,
+
+def make_step(turn: Turn) -> Step:
+    """Return the kernel that plays a step made of these turns."""
+
+    @kernel(inline=True, borrows=True)
+    def step(
+        block: np.int64, orders: Longs, state: BatchState, rules: RuleArrays, space: Workspace
+    ) -> tuple[np.int64, np.int64]:
+        """Play a step of the block in the workspace; return what `finish` does."""
+        base, flags = np.uint64(block) * WIDTH, space.flags
+        can_end_early = orders[IS_TERMINAL] != 0 or orders[LIMIT] != 0
+        note_over(flags, orders[RESET])
+        if can_end_early:
+            forbid_over(flags)
+        if orders[RANDOM]:
+            choose(flags, space.halves)
+        turn(space, state.rewards[block * LANES : (block + 1) * LANES], rules)
+        if can_end_early:
+            forbid_over(flags)
+        count = find_over(space.legal, space.halves)
+        ended, total = finish(base, count, orders, state, space, rules)
+        if orders[OBSERVATIONS]:
+            note_ends(base, state, flags, orders)
+        if can_end_early:
+            more, scores = end_early(base, orders, state, space, rules)
+            ended, total = ended + more, total + scores
+        return ended, total
+
+    return step
+
+
+def make_play(turn: Turn) -> Play:
+    """Return the kernel that plays rounds made of these turns."""
+    step = make_step(turn)
+
+    @kernel(example=play_arguments, borrows=True)
+    def play(
+        thread: Int,
+        opens: bool,
+        words: Longs,
+        orders: Longs,
         state: BatchState,
         rules: RuleArrays,
         space: Workspace,
-    ) -> tuple[np.int64, np.int64]:
-        """Play `steps` steps of the blocks from `first` to before `end`.
+    ) -> bool:
+        """Take part in rounds until no block is left, or other threads do not come to an end.
 
-        The directions are those in the flags or, if `is_random`, random legal ones. Returns the
-        number of games that ended and the sum of their scores.
+        Args:
+            thread: the number of the thread; number 0 plays one round, the others go on.
+            opens: whether to begin the round.
+            words: what the threads of the crew share.
+            orders: what to do in the round, as named in ``_show_kernels.py``.
+            state: the batch.
+            rules: its rules.
+            space: a workspace.
+
+        Returns:
+            whether the round is done.
         """
-        ended, total = np.int64(0), np.int64(0)
-        for block in range(first, end):
-            base = np.uint64(block) * WIDTH
-            rewards = state.rewards[block * LANES : (block + 1) * LANES]
-            load(base, state, space)
-            for _ in range(steps):
-                note_over(space.flags, reset)
-                if is_random:
-                    choose(space.flags, space.halves)
-                turn(space, rewards, rules)
-                count = find_over(space.legal, space.halves)
-                more, scores = finish(base, count, reset, state, space, rules)
-                ended, total = ended + more, total + scores
-            store(base, state, space)
-        return ended, total
+        if opens:
+            open_round(words)
+        looks = 0
+        while looks < PATIENCE:
+            block = take_block(words, thread)
+            if block >= 0:
+                looks, ended, total, base = 0, np.int64(0), np.int64(0), np.uint64(block) * WIDTH
+                load(base, state, space)
+                for _ in range(orders[STEPS]):
+                    more, scores = step(block, orders, state, rules, space)
+                    ended, total = ended + more, total + scores
+                if orders[OBSERVATIONS]:
+                    show(block, state, space, orders)
+                store(base, state, space)
+                finish_block(words, thread, ended, total)
+            elif thread == 0 and is_round_done(words):
+                return True
+            else:
+                pause()
+                looks += 1
+        if thread != 0:
+            leave(words, thread)
+        return False
 
-    return advance
+    return play
 
 
-advance_classic = make_advance(turn_classic)
-advance_any = make_advance(turn_any)
+play_classic = make_play(turn_classic)
+play_any = make_play(turn_any)
 
 
 # --- positions -----------------------------------------------------------------------------------
@@ -341,6 +472,7 @@ def enter_boards(
         else:
             begin(space, lane, key, rules)
         space.flags[DONE] = np.uint8(space.flags[LEGAL] == EMPTY)
+        state.words[LENGTH, game] = np.uint64(0)
         store_first(game, state, space)
 
 

@@ -20,6 +20,7 @@ from py2048.board import Board
 from py2048.compiled import _batch_kernels as kernels
 from py2048.compiled import _simd_kernels as simd
 from py2048.compiled._batch_kernels import EPISODE, SLOT_KEY, BatchState, Tally
+from py2048.compiled._show_kernels import GAMES, ORDERS, RANDOM, RESET, STEPS
 from py2048.compiled.boards import (
     bits_to_mask,
     checked_boards,
@@ -28,8 +29,9 @@ from py2048.compiled.boards import (
     keys_of,
     tiles_of,
 )
+from py2048.compiled.crew import Crew
 from py2048.compiled.cuda import BatchCard
-from py2048.compiled.jit import available_threads, ready, shares, together
+from py2048.compiled.jit import IS_PLAIN, available_threads, ready, shares, together
 from py2048.compiled.rules import SHORT_RANK, CompiledRules
 from py2048.direction import Direction
 from py2048.errors import BoardError
@@ -108,14 +110,15 @@ class BatchGames:
         self.rules, self.n, self.seed = rules, n, rng.checked_seed(seed)
         self.device = device
         self.threads = threads or available_threads()
-        self._reset = RESETS.index(reset)
+        self._orders = np.zeros(ORDERS, np.int64)
+        self._orders[[RESET, GAMES]] = RESETS.index(reset), n
         given = CompiledRules.of(rules)
         given.check_growth(SHORT_RANK)
         given.check_end(given.start)
         self._blocks = -(-n // simd.LANES)
-        self._directions = np.zeros(n, np.uint8)
         self._set_up()
         self._state = self._on_device(BatchState.empty(self._blocks, rules.cells))
+        self._set_crew()
         self._log = HistoryLog() if history else None
         self.reseed(self.seed)
 
@@ -124,13 +127,21 @@ class BatchGames:
         rules = self.rules
         self._card = BatchCard(rules) if self.device == "cuda" else None
         self._rules = CompiledRules.of(rules).arrays
-        is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
-        self._advance = kernels.advance_classic if is_classic else kernels.advance_any
-        self._spaces = [simd.Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
+
+    def _set_crew(self) -> None:
+        """Make the threads of a batch whose state is there."""
+        if self._card:
+            return
+        is_classic = self.rules.shape == (4, 4) and self.rules.merging is Merging.ONCE
+        play = ready(kernels.play_classic if is_classic else kernels.play_any)
+        threads = 1 if IS_PLAIN else min(self.threads, self._blocks)
+        self._spaces = [simd.Workspace.of(self.rules) for _ in range(threads)]
+        shared = self._orders, self._state, self._rules
+        self._crew = Crew(play, [(*shared, space) for space in self._spaces], self._blocks)
 
     def __getstate__(self) -> dict[str, object]:
         """Return what decides how the games continue; a copy sets up the rest by itself."""
-        made = {"_rules", "_advance", "_spaces", "_card"}
+        made = {"_rules", "_crew", "_spaces", "_card"}
         kept = {name: value for name, value in vars(self).items() if name not in made}
         return kept | {"_state": BatchState._make(map(self._host, self._state))}
 
@@ -138,6 +149,7 @@ class BatchGames:
         vars(self).update(kept)
         self._set_up()
         self._state = self._on_device(self._state)
+        self._set_crew()
 
     def _on_device(self, state: BatchState) -> BatchState:
         return self._card.put(state) if self._card else state
@@ -333,12 +345,16 @@ class BatchGames:
         Raises:
             DirectionError: if there are not `n` numbers from 0 to 3.
         """
-        self._enter(directions)
+        self.enter(directions)
         self._run(1, is_random=False)
         return self.rewards
 
-    def _enter(self, directions: ArrayLike) -> None:
-        """Put the directions into the state, in one pass over them if none is wrong."""
+    def enter(self, directions: ArrayLike) -> None:
+        """Note the directions of the next step.
+
+        Raises:
+            DirectionError: if there are not `n` numbers from 0 to 3.
+        """
         if self._card:
             numbers = self._card.card.arrays.asarray(directions)
             is_right = numbers.dtype.kind in "iu" and numbers.shape == (self.n,)
@@ -352,9 +368,8 @@ class BatchGames:
         if numbers.dtype != np.uint8:
             numbers = numbers.astype(np.int64, copy=False)
         enter = ready(kernels.enter_directions, int(numbers.dtype == np.uint8))
-        if not enter(np.ascontiguousarray(numbers), self._directions):
+        if not enter(np.ascontiguousarray(numbers), self._state.flags[0, : self.n]):
             checked_directions(directions, self.n)
-        self._state.flags[0, : self.n] = self._directions
 
     def play_random(self, steps: int = 1) -> Tally:
         """Play `steps` steps of random legal directions, each equally likely.
@@ -371,17 +386,14 @@ class BatchGames:
     def _run(self, steps: int, *, is_random: bool) -> Tally:
         episodes = self.episodes.copy() if self._log is not None else None
         if self._card:
-            ended, total = self._card.advance(steps, is_random, self._reset, self._state)
+            reset = int(self._orders[RESET])
+            ended, total = self._card.advance(steps, is_random, reset, self._state)
             return Tally(steps * self.n, ended, total)
-        parts = shares(self._blocks, self._workers(steps))
-        jobs = [
-            (*part, steps, is_random, self._reset, self._state, self._rules, space)
-            for part, space in zip(parts, self._spaces, strict=False)
-        ]
-        results = together(ready(self._advance), jobs)
+        self._orders[STEPS], self._orders[RANDOM] = steps, is_random
+        ended, score = self._crew.play(self._workers(steps))
         if self._log is not None and episodes is not None:
             self._log.add(self.directions.copy(), episodes)
-        return Tally(steps * self.n, sum(r[0] for r in results), sum(r[1] for r in results))
+        return Tally(steps * self.n, ended, score)
 
     def _workers(self, steps: int) -> int:
         return min(len(self._spaces), -(-self.n * max(steps, 1) // STEPS_PER_THREAD))
@@ -412,10 +424,6 @@ class BatchGames:
     def memory(self) -> BatchState:
         """The state itself, not a copy: for kernels that read it; padded to whole blocks."""
         return self._state
-
-    def block_shares(self) -> list[tuple[int, int]]:
-        """Return the blocks of `memory` that each thread should work on: first, end."""
-        return shares(self._blocks, self._workers(1))
 
     def set_state(self, state: BatchState) -> None:
         """Go on from a state of a batch with the same rules and `n`.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +16,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from py2048 import rng
+from py2048.compiled import _show_kernels as kernels
 from py2048.compiled._batch_kernels import BatchState
-from py2048.compiled._simd_kernels import DONE, WIDTH
+from py2048.compiled._simd_kernels import DONE, LANES, WIDTH
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import checked_boards, checked_directions, derive_seeds
-from py2048.compiled.jit import ready, together
 from py2048.direction import Direction
-from py2048.envs import _vector_kernels as kernels
 from py2048.envs.options import (
     DIRECTIONS,
     Array,
@@ -35,6 +35,7 @@ from py2048.envs.options import (
     check_reachable,
     count_of,
     known_word,
+    largest_exponents,
     observed,
     reset_options,
 )
@@ -49,40 +50,79 @@ class Shown(NamedTuple):
     """What agents are given of all games.
 
     Attributes:
-        boards: exponents, uint8 `[n, rows, columns]`.
+        observations: of the boards, `[n, ...]`.
+        rewards: float64 `[n]`.
         masks: legal actions, int8 `[n, 4]`.
         scores: int64 `[n]`.
-        rewards: float64 `[n]`.
-        over: which episodes are over, bool `[n]`.
+        terminated: which episodes are over, bool `[n]`.
+        truncated: which are cut, bool `[n]`.
     """
 
-    boards: NDArray[np.uint8]
+    observations: Array
+    rewards: NDArray[np.float64]
     masks: NDArray[np.int8]
     scores: NDArray[np.int64]
-    rewards: NDArray[np.float64]
-    over: Flags
+    terminated: Flags
+    truncated: Flags
+
+
+OUT = ("observations", "rewards", "action_mask", "score", "terminations", "truncations")
+"""The names of buffers that a step may write to, in the order of `Shown`."""
+
+
+class Layout(NamedTuple):
+    """Where the arrays of a frame lie.
+
+    Attributes:
+        n: the number of games.
+        padded: the same in whole blocks of the batch.
+        shape: the shape of one observation.
+        dtype: the type of its elements.
+        has_last: whether last positions are asked for.
+        penalty: what is added to the reward of an illegal action.
+    """
+
+    n: int
+    padded: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    has_last: bool
+    penalty: float
 
 
 class Frame:
     """Memory for what agents are given of a step, and of the last positions of games that ended.
 
-    Kernels write to `target` and `final`, arrays as views of one block; agents are given views of
-    these. A view that is held keeps the block.
-
-    Args:
-        rules: the rules.
-        n: the number of games.
-        padded: the same in whole blocks of the batch.
-        has_final: whether there is room for last positions.
+    A kernel writes to the addresses in `places`; agents are given views of `block`. A view that is
+    held keeps the block.
     """
 
-    def __init__(self, rules: Rules, n: int, padded: int, has_final: bool) -> None:
-        size = rules.cells + 21
-        self.block = np.zeros((2 * size if has_final else size, padded), np.uint8)
-        self.target = _target_of(self.block[:size], rules)
-        self.final = _target_of(self.block[size:], rules)
-        self._shown = _shown_of(self.target, rules, n)
-        self._last = _shown_of(self.final, rules, n)[:3]
+    def __init__(self, layout: Layout) -> None:
+        width = int(np.prod(layout.shape)) * layout.dtype.itemsize
+        parts: list[tuple[Any, tuple[int, ...]]] = [
+            (np.float64, ()),
+            (np.int64, ()),
+            (np.int8, (DIRECTIONS,)),
+            (layout.dtype, layout.shape),
+            (np.bool_, ()),
+            (np.bool_, ()),
+        ]
+        self.block = np.zeros(((1 + layout.has_last) * (width + 22), layout.padded), np.uint8)
+        arrays, row = [], 0
+        for dtype, shape in (1 + layout.has_last) * parts:
+            rows = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            array = self.block[row : row + rows].reshape(-1).view(dtype)
+            arrays.append(array.reshape(layout.padded, *shape))
+            row += rows
+        order = (3, 0, 2, 1, 4, 5)
+        shown = [arrays[part] for part in order]
+        last = [arrays[6 + part] for part in (3, 2, 1, 4)] if layout.has_last else []
+        self._penalty = np.array([layout.penalty])
+        self.places = np.zeros(11, np.int64)
+        self.places[-1] = self._penalty.ctypes.data
+        self.places[: 6 + len(last)] = [array.ctypes.data for array in (*shown, *last)]
+        self._shown = Shown._make(array[: layout.n] for array in shown)
+        self._last = [array[: layout.n] for array in last[:3]]
         for array in self._last:
             array.flags.writeable = False
         self.unused = 0
@@ -91,41 +131,9 @@ class Frame:
         """Return the step."""
         return Shown._make([array[:] for array in self._shown])
 
-    def last(self) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.int64]]:
-        """Return boards, masks and scores of episodes that are over, 0 for others: read-only."""
-        boards, masks, scores = self._last
-        return boards[:], masks[:], scores[:]
-
-    def set_last(self, slots: Flags) -> None:
-        """Take over the step as the last position in `slots`, whose games the batch plays on."""
-        here = np.flatnonzero(slots)
-        last, step = self.final, self.target
-        last.boards[here], last.masks[here] = step.boards[here], step.masks[here]
-        last.scores[here], last.over[here] = step.scores[here], kernels.LATE
-
-
-def _target_of(block: NDArray[np.uint8], rules: Rules) -> kernels.Target:
-    padded = block.shape[1] if len(block) else 0
-    scores, rewards, masks = (block[a:b].reshape(-1) for a, b in ((0, 8), (8, 16), (16, 20)))
-    over, boards = block[20:21].reshape(-1), block[21:].reshape(padded, rules.cells)
-    in_fours = rules.cells % 4 == 0
-    return kernels.Target(
-        boards,
-        boards.view(np.uint32) if in_fours else np.empty((0, 0), np.uint32),
-        masks.view(np.uint32),
-        scores.view(np.int64),
-        rewards.view(np.float64),
-        over,
-        over.view(np.uint64),
-    )
-
-
-def _shown_of(target: kernels.Target, rules: Rules, n: int) -> Shown:
-    masks = target.masks.view(np.int8).reshape(-1, DIRECTIONS)[:n]
-    boards = target.boards.reshape(-1, *rules.shape)[:n]
-    return Shown(
-        boards, masks, target.scores[:n], target.rewards[:n], target.over[:n].view(np.bool_)
-    )
+    def last(self) -> list[Array]:
+        """Return observations, masks and scores of episodes that are over, else 0: read-only."""
+        return [array[:] for array in self._last]
 
 
 class FramePool:
@@ -135,18 +143,13 @@ class FramePool:
     written to it, because the system hands it out page by page, so memory is used again once only
     its frame refers to it.
 
-    Args:
-        rules: the rules.
-        n: the number of games.
-        padded: the same in whole blocks of the batch.
-        has_final: whether last positions are asked for.
     """
 
     KEPT = 4
     """How many frames wait to be used again; an agent holds two or three at a time."""
 
-    def __init__(self, rules: Rules, n: int, padded: int, has_final: bool) -> None:
-        self._shape = rules, n, padded, has_final
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
         self._kept: list[Frame] = []
 
     def take(self) -> Frame:
@@ -155,25 +158,42 @@ class FramePool:
             for frame in self._kept:
                 if sys.getrefcount(frame.block) == frame.unused:
                     return frame
-        frame = Frame(*self._shape)
+        frame = Frame(self._layout)
         frame.unused = sys.getrefcount(frame.block)
         self._kept = [*self._kept[1 - self.KEPT :], frame]
         return frame
 
     def __reduce__(self) -> tuple[object, ...]:
         """Leave the frames out of copies."""
-        return FramePool, self._shape
+        return FramePool, (self._layout,)
 
 
 class ShownBatch(BatchGames):
     """A batch that shows itself to agents as options say; the others are those of `BatchGames`."""
 
-    def __init__(self, options: Options, n: int, threads: int | None, reset: str) -> None:
+    def __init__(
+        self,
+        options: Options,
+        n: int,
+        threads: int | None,
+        reset: str,
+        limit: int | None,
+        space: spaces.Box,
+    ) -> None:
         super().__init__(options.rules, n, threads=threads, reset=reset)
-        self._frames = FramePool(options.rules, n, len(self.memory.rewards), reset == "same_step")
+        padded, has_last = len(self.memory.rewards), reset == "same_step"
         penalty = options.penalty if options.custom_reward is None else 0.0
-        is_terminal = options.illegal is Illegal.TERMINATE
-        self._options = penalty, options.reward == "log", is_terminal
+        layout = Layout(n, padded, space.shape, space.dtype, has_last, penalty)
+        self._frames = FramePool(layout)
+        kinds, orders = list(Observation), self._orders
+        orders[kernels.IS_TERMINAL] = options.illegal is Illegal.TERMINATE
+        orders[kernels.LIMIT] = limit or 0
+        orders[kernels.OBSERVATION] = kinds.index(options.observation)
+        orders[kernels.LEVELS] = space.shape[0]
+        orders[kernels.SIZE] = np.prod(space.shape) * space.dtype.itemsize
+        if options.observation is Observation.NORMALISED:
+            orders[kernels.LEVELS] = largest_exponents(options.rules)[0]
+        orders[kernels.IS_LOG] = options.reward == "log"
 
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
         """Begin the next game in the slots of `mask`, from `boards` if there are any.
@@ -186,24 +206,49 @@ class ShownBatch(BatchGames):
             self.set_boards(boards, mask)
         self.memory.flags[DONE // WIDTH, np.flatnonzero(mask)] = 0
 
-    def show(self) -> tuple[Frame, int]:
-        """Return what agents are given of the last step, and how many last positions there are.
+    def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Frame, Shown, int]:
+        """Play `steps` steps of the directions entered, and show what agents are given of the last.
 
-        The frame is new: no later step writes to it while a part of it is held.
+        Returns the frame with the last positions, what is shown, and how many episodes ended. The
+        frame is new: no later step writes to it while a part of it is held.
         """
-        frame, state = self._frames.take(), self.memory
-        given = self.n, state, state.flags[DONE // WIDTH].view(np.uint64)
-        jobs = [
-            (*part, *given, *self._options, frame.target, frame.final, space.halves)
-            for part, space in zip(self.block_shares(), self._spaces, strict=False)
-        ]
-        return frame, sum(together(ready(kernels.show), jobs))
+        frame = self._frames.take()
+        shown, places = frame.shown(), frame.places
+        if out:
+            shown, places = self._directed(out, shown, places)
+        orders = self._orders
+        orders[kernels.OBSERVATIONS :] = places
+        orders[kernels.STEPS] = steps
+        ended, _ = self._crew.play(self._workers(1))
+        orders[kernels.OBSERVATIONS] = 0
+        if out:
+            shown = Shown._make(starmap(_delivered, zip(out, shown, strict=True)))
+        return frame, shown, ended
 
-    def show_again(self, slots: Flags, shown: Shown) -> None:
-        """Show in the `slots` what their games are now."""
-        shown.boards[slots] = self.boards[slots]
-        shown.masks[slots] = self.legal_mask[slots]
-        shown.scores[slots] = self.scores[slots]
+    def _directed(
+        self, out: Sequence[Array | None], shown: Shown, places: NDArray[np.int64]
+    ) -> tuple[Shown, NDArray[np.int64]]:
+        """Have the kernel write to those of the caller's arrays that it can fill."""
+        if self.n % LANES:
+            return shown, places
+        arrays: list[Array] = list(shown)
+        places = places.copy()
+        for part, given in enumerate(out):
+            own = arrays[part]
+            if given is None or not given.flags.carray:
+                continue
+            if (given.dtype, given.shape) == (own.dtype, own.shape):
+                arrays[part], places[part] = given, given.ctypes.data
+        return Shown._make(arrays), places
+
+
+def _delivered(given: Array | None, own: Array) -> Array:
+    """Return the caller's array with what the kernel has shown, or that if there is none."""
+    if given is None:
+        return own
+    if given is not own:
+        np.copyto(given, own, casting="same_kind")
+    return given
 
 
 @dataclass(frozen=True)
@@ -212,17 +257,13 @@ class VectorState:
 
     Attributes:
         rules: the rules.
+        num_envs: the number of games.
         batch: the games.
-        ended: which episodes are over and wait for their reset.
-        late: those of them that the batch does not know to be over.
-        lengths: the steps of each episode, if they are counted.
     """
 
     rules: Rules
+    num_envs: int
     batch: BatchState
-    ended: Flags
-    late: Flags
-    lengths: NDArray[np.int64]
 
 
 class GameVectorEnv(VectorEnv[Array, Array, Array]):
@@ -238,7 +279,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         reward: ``points``, ``log``, or a function of a `Transition` of arrays.
         illegal: what an illegal action does: ``noop``, ``penalty``, ``terminate`` or ``raise``.
         penalty: what is added to the reward of an illegal action.
-        autoreset_mode: when an episode that is over begins anew: ``NextStep``, ``SameStep`` or
+        autoreset_mode: when an episode that is over begins anew: ``SameStep``, ``NextStep`` or
             ``Disabled``, or Gymnasium's `AutoresetMode`.
         max_episode_steps: the steps after which an episode is truncated; by default never.
         threads: how many threads may work; by default one for each processor.
@@ -254,7 +295,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     metadata = {  # noqa: RUF012  # Gymnasium's own name and form
         "render_modes": ["rgb_array", "ansi"],
         "render_fps": RENDER_FPS,
-        "autoreset_mode": AutoresetMode.NEXT_STEP,
+        "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
     def __init__(
@@ -266,7 +307,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         reward: str | Reward = "points",
         illegal: str = "noop",
         penalty: float | None = None,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         max_episode_steps: int | None = None,
         threads: int | None = None,
         render_mode: str | None = None,
@@ -275,28 +316,28 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self.rules = self._options.rules
         modes = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
-        self._mode = modes[known_word(mode, "autoreset_mode", list(modes))]
-        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
+        self.autoreset_mode = modes[known_word(mode, "autoreset_mode", list(modes))]
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         if render_mode == "human":
             raise OptionError("render_mode='human' shows one game; a vector has rgb_array and ansi")
         self.render_mode = render_mode
         self._screen = Screen(render_mode)
         self.num_envs = count = count_of(num_envs, "num_envs")
         self.single_action_space = spaces.Discrete(DIRECTIONS)
-        self.single_observation_space, self._encode = observed(
-            self.rules, self._options.observation
-        )
+        self.single_observation_space, _ = observed(self.rules, self._options.observation)
         self.action_space = batch_space(self.single_action_space, count)
         self.observation_space = batch_space(self.single_observation_space, count)
         workers = None if threads is None else count_of(threads, "threads")
-        self._batch = ShownBatch(self._options, count, workers, self._mode.name.lower())
         limit = max_episode_steps
-        self._limit = None if limit is None else count_of(limit, "max_episode_steps")
-        self._can_be_late = self._options.illegal is Illegal.TERMINATE or self._limit is not None
+        self._batch = ShownBatch(
+            self._options,
+            count,
+            workers,
+            self.autoreset_mode.name.lower(),
+            None if limit is None else count_of(limit, "max_episode_steps"),
+            self.single_observation_space,
+        )
         self._is_begun = False
-        self._ended = np.zeros(count, np.bool_)
-        self._late = np.zeros(count, np.bool_)
-        self._lengths = np.zeros(count, np.int64)
 
     # --- Gymnasium's interface -------------------------------------------------------------------
 
@@ -336,47 +377,39 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self._batch.seed_slots(slots, seeds[slots])
         self._batch.begin(mask, boards)
         self._is_begun = True
-        self._ended[mask], self._late[mask], self._lengths[mask] = False, False, 0
-        return self._told(self._batch.show()[0].shown())
+        return self._told(self._batch.show()[1])
 
-    def step(self, actions: NDArray[np.integer]) -> tuple[Array, Array, Array, Array, Info]:
+    def step(
+        self, actions: NDArray[np.integer], out: Mapping[str, Array] | None = None
+    ) -> tuple[Array, Array, Array, Array, Info]:
         """Play one action in each environment; all arrays returned are new.
 
         Args:
             actions: whole numbers 0 to 3, `[num_envs]`.
+            out: arrays to write to and return instead, by name: ``observations``, ``rewards``,
+                ``terminations``, ``truncations``, ``action_mask``, ``score``; those that are not
+                given are new. Those of the same type, with whole 512 environments, cost no copy.
 
         Raises:
             ResetNeeded: before the first `reset`, and where an episode that is over was not reset
                 and ``autoreset_mode`` is ``Disabled``.
             DirectionError: if the actions are not `num_envs` numbers from 0 to 3.
+            OptionError: if `out` has another name.
             IllegalMoveError: if one is illegal and `illegal` is ``raise``; nothing was played.
         """
         self._check(actions)
-        before = None if self._options.custom_reward is None else self._batch.observe()
-        self._batch.step(actions)
-        if self._can_be_late and self._late.any():
-            self._batch.begin(self._late)
-        frame, ended = self._batch.show()
-        shown, final = frame.shown(), None
-        rewards, terminated = shown.rewards, shown.over
-        truncated = self._count_steps(terminated)
-        over = terminated if self._limit is None else terminated | truncated
-        late = over & ~self._batch.dones if self._can_be_late else None
-        if self._mode is AutoresetMode.SAME_STEP:
-            if late is not None and late.any():
-                frame.set_last(late)
-                ended += 1
-            final = frame.last() if ended else None
-        if before is not None:
-            after = shown.boards.copy()
-            if final is not None:
-                after[over] = final[0][over]
-            rewards = self._custom_rewards(before, actions, after, rewards, terminated)
-        self._set_over(over, late, shown)
+        custom = self._options.custom_reward is not None
+        before = (self._batch.observe(), self._waits()) if custom else None
+        self._batch.enter(actions)
+        frame, shown, ended = self._batch.show(1, () if out is None else _buffers(out))
         observations, info = self._told(shown)
-        if final is not None:
-            info |= self._final_info(*final, over.copy())
-        return observations, rewards, terminated, truncated, info
+        last = self.autoreset_mode is AutoresetMode.SAME_STEP and ended
+        over = shown.terminated | shown.truncated if last else None
+        if before is not None:
+            self._reward(*before, actions, over, shown)
+        if over is not None:
+            info |= _last_info(frame.last(), over)
+        return observations, shown.rewards, shown.terminated, shown.truncated, info
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a text (``ansi``) or a picture (``rgb_array``) of each board, in a tuple."""
@@ -398,8 +431,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
     def state(self) -> VectorState:
         """Return a copy of all games as they stand, to come back to with `restore`."""
-        waits = self._ended.copy(), self._late.copy(), self._lengths.copy()
-        return VectorState(self.rules, self._batch.get_state(), *waits)
+        return VectorState(self.rules, self.num_envs, self._batch.get_state())
 
     def restore(self, state: VectorState) -> tuple[Array, Info]:
         """Go to `state`, also one of another environment with the same arguments.
@@ -414,13 +446,11 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             raise OptionError(f"{shown(state)} is not a state: give a VectorState")
         if state.rules != self.rules:
             raise BoardError(f"the state is of the rules {state.rules}, not of {self.rules}")
-        if len(state.ended) != self.num_envs:
-            raise BoardError(f"the state has {len(state.ended)} games, not {self.num_envs}")
+        if state.num_envs != self.num_envs:
+            raise BoardError(f"the state has {state.num_envs} games, not {self.num_envs}")
         self._batch.set_state(state.batch)
-        self._ended[:], self._late[:] = state.ended, state.late
-        self._lengths[:] = state.lengths
         self._is_begun = True
-        return self._told(self._batch.show()[0].shown())
+        return self._told(self._batch.show()[1])
 
     # --- the inside ------------------------------------------------------------------------------
 
@@ -453,79 +483,63 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         """Refuse a step that cannot be."""
         if not self._is_begun:
             raise ResetNeeded("step() was called before reset()")
-        if self._mode is AutoresetMode.DISABLED and self._ended.any():
-            slot = int(np.flatnonzero(self._ended)[0])
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._batch.dones.any():
+            slot = int(np.flatnonzero(self._batch.dones)[0])
             raise ResetNeeded(f"environment {slot} is over: reset it with a reset_mask")
         if self._options.illegal is not Illegal.RAISE:
             return
         actions, bits = checked_directions(actions, self.num_envs), self._batch.legal_bits
-        wrong = (bits >> actions.astype(np.uint8) & 1 == 0) & (bits != 0) & ~self._ended
+        wrong = (bits >> actions.astype(np.uint8) & 1 == 0) & (bits != 0) & ~self._waits()
         if wrong.any():
             slot = int(np.flatnonzero(wrong)[0])
             board = " / ".join(str(self._batch.board(slot)).splitlines())
             direction = Direction(int(actions[slot]))
             raise IllegalMoveError(f"environment {slot}: {direction} changes nothing on {board}")
 
-    def _count_steps(self, terminated: Flags) -> Flags:
-        """Count the step and return which episodes it truncates."""
-        if self._limit is None:
+    def _waits(self) -> Flags:
+        """Return which episodes are over and begin anew at the next step or reset."""
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
             return np.zeros(self.num_envs, np.bool_)
-        self._lengths += 1
-        if self._mode is AutoresetMode.NEXT_STEP:
-            self._lengths[self._ended] = 0
-        return (self._lengths >= self._limit) & ~terminated
+        return self._batch.dones.copy()
 
     def _told(self, shown: Shown) -> tuple[Array, Info]:
         """Return what is shown as observations and infos."""
-        return self._encode(shown.boards), {"action_mask": shown.masks, "score": shown.scores}
+        return shown.observations, {"action_mask": shown.masks, "score": shown.scores}
 
-    def _final_info(
-        self, boards: Array, masks: NDArray[np.int8], scores: NDArray[np.int64], over: Flags
-    ) -> Info:
-        """Return ``final_obs`` and ``final_info`` as Gymnasium names them, each with its mask."""
-        observations = boards
-        if self._options.observation is not Observation.EXPONENTS:
-            encoded = self._encode(boards[over])
-            observations = np.zeros((self.num_envs, *encoded.shape[1:]), encoded.dtype)
-            observations[over] = encoded
-        info = {"action_mask": masks, "_action_mask": over, "score": scores, "_score": over}
-        return {
-            "final_obs": observations,
-            "_final_obs": over,
-            "final_info": info,
-            "_final_info": over,
-        }
-
-    def _custom_rewards(
+    def _reward(
         self,
         before: NDArray[np.uint8],
+        waited: Flags,
         actions: NDArray[np.integer],
-        after: NDArray[np.uint8],
-        points: NDArray[np.float64],
-        terminated: Flags,
-    ) -> NDArray[np.float64]:
-        """Return the rewards that the user's function gives."""
+        over: Flags | None,
+        shown: Shown,
+    ) -> None:
+        """Put the rewards that the user's function gives in the place of the points."""
         reward, illegal = self._options.custom_reward, self._batch.illegal
         assert reward is not None
-        rewards = np.zeros(self.num_envs)
-        values = before, np.asarray(actions), after, points, ~illegal, terminated
-        rewards += reward(Transition(*values))
-        rewards += self._options.penalty * illegal
-        if self._mode is AutoresetMode.NEXT_STEP:
-            rewards[self._ended] = 0.0
-        return rewards
+        after = self._batch.observe()
+        if over is not None:
+            after[over] = self._batch.last_boards[over]
+        points, terminated = shown.rewards.copy(), shown.terminated.copy()
+        shown.rewards[:] = reward(
+            Transition(before, np.asarray(actions), after, points, ~illegal, terminated)
+        )
+        shown.rewards[:] += self._options.penalty * illegal
+        shown.rewards[waited] = 0.0
 
-    def _set_over(self, over: Flags, late: Flags | None, shown: Shown) -> None:
-        """Remember which episodes are over, or begin anew at once those that the batch did not."""
-        if self._mode is not AutoresetMode.SAME_STEP:
-            self._ended = over.copy()
-            self._late = self._late if late is None else late
-            return
-        if self._limit is not None:
-            self._lengths[over] = 0
-        if late is not None and late.any():
-            self._batch.begin(late)
-            self._batch.show_again(late, shown)
+
+def _buffers(out: Mapping[str, Array]) -> list[Array | None]:
+    """Return the caller's arrays in the order of `Shown`."""
+    for name in out:
+        known_word(name, "out", OUT)
+    return [out.get(name) for name in OUT]
+
+
+def _last_info(last: list[Array], over: Flags) -> Info:
+    """Return ``final_obs`` and ``final_info`` as Gymnasium names them, each with its mask."""
+    observations, masks, scores = last
+    info = {"action_mask": masks, "_action_mask": over, "score": scores, "_score": over}
+    return {"final_obs": observations, "_final_obs": over, "final_info": info, "_final_info": over}
 
 
 def _checked_mask(mask: object, count: int) -> Flags:

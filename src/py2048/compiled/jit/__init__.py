@@ -52,9 +52,13 @@ from py2048.compiled.jit.numba_parts import (
     PRIVATE_CHANGED,
     Example,
     Kernel,
+    exchange,
+    fetch_add,
     gather_bits,
     gathers_bits,
+    memory_at,
     numba_module,
+    pause,
     prefetch,
     select,
     teach_instructions,
@@ -70,11 +74,16 @@ __all__ = [
     "available_threads",
     "cache_directory",
     "digest_of",
+    "exchange",
+    "fetch_add",
     "gather_bits",
     "gathers_bits",
     "kernel",
     "kernels",
+    "memory_at",
+    "pause",
     "plain_form",
+    "pool_of",
     "prefetch",
     "ready",
     "select",
@@ -309,12 +318,13 @@ def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]
     """Call `function` with the arguments of each job, the first one on this thread."""
     if len(jobs) == 1:
         return [function(*jobs[0])]
-    waiting = [_pool(len(jobs) - 1).submit(function, *job) for job in jobs[1:]]
+    waiting = [pool_of(len(jobs) - 1).submit(function, *job) for job in jobs[1:]]
     return [function(*jobs[0]), *(future.result() for future in waiting)]
 
 
 @cache
-def _pool(workers: int) -> ThreadPoolExecutor:
+def pool_of(workers: int) -> ThreadPoolExecutor:
+    """Return the threads that work beside the calling one; a forked process has its own."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(workers, "py2048-batch")
@@ -322,4 +332,4 @@ def _pool(workers: int) -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):
     # A child process has none of its parent's threads.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=pool_of.cache_clear)

@@ -6,6 +6,7 @@ The instructions are plain functions in Python, and one instruction in a kernel.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
+
+    Int = int | np.int64
 
 PRIVATE_CHANGED = AttributeError, ImportError, TypeError
 """What is raised where a part of Numba that it does not document is gone or has changed."""
@@ -70,6 +74,10 @@ def teach_instructions() -> None:
     _teach_select()
     _teach_prefetch()
     _teach_gather_bits()
+    _teach_atomic(fetch_add, "add")
+    _teach_atomic(exchange, "xchg")
+    _teach_pause()
+    _teach_memory_at()
 
 
 def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
@@ -165,3 +173,96 @@ def _teach_gather_bits() -> None:
         kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)] * 2)
         instruction = builder.module.declare_intrinsic("llvm.x86.bmi.pext.64", (), kind)
         return builder.call(instruction, arguments)
+
+
+# --- what threads share --------------------------------------------------------------------------
+
+
+def fetch_add(words: NDArray[np.int64], index: Int, value: Int) -> np.int64:
+    """Add to ``words[index]`` and return what it was, as one step for all threads."""
+    before: np.int64 = words[index]
+    words[index] = before + value
+    return before
+
+
+def exchange(words: NDArray[np.int64], index: Int, value: Int) -> np.int64:
+    """Set ``words[index]`` and return what it was, as one step for all threads."""
+    before: np.int64 = words[index]
+    words[index] = value
+    return before
+
+
+def pause() -> None:
+    """Wait for a moment, as a thread does between two looks at what others write."""
+
+
+def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
+    """Return the memory at an address as an array of `count` numbers; the caller keeps it alive."""
+    numpy = importlib.import_module("numpy")
+    size = int(count) * numpy.dtype(dtype).itemsize
+    memory = (ctypes.c_uint8 * size).from_address(int(address))
+    found: NDArray[Any] = numpy.frombuffer(memory, dtype)
+    return found
+
+
+def _teach_atomic(function: Callable[..., object], operation: str) -> None:
+    """Tell Numba how to compile `fetch_add` or `exchange`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(function)  # type: ignore[untyped-decorator]
+    def type_atomic(_context: object) -> Callable[..., object]:
+        return lambda _words, _index, _value: types.int64
+
+    @extending.lower_builtin(function, types.Array, types.Integer, types.Integer)  # type: ignore[untyped-decorator]
+    def emit_atomic(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words, index, value = arguments
+        arrays = numba_module(".np.arrayobj")
+        data = arrays.make_array(signature.args[0])(context, builder, words).data
+        return builder.atomic_rmw(operation, builder.gep(data, [index]), value, "seq_cst")
+
+
+def _teach_pause() -> None:
+    """Tell Numba how to compile `pause`: nothing, where LLVM does not name the instruction."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(pause)  # type: ignore[untyped-decorator]
+    def type_pause(_context: object) -> Callable[..., object]:
+        return lambda: types.none
+
+    @extending.lower_builtin(pause)  # type: ignore[untyped-decorator]
+    def emit_pause(context: Any, builder: Any, _signature: object, _arguments: Any) -> Any:
+        if builder.module.triple.startswith(("x86", "i686", "amd64")):
+            ir = importlib.import_module("llvmlite.ir")
+            name, kind = "llvm.x86.sse2.pause", ir.FunctionType(ir.VoidType(), [])
+            cgutils = numba_module(".core.cgutils")
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), ())
+        return context.get_dummy_value()
+
+
+def _teach_memory_at() -> None:
+    """Tell Numba how to compile `memory_at`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(memory_at)  # type: ignore[untyped-decorator]
+    def type_memory_at(_context: object) -> Callable[..., object]:
+        return lambda dtype, _address, _count: types.Array(dtype.instance_type, 1, "C")
+
+    @extending.lower_builtin(memory_at, types.NumberClass, types.Integer, types.Integer)  # type: ignore[untyped-decorator]
+    def emit_memory_at(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
+        kind = context.get_data_type(signature.return_type.dtype)
+        size = context.get_constant(types.intp, context.get_abi_sizeof(kind))
+        address, count = (
+            context.cast(builder, each, given, types.intp)
+            for each, given in zip(arguments[1:], signature.args[1:], strict=True)
+        )
+        made = arrays.make_array(signature.return_type)(context, builder)
+        arrays.populate_array(
+            made,
+            data=builder.inttoptr(address, kind.as_pointer()),
+            shape=cgutils.pack_array(builder, [count]),
+            strides=cgutils.pack_array(builder, [size]),
+            itemsize=size,
+            meminfo=None,
+        )
+        return made._getvalue()
