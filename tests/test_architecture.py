@@ -17,7 +17,7 @@ import count_lines  # noqa: E402 - a script
 BUDGETS = {
     "arena": (10, 1060),
     "cli": (19, 3150),
-    "compiled": (13, 2800),
+    "compiled": (15, 3130),
     "courses": (73, 11600),
     "envs": (14, 2600),
     "game": (6, 930),
