@@ -133,3 +133,15 @@ def test_a_submission_is_what_its_records_say(
     log.write_text(text)
     with pytest.raises(TournamentError, match="holds greedy on tiny"):
         protocol.open_submission(folder, protocol.Submission("corner", "tiny", {}, "", ""))
+
+
+def test_a_search_tells_how_many_boards_it_rated() -> None:
+    """The budget of a search is what it rates, whatever the machine."""
+    (few,) = run_job(
+        Job("expectimax:evaluation=heuristic,nodes=50", RULES, 1, (0,), recorded=True)
+    ).played
+    assert 0 < few.boards <= 60 * few.moves
+    (more,) = run_job(
+        Job("expectimax:evaluation=heuristic,nodes=500", RULES, 1, (0,), recorded=True)
+    ).played
+    assert more.boards / more.moves > few.boards / few.moves

@@ -56,7 +56,8 @@ STEEP = Heuristic(
     sum_weight=(0.25, 0.35),
     sum_power=3.5,
 )
-"""For deep searches of 4x4 boards: the order of the large tiles is worth much more."""
+"""For deep searches of 4x4 boards, where the order of the large tiles is worth more; the powers
+are those of ziap/2048-ai (2026)."""
 
 
 @lru_cache(maxsize=1 << 17)

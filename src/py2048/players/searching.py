@@ -14,7 +14,16 @@ from py2048.game import Game
 from py2048.ntuple.heuristic import DEFAULT, STEEP, Heuristic, board_value
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import load, records_path, shipped_network, shipped_path
-from py2048.players.player import Chance, FinishedGame, Meaning, Recent, Unit, best, checked_game
+from py2048.players.player import (
+    Chance,
+    FinishedGame,
+    Meaning,
+    Recent,
+    Unit,
+    Usage,
+    best,
+    checked_game,
+)
 from py2048.rules import Rules
 from py2048.search.context import is_searchable
 from py2048.search.expectimax import Evaluation, most_spawns, rate_within, value_of_win
@@ -71,6 +80,7 @@ class SearchPlayer:
         self._evaluation_for = evaluation_for
         self._threads = threads
         self._searchers = Recent[Searcher](MAX_SEARCHERS)
+        self._boards = 0
 
     def choose(self, game: Game) -> Direction:
         """Return the direction with the highest value."""
@@ -86,7 +96,14 @@ class SearchPlayer:
             return {}
         if not is_searchable(game.rules):
             return self._plain(game)
-        return self.searcher(game.rules).rate(game.board)
+        searcher = self.searcher(game.rules)
+        values = searcher.rate(game.board)
+        self._boards += searcher.nodes
+        return values
+
+    def usage(self) -> Usage:
+        """Return how many boards were rated, move by move."""
+        return Usage(boards=self._boards)
 
     def meaning(self, game: Game) -> Meaning:
         """Return what the records of a network say of the stage; other values are a rating.

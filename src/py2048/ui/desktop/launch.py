@@ -162,7 +162,7 @@ class GameWindow:
             return
         # Tk's own file dialog waits for this variable, in a loop that outlives the window.
         self.root.setvar("::tk::Priv(selectFilePath)", "")
-        self.root.after_idle(self.close)
+        self.root.after(1, self.close)  # not when idle, which is also in the middle of a layout
 
     def close(self) -> None:
         """Close the window, whatever it is doing."""

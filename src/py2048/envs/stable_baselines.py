@@ -1,0 +1,119 @@
+"""`GameVecEnv`: the vector environment as a `VecEnv` of Stable-Baselines3.
+
+::
+
+    from sb3_contrib import MaskablePPO
+
+    from py2048.envs import GameVectorEnv
+    from py2048.envs.stable_baselines import GameVecEnv
+
+    envs = GameVectorEnv(256, observation="onehot", reward="log", autoreset_mode="SameStep")
+    MaskablePPO("MlpPolicy", GameVecEnv(envs)).learn(100_000)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from py2048.envs.options import Array, Info, OptionError
+from py2048.envs.vector import GameVectorEnv
+from py2048.errors import extra_for
+
+with extra_for("environments of Stable-Baselines3", "sb3"):
+    from stable_baselines3.common.vec_env import VecEnv
+
+
+class GameVecEnv(VecEnv):
+    """Games of 2048 for Stable-Baselines3; MaskablePPO asks it for masks.
+
+    Args:
+        envs: the games, which begin anew in the step that ends them.
+
+    Raises:
+        OptionError: if they begin anew at another time.
+    """
+
+    def __init__(self, envs: GameVectorEnv) -> None:
+        if envs.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP:
+            raise OptionError("Stable-Baselines3 needs autoreset_mode='SameStep'")
+        self.envs = envs
+        self.render_mode = envs.render_mode
+        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
+
+    def reset(self) -> Array:
+        """Begin all games, with the seeds of `seed` if it was called."""
+        seeds = None if all(each is None for each in self._seeds) else self._seeds
+        observations, infos = self.envs.reset(seed=seeds)
+        self._masks: NDArray[np.int8] = infos["action_mask"]
+        self.reset_infos: list[Info] = [{} for _ in range(self.num_envs)]
+        self._reset_seeds()
+        self._reset_options()
+        self._lengths, self._returns = np.zeros(self.num_envs, int), np.zeros(self.num_envs)
+        return observations
+
+    def step_async(self, actions: NDArray[np.integer]) -> None:
+        """Take the actions of the next step."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Array, Array, Array, list[Info]]:
+        """Play them; a game that ends tells its return and length as `Monitor` does."""
+        observations, rewards, ends, cuts, infos = self.envs.step(self._actions)
+        self._masks = infos["action_mask"]
+        self._lengths += 1
+        self._returns += rewards
+        dones = ends | cuts
+        told: list[Info] = [{} for _ in range(self.num_envs)]
+        for n in np.flatnonzero(dones):
+            told[n] = {
+                "terminal_observation": infos["final_obs"][n],
+                "TimeLimit.truncated": bool(cuts[n] and not ends[n]),
+                "episode": {"r": float(self._returns[n]), "l": int(self._lengths[n])},
+                "score": int(infos["final_info"]["score"][n]),
+            }
+        self._lengths[dones], self._returns[dones] = 0, 0
+        return observations, rewards.astype(np.float32), dones, told
+
+    def close(self) -> None:
+        """Let the games go."""
+        self.envs.close()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the legal actions of each game, `[num_envs, 4]`."""
+        return self._masks.astype(bool)
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether the games have something: masks, for one."""
+        return attr_name == "action_masks" or hasattr(self.envs, attr_name)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute, which is the same for all games."""
+        return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, _value: Any, _indices: Any = None) -> None:
+        """Refuse: games of one vector do not differ."""
+        raise OptionError(f"{attr_name} is the same for all games of a vector: make another")
+
+    def env_method(
+        self, method_name: str, *_args: Any, indices: Any = None, **_options: Any
+    ) -> list[Any]:
+        """Return the masks; there is no other method of single games."""
+        if method_name != "action_masks":
+            raise OptionError(f"a game of a vector has no {method_name}(), only action_masks()")
+        masks = self.action_masks()
+        return [masks[n] for n in self._get_indices(indices)]
+
+    def env_is_wrapped(
+        self, _wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
+    ) -> list[bool]:
+        """No game is wrapped: see `episode` in its last info instead of `Monitor`."""
+        return [False for _ in self._get_indices(indices)]
+
+    def get_images(self) -> Sequence[Array | None]:
+        """Return a picture of each game, with ``render_mode='rgb_array'``."""
+        return self.envs.render() or ()
