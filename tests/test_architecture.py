@@ -15,23 +15,23 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "arena": (10, 1060),
-    "cli": (19, 3150),
-    "compiled": (15, 3130),
-    "courses": (73, 11600),
-    "envs": (14, 2600),
-    "game": (6, 930),
-    "ntuple": (8, 1700),
-    "players": (9, 800),
+    "arena": (10, 1049),
+    "cli": (19, 3002),
+    "compiled": (15, 3124),
+    "courses": (73, 11527),
+    "envs": (12, 1606),
+    "game": (6, 929),
+    "ntuple": (8, 1609),
+    "players": (9, 757),
     "review": (11, 1404),
     "rules": (3, 431),
-    "search": (9, 2150),
+    "search": (8, 1811),
     "server": (33, 5958),
     "session": (7, 1205),
-    "solving": (13, 2300),
+    "solving": (13, 2210),
     "storage": (16, 2019),
-    "testing": (3, 190),
-    "training": (9, 2500),
+    "testing": (3, 188),
+    "training": (9, 2344),
     "ui": (31, 6703),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
@@ -99,9 +99,9 @@ def test_the_house_keeps_to_its_budget() -> None:
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 295
-    assert lines <= 50_000
-    assert count_lines.counted(ROOT / "tests")[1] <= 35_000
-    assert count_lines.word_count() <= 47_000
+    assert lines <= 48_622
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_989
+    assert count_lines.word_count() <= 46_000
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path: Path) -> None:

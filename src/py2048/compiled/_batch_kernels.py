@@ -67,7 +67,7 @@ from py2048.compiled._simd_kernels import (
 )
 from py2048.compiled.crew import (
     LINE,
-    PATIENCE,
+    MAX_LOOKS,
     finish_block,
     is_round_done,
     leave,
@@ -406,7 +406,7 @@ def make_play(turn: Turn) -> Play:
         if opens:
             open_round(words)
         looks = 0
-        while looks < PATIENCE:
+        while looks < MAX_LOOKS:
             block = take_block(words, thread)
             if block >= 0:
                 looks, ended, total, base = 0, np.int64(0), np.int64(0), np.uint64(block) * WIDTH

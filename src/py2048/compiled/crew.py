@@ -34,7 +34,7 @@ and what it adds up in a round: games that ended, and their scores."""
 DONE = 0
 """In the last line: the blocks that are done."""
 
-PATIENCE = 1000
+MAX_LOOKS = 1000
 """How often a thread looks for work before it gives up: some tens of microseconds."""
 
 ZERO, ONE = np.int64(0), np.int64(1)
