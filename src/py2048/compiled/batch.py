@@ -387,7 +387,7 @@ class BatchGames:
         episodes = self.episodes.copy() if self._log is not None else None
         if self._card:
             reset = int(self._orders[RESET])
-            ended, total = self._card.advance(steps, is_random, reset, self._state)
+            ended, total = self._card.advance(self.n, steps, is_random, reset, self._state)
             return Tally(steps * self.n, ended, total)
         self._orders[STEPS], self._orders[RANDOM] = steps, is_random
         ended, score = self._crew.play(self._workers(steps))

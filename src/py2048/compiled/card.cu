@@ -140,7 +140,7 @@ extern "C" __global__ void advance(
     u8* cells, u8* flags, u64* words, int* rewards, u8* last_cells, long long* last_scores,
     u64* tally, u32 games, u32 padded, u32 steps, u32 is_random, u32 reset) {
   u32 at = blockIdx.x * blockDim.x + threadIdx.x;
-  if (at >= games) return;
+  if (at >= padded) return;
   Played game;
 #pragma unroll
   for (u32 i = 0; i < CELLS; ++i) game.c[i] = cells[i * padded + at];
@@ -173,7 +173,7 @@ extern "C" __global__ void advance(
   words[BANK * padded + at] = game.bank, rewards[at] = points;
   flags[DIRECTION * padded + at] = (u8)direction, flags[LEGAL * padded + at] = (u8)game.legal;
   flags[DONE * padded + at] = (u8)done, flags[ILLEGAL * padded + at] = (u8)is_illegal;
-  if (ended) atomicAdd(tally, ended), atomicAdd(tally + 1, total);
+  if (ended && at < games) atomicAdd(tally, ended), atomicAdd(tally + 1, total);
 }
 
 extern "C" __global__ void enter_boards(

@@ -173,11 +173,11 @@ class BatchCard:
         self._enter(len(slots), *given, *arrays, *counts)
 
     def advance(
-        self, steps: int, is_random: bool, reset: int, state: BatchState
+        self, games: int, steps: int, is_random: bool, reset: int, state: BatchState
     ) -> tuple[int, int]:
-        """Play steps of all games; return how many games ended, and the sum of their scores."""
-        games, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
-        numbers = map(np.uint32, (games, games, steps, is_random, reset))
-        self._advance(games, *state, tally, *numbers)
+        """Play steps of all games; return how many of the first `games` ended, and their scores."""
+        padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
+        numbers = map(np.uint32, (games, padded, steps, is_random, reset))
+        self._advance(padded, *state, tally, *numbers)
         ended, score = self.card.get(tally).view(np.int64).tolist()
         return ended, score
