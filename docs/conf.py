@@ -33,7 +33,15 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 # Present where the extra is installed; their pages are built everywhere.
-autodoc_mock_imports = ["gymnasium", "ray", "tkinter"]
+autodoc_mock_imports = [
+    "gymnasium",
+    "mcp",
+    "openenv",
+    "ray",
+    "stable_baselines3",
+    "tkinter",
+    "verifiers",
+]
 napoleon_use_ivar = True
 
 html_theme = "furo"

@@ -30,7 +30,7 @@ class Answer(Action):
     answer: str
 
 
-class Board(Observation):
+class Reply(Observation):
     """The board after an answer.
 
     Attributes:
@@ -82,7 +82,7 @@ class TextEnvironment(Environment):
         reward: str = "points",
         retries: int = 3,
         max_moves: int | None = None,
-    ) -> Board:
+    ) -> Reply:
         """Start a game; the arguments are those of `TextGame`."""
         self._game = TextGame(
             rules,
@@ -96,7 +96,7 @@ class TextEnvironment(Environment):
         self._episode = episode_id or f"{self._game.game.seed}"
         return self._board(self._game.instructions)
 
-    def step(self, action: Answer, timeout_s: float | None = None) -> Board:  # noqa: ARG002
+    def step(self, action: Answer, timeout_s: float | None = None) -> Reply:  # noqa: ARG002
         """Play what the model has written."""
         step = self._game.step(action.answer)
         return self._board(step.message, is_legal=step.is_legal, reward=step.reward)
@@ -118,9 +118,9 @@ class TextEnvironment(Environment):
         about = "2048 under any rules, rewarded by points, the largest tile or exact regret"
         return EnvironmentMetadata(name="py2048", description=about)
 
-    def _board(self, message: str, *, is_legal: bool = True, reward: float | None = None) -> Board:
+    def _board(self, message: str, *, is_legal: bool = True, reward: float | None = None) -> Reply:
         spoken, game = self._game, self._game.game
-        return Board(
+        return Reply(
             observation=spoken.observation,
             message=message,
             legal_moves=list(spoken.legal_moves),
@@ -135,7 +135,7 @@ class TextEnvironment(Environment):
 app: Any = create_app(
     TextEnvironment,
     Answer,
-    Board,
+    Reply,
     env_name="py2048",
     max_concurrent_envs=SESSIONS,
     state_cls=Progress,
