@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
 from py2048.compiled.jit import plain_form
 from py2048.errors import BoardError, RulesError
-from py2048.ntuple.heuristic import DEFAULT, board_value, squeezed
+from py2048.ntuple.heuristic import DEFAULT, board_value
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import shipped_network
@@ -26,7 +26,6 @@ from py2048.rules import RandomStart, Weights
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search import limits
 from py2048.search._expectimax_kernels import ALL, SearchParams
-from py2048.search.context import LEAST
 from py2048.search.expectimax import Expectimax, outcomes
 from py2048.search.limits import UNLIMITED, SearchLimits, SearchSpeed
 from py2048.search.searcher import Searcher, play_games
@@ -131,26 +130,11 @@ def test_a_network_at_the_leaves(layout: NetworkLayout, step: float) -> None:
     network = random_network(layout, rules, step)
     generator = np.random.default_rng(1)
     for depth in (1, 2):
-        plain = Expectimax(rules, lambda board: squeezed(network.value(board), LEAST), depth)
+        plain = Expectimax(rules, network.value, depth)
         compiled = Searcher(rules, network, SearchLimits(depth))
         for _ in range(4):
             board = random_board(generator, layout.rows, layout.columns, 0.3)
             assert_same(compiled.rate(board), plain.rate(board))
-
-
-def test_points_to_come_are_positive() -> None:
-    """Whatever a network says: else a search would rather lose than play on."""
-    rules = sized("classic", 4, 4)
-    network = random_network(SQUARE_LAYOUT, rules, 0.5)
-    low = replace(network, table=network.table - np.int16(301))
-    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
-    for depth in (1, 2):
-        rated = Searcher(rules, low, SearchLimits(depth)).rate(board)
-        assert all(value > board.slide(each).points for each, value in rated.items())
-    slides = [board.slide(each) for each in Direction]
-    known = [low.value(slide.board) for slide in slides]
-    worth = [squeezed(value, LEAST) for value in known]
-    assert np.argsort(worth).tolist() == np.argsort(known).tolist()
 
 
 def optimum(rules: Rules, start: Board) -> dict[Direction, float]:

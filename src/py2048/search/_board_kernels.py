@@ -391,19 +391,6 @@ def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word
     return cached
 
 
-def make_positive_leaf(leaf: Any) -> Any:
-    """Return a leaf whose values are positive, as points to come are, and in the order of `leaf`.
-
-    A network says less than nothing of boards that it has hardly met; a search would rather lose.
-    """
-
-    @kernel(inline=True, borrows=True)
-    def positive(after: Any, context: SearchContext, weights: Weights) -> float:
-        return np.float64(squeezed(np.float64(leaf(after, context, weights)), context.least))
-
-    return positive
-
-
 def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Any]:
     """Return the leaf of one 4x4 network, and the kernel that prefetches its weights."""
     sum_of, fetch_of = make_sum_kernels(code)

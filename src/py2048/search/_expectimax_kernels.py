@@ -741,7 +741,5 @@ def search_kernels(
     else:
         parts = parts_of(kind, getattr(boards, f"{evaluation}_{kind}"), boards.fetch_nothing)
     if evaluation == "network":
-        leaf = boards.make_positive_leaf(parts.leaf)
-        cached_leaf = boards.make_cached_leaf(leaf, parts.hash_of)
-        parts = parts._replace(leaf=leaf, cached_leaf=cached_leaf)
+        parts = parts._replace(cached_leaf=boards.make_cached_leaf(parts.leaf, parts.hash_of))
     return make_search(parts)

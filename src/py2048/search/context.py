@@ -53,9 +53,6 @@ LOSS_COST = 50.0
 """The cost of a move that, one move ahead, looks as if it lost all points to come; one that loses a
 part of them costs that part."""
 
-LEAST = 1.0
-"""Half the value below which those of a network are squeezed, so that none is negative."""
-
 WON = 10_000.0
 """The bonus for a board that ends the game by its target, in points."""
 
@@ -122,11 +119,11 @@ class SearchContext:
     ending_points: Long  # what a slide that makes one gains at least
     won: Double  # the value of a board with one
     known: ULong  # the largest rank that leaves distinguish
-    least: Double  # half the value of a leaf below which it is squeezed
 
     # The heuristic.
     scale: Double
     base_value: Double  # every NumPy record has a "base"
+    least: Double
     terms: Annotated[Terms, TERMS]
     values_across: Annotated[Tables, np.float32, 2, 1 << 16]
     values_down: Annotated[Tables, np.float32, 2, 1 << 16]
@@ -321,7 +318,6 @@ def _set_network(context: SearchContext, network: Network, rules: Rules) -> None
             f"and tuples of {MAX_PARTS} cells"
         )
     context.known, context.step = np.uint64(layout.known), network.step
-    context.least = LEAST
     context.active, context.tuples = layout.active, len(spec.offsets)
     context.offsets[: context.tuples] = spec.offsets
     if isinstance(spec, PackedBoardSpec):
