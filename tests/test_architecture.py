@@ -25,7 +25,7 @@ BUDGETS = {
     "players": (9, 757),
     "review": (11, 1404),
     "rules": (3, 431),
-    "search": (8, 1811),
+    "search": (8, 1802),
     "server": (33, 5958),
     "session": (7, 1205),
     "solving": (13, 2210),
@@ -99,9 +99,9 @@ def test_the_house_keeps_to_its_budget() -> None:
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 295
-    assert lines <= 48_622
-    assert count_lines.counted(ROOT / "tests")[1] <= 33_989
-    assert count_lines.word_count() <= 44_910
+    assert lines <= 48_613
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_976
+    assert count_lines.word_count() <= 44_904
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path: Path) -> None:
