@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "arena": (10, 1049),
+    "arena": (10, 1062),
     "cli": (19, 3002),
     "compiled": (15, 3124),
     "courses": (73, 11527),
@@ -27,7 +27,7 @@ BUDGETS = {
     "rules": (3, 431),
     "search": (8, 1802),
     "server": (33, 5958),
-    "session": (7, 1205),
+    "session": (7, 1207),
     "solving": (13, 2210),
     "storage": (16, 2019),
     "testing": (3, 188),
@@ -99,8 +99,8 @@ def test_the_house_keeps_to_its_budget() -> None:
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 295
-    assert lines <= 48_613
-    assert count_lines.counted(ROOT / "tests")[1] <= 33_976
+    assert lines <= 48_628
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_971
     assert count_lines.word_count() <= 44_904
 
 

@@ -17,12 +17,10 @@ from tests.ntuple.networks import NETWORKS
 from py2048 import Board, Direction, get_rules
 from py2048.cli import main
 from py2048.errors import WeightsError
-from py2048.ntuple.heuristic import squeezed
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import UNPACKING, Band, Bands, LazyTable, Network
 from py2048.ntuple.weights import load, save, save_packed
 from py2048.rng import derive_seed
-from py2048.search.context import LEAST
 from py2048.search.expectimax import Expectimax
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher, play_games
@@ -97,12 +95,8 @@ class BandedExpectimax(Expectimax):
 
     def __init__(self, band: Band | None, depth: int) -> None:
         goal = band.goal if band else 0.0
-        super().__init__(NETWORK.rules, self._points_to_come, depth, goal)
-        self._band = band
+        super().__init__(NETWORK.rules, lambda leaf: NETWORK.value(leaf, band), depth, goal)
         self._ending = band.ending if band else None
-
-    def _points_to_come(self, leaf: Board) -> float:
-        return squeezed(NETWORK.value(leaf, self._band), LEAST)
 
     def _is_won(self, board: Board) -> bool:
         return any(self._ending in row for row in board.rows)

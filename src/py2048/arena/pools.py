@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections import Counter, deque
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
@@ -138,7 +140,8 @@ class _Worker:
         self.pipe, there = context.Pipe()
         self.job: Job | None = None
         self._process = context.Process(target=_work, args=(there,), daemon=True)
-        self._process.start()
+        with _deaf_to_ctrl_c():  # also while it imports what it needs
+            self._process.start()
         there.close()
 
     def give(self, job: Job) -> None:
@@ -158,6 +161,19 @@ class _Worker:
         """How the process ended."""
         code = self._process.exitcode or 0
         return f"was ended by signal {-code}" if code < 0 else f"exited with status {code}"
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Have processes that are started not hear of Ctrl-C; this one hears of it afterwards."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(pipe: Connection) -> None:

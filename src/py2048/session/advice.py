@@ -98,7 +98,9 @@ class PositionSnapshot:
         game = Game(self.rules, seed=0, board=self.board)
         meaning = Meaning() if only_move else meaning_of(player, game)
         rated = {} if only_move else player.rate(game)
-        excess = min(meaning.excess, max((0.0, *rated.values())) / 2)  # something is to come
+        highest, excess = max(rated.values(), default=0.0), meaning.excess
+        if meaning.unit is Unit.POINTS and not meaning.is_exact:  # at least a point is to come
+            excess = min(excess, highest / 2 if highest > 2 else highest - 1)
         values = {direction: value - excess for direction, value in rated.items()}
         direction = player.choose(game)
         if meaning.is_exact and meaning.unit is Unit.RATING:
