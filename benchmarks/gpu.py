@@ -145,7 +145,7 @@ def leave(trainer: CardTrainer, folder: Path) -> None:
 
 
 def main() -> int:
-    """Measure; return 2 where there is no card."""
+    """Measure; return 2 without a card."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", nargs="?", choices=["quick", "long"])
     parser.add_argument("--out", type=Path, default=Path("build/gpu"))

@@ -15,8 +15,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "arena": (10, 1062),
-    "cli": (19, 3002),
+    "arena": (10, 1066),
+    "cli": (19, 3004),
     "compiled": (15, 3124),
     "courses": (73, 11527),
     "envs": (12, 1606),
@@ -99,9 +99,9 @@ def test_the_house_keeps_to_its_budget() -> None:
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 295
-    assert lines <= 48_628
-    assert count_lines.counted(ROOT / "tests")[1] <= 33_971
-    assert count_lines.word_count() <= 44_904
+    assert lines <= 48_634
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_975
+    assert count_lines.word_count() <= 44_902
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path: Path) -> None:

@@ -131,7 +131,11 @@ def test_a_submission_is_what_its_records_say(
     assert main(check) == 2
     assert "has 2 of 3 games" in capsys.readouterr().err
     log.write_text(text)
-    with pytest.raises(TournamentError, match="holds greedy on tiny"):
+    for path in (log, folder / "submission.json"):
+        path.write_text(path.read_text().replace("greedy", "stranger"))
+    (folder / "records" / "1-greedy").rename(folder / "records" / "1-stranger")
+    assert main(check) == 1  # over its budget still, and not to be had here
+    with pytest.raises(TournamentError, match="holds stranger on tiny"):
         protocol.open_submission(folder, protocol.Submission("corner", "tiny", {}, "", ""))
 
 

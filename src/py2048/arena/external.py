@@ -77,7 +77,7 @@ class _External:
         """Return the direction of the answer.
 
         Raises:
-            ResignedError: if there is no legal one.
+            ResignedError: if no answer is legal.
         """
         legal = checked_game(game).legal_directions()
         if not legal:
@@ -237,7 +237,7 @@ def any_player(spec: str) -> Player:
     """Return the player of a spec: one from outside, or one of the registry.
 
     Raises:
-        PlayerError: if there is none.
+        PlayerError: if the spec describes no player.
     """
     kind, _, rest = spec.partition(":")
     if not is_external(spec):

@@ -55,19 +55,21 @@ class Submission(msgspec.Struct, frozen=True):
     format: Literal["py2048 submission"] = "py2048 submission"
     version: Literal[1] = 1
 
-    def tournament(self) -> Tournament:
+    def tournament(self, *, is_played: bool = True) -> Tournament:
         """Return the games of the track.
 
         Raises:
-            TournamentError: if there is no such track.
-            PlayerError: if there is no such agent here.
+            TournamentError: if the track is unknown.
+            PlayerError: if the agent is to play and is not here.
         """
         if self.track not in TRACKS:
             raise TournamentError(
-                f"there is no track {shown(self.track)}: choose one of {', '.join(TRACKS)}"
+                f"{shown(self.track)} is not a track: choose one of {', '.join(TRACKS)}"
             )
         rules, games = TRACKS[self.track]
-        return Tournament((self.agent,), get_rules(rules), games, SEED, recorded=True)
+        return Tournament(
+            (self.agent,), get_rules(rules), games, SEED, recorded=True, is_played=is_played
+        )
 
 
 def open_submission(folder: Path, wanted: Submission) -> tuple[Path, Path]:

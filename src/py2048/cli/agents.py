@@ -60,7 +60,7 @@ def benchmark_agent(
     limits = {"ms": ms, "boards": boards, "tokens": tokens}
     if verify:
         submission = protocol.read_submission(Path(agent))
-        results = protocol.verified(Path(agent), submission.tournament())
+        results = protocol.verified(Path(agent), submission.tournament(is_played=False))
     else:
         budget = {name: most for name, most in limits.items() if most is not None}
         machine = f"{platform.machine()} {platform.system()}"

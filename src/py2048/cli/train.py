@@ -33,14 +33,19 @@ NOTHING_LEFT = (
 )
 CALIBRATION_GAMES = 200
 
-DEVICES = "cpu", "cuda", "reference"
-
 SHIPPED = "shipped"
 """The name in ``--weights`` of the weights that come with py2048; a file is ``./shipped``."""
 
 
 def _initial(incomplete: str) -> list[str]:
     return [SHIPPED, *options.weights_files(incomplete)]
+
+
+def devices() -> list[str]:
+    """Return the names of the devices, for shells to complete."""
+    from py2048.training.trainer import DEVICES
+
+    return list(DEVICES)
 
 
 def train(
@@ -57,7 +62,7 @@ def train(
     threads: options.ThreadsOption = None,
     device: Annotated[
         str | None,
-        options.taking("DEVICE", "cpu, cuda or reference.", words=lambda: list(DEVICES)),
+        options.taking("DEVICE", "cpu, cuda or reference.", words=devices),
     ] = None,
     games: Annotated[int | None, options.counting("Stop after this many games.")] = None,
     minutes: Annotated[

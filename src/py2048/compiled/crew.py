@@ -66,7 +66,7 @@ class Crew:
         self._called: list[Future[bool]] = []
 
     def play(self, threads: int) -> tuple[int, int]:
-        """Play a round on so many threads; return how many games ended, and their scores."""
+        """Play a round on `threads` threads; return how many games ended, and their scores."""
         if threads > 1:
             self._call(threads)
         is_done = self._play(0, True, *self._jobs[0])

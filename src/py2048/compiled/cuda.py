@@ -37,7 +37,7 @@ class Card:
 
     Raises:
         MissingExtraError: if CuPy is not installed.
-        Py2048Error: if there is no card.
+        Py2048Error: if this machine has no card.
     """
 
     arrays: Any
@@ -102,7 +102,7 @@ def card() -> Card:
 
     Raises:
         MissingExtraError: if CuPy is not installed.
-        Py2048Error: if there is no card.
+        Py2048Error: if this machine has no card.
     """
     return Card()
 

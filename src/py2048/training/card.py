@@ -173,7 +173,7 @@ def engine_of(config: TrainingConfig) -> Engine:
 
     Raises:
         MissingExtraError: if CuPy is missing.
-        Py2048Error: if there is no card.
+        Py2048Error: if this machine has no card.
     """
     return Reference(config) if config.device == "reference" else CardEngine(config)
 
@@ -210,7 +210,7 @@ class CardTrainer(TrainerBase):
 
     Raises:
         MissingExtraError: if CuPy is missing.
-        Py2048Error: if there is no card.
+        Py2048Error: if this machine has no card.
         WeightsError: if the settings or the network cannot be used.
     """
 
