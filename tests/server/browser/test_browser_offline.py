@@ -101,6 +101,8 @@ async def test_help_goes_on_without_the_server(guest: Player) -> None:
     await guest.said("You can play on.")
     await guest.press("?")
     await guest.status(" is best.")
+    await line.tried()
+    assert " is best." in await guest.text("#status")
     await guest.page.evaluate("window.py2048.do('auto')")
     await guest.page.wait_for_function("() => window.py2048.offline.length > 4")
     await guest.page.evaluate("window.py2048.do('auto')")

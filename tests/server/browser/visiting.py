@@ -228,12 +228,14 @@ class Line:
 
     Attributes:
         is_cut: whether nothing comes from the server, and no socket opens.
+        refused: how many sockets could not open.
         sent: the messages that the pages have sent.
         disturb: takes a page's message; returns an answer instead of the server's, if any.
     """
 
     def __init__(self) -> None:
         self.is_cut = False
+        self.refused = 0
         self.sent: list[dict[str, Any]] = []
         self.disturb: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None
         self._open: list[WebSocketRoute] = []
@@ -248,6 +250,12 @@ class Line:
         await asyncio.gather(*(socket.close() for socket in self._open))
         self._open.clear()
 
+    async def tried(self, count: int = 2) -> None:
+        """Wait until so many more sockets could not open."""
+        enough = self.refused + count
+        while self.refused < enough:
+            await asyncio.sleep(0.05)
+
     def mend(self) -> None:
         """Let everything through."""
         self.is_cut = False
@@ -255,6 +263,7 @@ class Line:
     async def _connect(self, socket: WebSocketRoute) -> None:
         if self.is_cut:
             await socket.close()
+            self.refused += 1
             return
         server = socket.connect_to_server()
 

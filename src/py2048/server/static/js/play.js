@@ -550,7 +550,7 @@ class Table {
     if (!this.game) return;
     this.offline.lost(this.game, this.#unanswered.map(({ type }) => type));
     if (isNews) this.#announce(this.#away(), "warn");
-    else if (!this.scene.noted.startsWith(AWAY)) this.scene.note(this.#away(), "warn");
+    else if (!this.scene.noted) this.scene.note(this.#away(), "warn");
   }
 
   // Nothing that is played now would reach anybody.
