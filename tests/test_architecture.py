@@ -51,7 +51,7 @@ def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_contracts_hold() -> None:
+def test_contracts_hold():
     """Every law of the architecture holds for the package as it is."""
     result = check_imports(ROOT)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -70,7 +70,7 @@ BREAKING = [
 ]
 
 
-def test_a_broken_law_is_noticed(tmp_path: Path) -> None:
+def test_a_broken_law_is_noticed(tmp_path):
     """Each contract can fail: an import that breaks it is reported under its name."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     folder, unread = tmp_path / "src" / "py2048", ("__pycache__", "data", "static", "locale")
@@ -87,7 +87,7 @@ def test_a_broken_law_is_noticed(tmp_path: Path) -> None:
         assert f".{module} -> " in report, result.stdout
 
 
-def test_the_house_keeps_to_its_budget() -> None:
+def test_the_house_keeps_to_its_budget():
     """One person can keep each package, and hold the package, its tests and its pages in mind."""
     counts = count_lines.package_counts()
     assert {name for name in counts if (PACKAGE / name).is_dir()} == BUDGETS.keys()
@@ -104,7 +104,7 @@ def test_the_house_keeps_to_its_budget() -> None:
     assert count_lines.word_count() <= 45_000
 
 
-def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path: Path) -> None:
+def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path):
     """Text that a program uses counts, however long."""
     (tmp_path / "a.py").write_text('"""What."""\n\n# Why.\nX = """a\n\nb"""  # Three lines.\n')
     assert count_lines.counted(tmp_path) == (1, 3)

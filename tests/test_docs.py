@@ -105,7 +105,7 @@ def name_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("page", pages_with_examples(), ids=name_of)
-def test_examples_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_of_page(page, tmp_path, monkeypatch):
     """Every example of a page does what the page says, in the order of the page."""
     monkeypatch.chdir(tmp_path)
     document: Document = SYBIL.parse(page)
@@ -114,14 +114,14 @@ def test_examples_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", modules_with_examples())
-def test_examples_of_docstrings(name: str) -> None:
+def test_examples_of_docstrings(name):
     """Every example of a docstring does what it says."""
     failed, tried = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert tried
     assert not failed
 
 
-def test_a_wrong_example_is_noticed(tmp_path: Path) -> None:
+def test_a_wrong_example_is_noticed(tmp_path):
     """The check itself can fail: wrong Python, wrong output, a wrong exit status."""
     for wrong in (
         "```python\nassert 1 == 2\n```",
@@ -136,7 +136,7 @@ def test_a_wrong_example_is_noticed(tmp_path: Path) -> None:
             example.evaluate()
 
 
-def test_each_preset_is_documented() -> None:
+def test_each_preset_is_documented():
     """The page of the presets has each preset, with its full text."""
     page = (ROOT / "docs/reference/presets.md").read_text(encoding="utf-8")
     for rules in list_rules():
@@ -144,7 +144,7 @@ def test_each_preset_is_documented() -> None:
         assert str(rules) in page, f"docs/reference/presets.md does not say {rules}"
 
 
-def test_each_player_is_documented() -> None:
+def test_each_player_is_documented():
     """The page of the players has a section for each registered player."""
     page = (ROOT / "docs/reference/players.md").read_text(encoding="utf-8")
     headings = set(re.findall(r"^#+ `([^`]+)`$", page, re.MULTILINE))
@@ -162,7 +162,7 @@ def commands_of(group: Any, prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def test_each_command_is_documented() -> None:
+def test_each_command_is_documented():
     """Each command and option says what it is: the page of the command is made of these texts."""
     for name, command in commands_of(typer.main.get_command(app)).items():
         assert command.help, f"py2048 {name} does not say what it does"
@@ -171,7 +171,7 @@ def test_each_command_is_documented() -> None:
             assert is_said or option.hidden, (name, option.opts)
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_links_between_pages_lead_somewhere():
     """A relative link or picture in a page names a file that exists."""
     broken = []
     for page in pages():

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 import messages
 
 
-def test_english_is_read_without_a_file() -> None:
+def test_english_is_read_without_a_file():
     """English is the source: its texts need neither a catalogue nor gettext itself."""
     program = (
         "import sys; from py2048.language import _, ngettext; _('Undo'); ngettext('{n} a', 'b', 2);"
@@ -27,7 +27,7 @@ def test_english_is_read_without_a_file() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
 
 
-def test_a_process_reads_its_language_in_every_thread() -> None:
+def test_a_process_reads_its_language_in_every_thread():
     """The language of a process holds in threads; one in use holds in its own context."""
     seen: list[str] = []
     set_language("pt")
@@ -51,12 +51,12 @@ def test_a_process_reads_its_language_in_every_thread() -> None:
         ("pt;q=many,en;q=0.1", "en"),
     ],
 )
-def test_a_browser_is_answered_in_its_favourite(header: str, code: str) -> None:
+def test_a_browser_is_answered_in_its_favourite(header, code):
     """`Accept-Language` names languages with their weights; an unknown one counts for nothing."""
     assert language.language_of_header(header) == code
 
 
-def test_the_environment_is_read_as_gettext_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_read_as_gettext_reads_it(monkeypatch):
     """`LANGUAGE` is asked before `LC_ALL`, `LC_MESSAGES` and `LANG`; an empty one says nothing."""
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
@@ -70,7 +70,7 @@ def test_the_environment_is_read_as_gettext_reads_it(monkeypatch: pytest.MonkeyP
     assert language.language_of_environment() == "pt"
 
 
-def test_a_number_is_written_as_its_reader_writes_it() -> None:
+def test_a_number_is_written_as_its_reader_writes_it():
     """Thousands and decimals are parted by the language's own signs."""
     assert (number(7412), number(-98.66, 1)) == ("7,412", "-98.7")
     with use_language("pt"):
@@ -78,7 +78,7 @@ def test_a_number_is_written_as_its_reader_writes_it() -> None:
 
 
 @pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
-def test_every_text_has_its_translation(code: str) -> None:
+def test_every_text_has_its_translation(code):
     """Each text of the sources is translated by a person, with the same names of values.
 
     What is read at run time is what translators wrote: `make messages` brings them together.
@@ -96,7 +96,7 @@ def test_every_text_has_its_translation(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
-def test_what_is_read_is_what_is_written(code: str) -> None:
+def test_what_is_read_is_what_is_written(code):
     """The compiled catalogue and the texts of the pages' scripts are those of the translators."""
     written, compiled = messages.read(code), language.catalogue(code)
     for message in written:

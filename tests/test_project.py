@@ -26,14 +26,14 @@ import api_pages  # noqa: E402 - they are not packages
 import check_release  # noqa: E402
 
 
-def test_each_layer_has_a_page_of_its_api_or_is_no_library() -> None:
+def test_each_layer_has_a_page_of_its_api_or_is_no_library():
     """The reference documents every layer that programs build on, `arena` among them."""
     documented = api_pages.documented_layers()
     assert "arena" in documented
     assert set(documented) == set(api_pages.layers()) - api_pages.WITHOUT_PAGES
 
 
-def test_the_table_of_layers_names_what_exists() -> None:
+def test_the_table_of_layers_names_what_exists():
     """ARCHITECTURE.md has each layer, and none that is not there."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     table = page[page.index("| layer |") : page.index("## Laws")]
@@ -70,7 +70,7 @@ chmod +x .venv/bin/py2048
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for bash")
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not there")
-def test_an_environment_that_cannot_work_is_made_anew(tmp_path: Path) -> None:
+def test_an_environment_that_cannot_work_is_made_anew(tmp_path):
     """After the checkout was moved, or Python removed; otherwise it is kept."""
     checkout, uv = tmp_path / "here", tmp_path / "bin" / "uv"
     shutil.copytree(ROOT / "scripts", checkout / "scripts")
@@ -103,7 +103,7 @@ def test_an_environment_that_cannot_work_is_made_anew(tmp_path: Path) -> None:
     assert makes(checkout)
 
 
-def test_a_release_needs_one_version_everywhere_and_its_notes(project: Path) -> None:
+def test_a_release_needs_one_version_everywhere_and_its_notes(project):
     """A tag is released only if version, changelog and address agree with it."""
     assert check_release.problems("v1.2.0", project) == []
     found = check_release.problems("v1.3.0", project)
@@ -112,7 +112,7 @@ def test_a_release_needs_one_version_everywhere_and_its_notes(project: Path) -> 
     assert "[project.urls]" in check_release.problems("v1.2.0", project)[0]
 
 
-def test_release_notes_are_the_section_of_the_version(project: Path) -> None:
+def test_release_notes_are_the_section_of_the_version(project):
     """The notes are the text between the version's heading and the next one."""
     changelog = (project / "CHANGELOG.md").read_text()
     assert check_release.release_notes(changelog, "1.2.0") == "New."
@@ -120,7 +120,7 @@ def test_release_notes_are_the_section_of_the_version(project: Path) -> None:
     assert check_release.release_notes(changelog, "1.1") == ""
 
 
-def test_what_is_imported_is_asked_for() -> None:
+def test_what_is_imported_is_asked_for():
     """What another package happens to bring may be gone with its next version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needs = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
@@ -133,7 +133,7 @@ def test_what_is_imported_is_asked_for() -> None:
     assert brought >= {re.split(r"\W", need)[0] for need in project["dependencies"]}
 
 
-def test_packagers_find_what_the_project_says() -> None:
+def test_packagers_find_what_the_project_says():
     """The recipe, manifest and metainfo have its names, version, licence, address and needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     source = project.get("urls", {}).get("Source")
@@ -169,7 +169,7 @@ def test_packagers_find_what_the_project_says() -> None:
         (["masked_ppo.py"], "is missing: pip install py2048[rl] sb3-contrib"),
     ],
 )
-def test_an_example_that_cannot_run_says_why(words: list[str], said: str) -> None:
+def test_an_example_that_cannot_run_says_why(words, said):
     """In one line, with the status of an error."""
     # Isolated, Python finds none of what the last one needs.
     isolated = ["-I", "-S"] if words == ["masked_ppo.py"] else []

@@ -68,13 +68,13 @@ def packages() -> list[str]:
     return ["py2048", *(f"py2048.{name}" for name in found)]
 
 
-def test_exported_names_are_pinned() -> None:
+def test_exported_names_are_pinned():
     """A name leaves or joins the facade by a change of this list, never by accident."""
     assert py2048.__all__ == EXPORTED
 
 
 @pytest.mark.parametrize("package", packages())
-def test_exported_names_exist(package: str) -> None:
+def test_exported_names_exist(package):
     """Each `__all__` names what is there, once; their order is a rule of the linter's."""
     module = importlib.import_module(package)
     names = list(getattr(module, "__all__", []))
@@ -83,17 +83,17 @@ def test_exported_names_exist(package: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXPORTED)
-def test_exported_names_have_docstrings(name: str) -> None:
+def test_exported_names_have_docstrings(name):
     """Whatever a user can import says what it is."""
     assert (getattr(py2048, name).__doc__ or "").strip()
 
 
-def test_import_is_light() -> None:
+def test_import_is_light():
     """`import py2048` loads no compiler, no arrays, no database and no screen."""
     assert not modules_after("import py2048") & HEAVY
 
 
-def test_a_game_is_light() -> None:
+def test_a_game_is_light():
     """A whole game with its record needs none of the heavy libraries either."""
     played = (
         "import py2048\n"
@@ -105,12 +105,12 @@ def test_a_game_is_light() -> None:
     assert not modules_after(played) & HEAVY
 
 
-def test_heavy_libraries_would_be_noticed() -> None:
+def test_heavy_libraries_would_be_noticed():
     """The check itself can fail: a module that loads NumPy is seen to load it."""
     assert "numpy" in modules_after("import numpy")
 
 
-def test_version_is_the_distribution_s() -> None:
+def test_version_is_the_distribution_s():
     """`py2048.__version__` and the installed metadata agree."""
     from importlib.metadata import version
 
@@ -191,7 +191,7 @@ def complaint(take: Callable[..., object], value: object) -> str:
 
 
 @pytest.mark.parametrize("take", TAKERS)
-def test_what_is_wrong_is_named_in_one_line(take: Callable[..., object]) -> None:
+def test_what_is_wrong_is_named_in_one_line(take):
     """Each public call takes a value or raises an error of ours: no inner part complains."""
     for value in WRONG:
         message = complaint(take, value)
@@ -209,12 +209,12 @@ def test_what_is_wrong_is_named_in_one_line(take: Callable[..., object]) -> None
         Record.load,
     ],
 )
-def test_a_number_that_python_does_not_write_is_refused(take: Callable[..., object]) -> None:
+def test_a_number_that_python_does_not_write_is_refused(take):
     """Its digits are too many for a message: that is what the message says."""
     assert "a value with too many digits (" in complaint(take, 10**5000)
 
 
-def test_texts_stand_for_rules_boards_and_directions() -> None:
+def test_texts_stand_for_rules_boards_and_directions():
     """What has a text may be given as one, and means the same."""
     ours, theirs = Game("3x3", seed=5), Game(get_rules("3x3"), seed=5)
     for direction in ("down", "L", Direction.RIGHT, "↑"):
@@ -228,7 +228,7 @@ def test_texts_stand_for_rules_boards_and_directions() -> None:
     assert get_rules("3x3", name="mine").name == "mine"
 
 
-def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+def test_whole_numbers_of_numpy_are_whole_numbers():
     """They are taken wherever an int is, and become one."""
     rules = get_rules("classic", rows=np.int8(3), columns=np.uint64(5), target=np.int64(64))
     assert rules == Rules.parse("classic:size=3x5,target=64")

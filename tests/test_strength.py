@@ -33,14 +33,14 @@ def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return strength_page
 
 
-def test_the_page_says_what_was_measured(page: ModuleType) -> None:
+def test_the_page_says_what_was_measured(page):
     """Each table is made from the results as they are, not edited by hand."""
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.page_with_tables(text) == text
     assert {block[2] for block in page.BLOCK.finditer(text)} == set(page.BLOCKS)
 
 
-def test_results_are_whole(page: ModuleType) -> None:
+def test_results_are_whole(page):
     """Each is of a row, has no game twice, and no more games than were wanted."""
     names = {row["name"]: row for row in page.SETTINGS["row"]}
     assert page.rows()
@@ -55,7 +55,7 @@ def test_results_are_whole(page: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["random", "greedy", "corner"])
-def test_first_games_are_played_again(page: ModuleType, name: str) -> None:
+def test_first_games_are_played_again(page, name):
     """The scores of the page are those of the players as they are today."""
     data = json.loads((page.RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     known = {game.game: game for game in page.games_of(data)}
@@ -66,7 +66,7 @@ def test_first_games_are_played_again(page: ModuleType, name: str) -> None:
         assert played.moves == told.moves
 
 
-def test_other_programs_have_a_source(page: ModuleType) -> None:
+def test_other_programs_have_a_source(page):
     """No figure without who measured it."""
     for other in page.SETTINGS["other"]:
         assert other["source"]
@@ -75,9 +75,7 @@ def test_other_programs_have_a_source(page: ModuleType) -> None:
         assert all(0 <= share <= 1 for share in other.get("reached", {}).values())
 
 
-def test_a_row_goes_on_where_it_was_stopped(
-    strength: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
     """What is kept is read again, unless it is of another player or of other weights."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "corner", 6, "2x4")
@@ -101,9 +99,7 @@ def test_a_row_goes_on_where_it_was_stopped(
     assert not list(networked.known())
 
 
-def test_a_row_with_a_clock_is_known_by_its_opening(
-    strength: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_with_a_clock_is_known_by_its_opening(strength, tmp_path, monkeypatch):
     """No two of its games are the same, but the first moves by a number of boards are."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "expectimax:ms=0.05,evaluation=heuristic", 3, "2x4")
@@ -117,12 +113,7 @@ def test_a_row_with_a_clock_is_known_by_its_opening(
     assert not list(row.known())  # it searches otherwise today
 
 
-def test_a_row_that_cannot_be_played_is_left_out(
-    strength: ModuleType,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_row_that_cannot_be_played_is_left_out(strength, tmp_path, capsys, monkeypatch):
     """The others are measured all the same."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "ntuple:weights=nowhere.npz", 5)

@@ -55,9 +55,7 @@ def program(folder: Path, text: str) -> str:
     return f"program:{sys.executable} {folder / 'agent.py'}"
 
 
-def test_one_mind_plays_alike_however_it_is_asked(
-    tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_mind_plays_alike_however_it_is_asked(tmp_path, endpoint, monkeypatch):
     """A program, an endpoint and a policy that choose the same play the same games."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -69,7 +67,7 @@ def test_one_mind_plays_alike_however_it_is_asked(
     assert [game.tokens for game in played[0]] == [3 * game.moves for game in played[0]]
 
 
-def test_an_answer_that_is_not_a_legal_move_is_asked_again(tmp_path: Path) -> None:
+def test_an_answer_that_is_not_a_legal_move_is_asked_again(tmp_path):
     """The question says why; after three answers the game ends where it is, and counts."""
     stubborn = 'import sys\nfor n, line in enumerate(sys.stdin): print("jump", flush=True)'
     player = any_player(program(tmp_path, stubborn))
@@ -98,15 +96,13 @@ def test_an_answer_that_is_not_a_legal_move_is_asked_again(tmp_path: Path) -> No
         ("endpoint:ftp://example.org", "http://…"),
     ],
 )
-def test_an_agent_that_is_not_there_is_named(spec: str, told: str) -> None:
+def test_an_agent_that_is_not_there_is_named(spec, told):
     """The message says what to write, or what happened."""
     with pytest.raises(PlayerError, match=told):
         any_player(spec).choose(Game(RULES, seed=1))
 
 
-def test_a_submission_is_what_its_records_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_submission_is_what_its_records_say(tmp_path, monkeypatch, capsys):
     """Its games are replayed; a log that claims more, or lacks a game, is refused with the file."""
     monkeypatch.setitem(protocol.TRACKS, "tiny", ("classic:size=2x2", 3))  # type: ignore[arg-type]
     words = ["benchmark-agent", "greedy", "--track", "tiny", "--quiet", "--jobs", "1"]
@@ -139,7 +135,7 @@ def test_a_submission_is_what_its_records_say(
         protocol.open_submission(folder, protocol.Submission("corner", "tiny", {}, "", ""))
 
 
-def test_a_search_tells_how_many_boards_it_rated() -> None:
+def test_a_search_tells_how_many_boards_it_rated():
     """The budget of a search is what it rates, whatever the machine."""
     (few,) = run_job(
         Job("expectimax:evaluation=heuristic,nodes=50", RULES, 1, (0,), recorded=True)

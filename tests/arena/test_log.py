@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_added_is_read_again(path: Path) -> None:
+def test_what_is_added_is_read_again(path):
     """All of it, to the last bit; records are not the log's affair."""
     with closing(GameLog(path, TOURNAMENT)) as log:
         assert log.played == GAMES
@@ -40,7 +40,7 @@ def test_what_is_added_is_read_again(path: Path) -> None:
         assert log.played == [*GAMES, replace(GAMES[0], game=4)]
 
 
-def test_other_players_and_more_games_may_join(path: Path) -> None:
+def test_other_players_and_more_games_may_join(path):
     """Only rules and seed decide what a game is."""
     tournament = Tournament(("random",), get_rules("2x4"), 900, seed=8)
     with closing(GameLog(path, tournament)) as log:
@@ -48,7 +48,7 @@ def test_other_players_and_more_games_may_join(path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 20, 70])
-def test_a_line_cut_short_is_left_out(path: Path, cut: int) -> None:
+def test_a_line_cut_short_is_left_out(path, cut):
     """What a crash left of the last line is removed, and the next game begins a line."""
     path.write_bytes(path.read_bytes()[:-cut])
     with closing(GameLog(path, TOURNAMENT)) as log:
@@ -65,9 +65,7 @@ def test_a_line_cut_short_is_left_out(path: Path, cut: int) -> None:
         ({"rules": get_rules("3x3")}, "belongs to a tournament with rules '2x4:"),
     ],
 )
-def test_a_log_of_another_tournament_is_refused(
-    path: Path, change: dict[str, object], reason: str
-) -> None:
+def test_a_log_of_another_tournament_is_refused(path, change, reason):
     """Games of other rules or seeds never mix."""
     before = path.read_bytes()
     with pytest.raises(TournamentError, match=reason):
@@ -84,7 +82,7 @@ def test_a_log_of_another_tournament_is_refused(
         ('{"format": "py2048 arena log", "version": 2}\n', "version 2, not 1"),
     ],
 )
-def test_another_file_is_refused_and_left_alone(tmp_path: Path, text: str, reason: str) -> None:
+def test_another_file_is_refused_and_left_alone(tmp_path, text, reason):
     """A wrong name never costs a file."""
     path = tmp_path / "notes.txt"
     path.write_text(text)
@@ -93,7 +91,7 @@ def test_another_file_is_refused_and_left_alone(tmp_path: Path, text: str, reaso
     assert path.read_text() == text
 
 
-def test_a_first_line_cut_short_is_written_again(path: Path) -> None:
+def test_a_first_line_cut_short_is_written_again(path):
     """A crash may leave a part of it."""
     whole = path.read_bytes()
     path.write_bytes(whole[:40])
@@ -102,7 +100,7 @@ def test_a_first_line_cut_short_is_written_again(path: Path) -> None:
     assert path.read_bytes() == whole[: whole.find(b"\n") + 1]
 
 
-def test_a_damaged_line_is_named(path: Path) -> None:
+def test_a_damaged_line_is_named(path):
     """Its number and what it says."""
     path.write_text(path.read_text().replace('"score": 84', '"score": "84"'))
     with pytest.raises(TournamentError, match="line 3 is not a game"):

@@ -84,12 +84,7 @@ def solved_with_losses(cluster: Any, rules: str, save: Path) -> Solution:
 
 @pytest.mark.slow
 @needs_ray
-def test_a_cluster_finds_what_one_machine_finds(
-    cluster: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_cluster_finds_what_one_machine_finds(cluster, tmp_path, monkeypatch, capsys):
     """To the last digit, with killed processes and a lost node; the command does, too."""
     monkeypatch.setattr(sharded, "FEW", 64)
     words = ["solve", "classic:size=2x2", "--cluster", cluster.address, "-q"]
@@ -102,7 +97,7 @@ def test_a_cluster_finds_what_one_machine_finds(
     assert [start.value for start in ours.starts] == [start.value for start in theirs.starts]
 
 
-def test_another_version_on_a_machine_is_refused() -> None:
+def test_another_version_on_a_machine_is_refused():
     """Values and games of different versions never stand side by side."""
     answer = run_there(dict, "0.0.0")
     assert isinstance(answer, Py2048Error)
@@ -119,9 +114,7 @@ def test_another_version_on_a_machine_is_refused() -> None:
         ),
     ],
 )
-def test_options_that_do_not_fit_a_cluster(
-    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_that_do_not_fit_a_cluster(words, reason, capsys):
     """The command says so before it looks for one."""
     assert main(["solve", "classic:size=2x2", "--cluster", "auto", *words]) == 2
     assert capsys.readouterr().err == f"py2048: {reason}\n"
@@ -147,7 +140,7 @@ def scores_of(results: Results) -> list[int]:
 @pytest.mark.slow
 @needs_ray
 @pytest.mark.usefixtures("plugins")  # before the cluster, whose processes find them then
-def test_a_cluster_gives_the_results_of_one_process(cluster: Any, tmp_path: Path) -> None:
+def test_a_cluster_gives_the_results_of_one_process(cluster, tmp_path):
     """The same games and records; also when workers are killed, and when a machine is lost."""
     tournament = Tournament(("random", "greedy", "whole"), SMALL, 20, seed=9, recorded=True)
     assert games_of(played_on(cluster, tournament)) == games_of(compare_players(tournament, jobs=1))
@@ -197,7 +190,7 @@ def played_with_a_lost_node(cluster: Any) -> Results:
 @pytest.mark.parametrize(
     ("address", "reason"), [("127.0.0.1:1", "refused"), ("nonsense", "host:port")]
 )
-def test_a_cluster_that_is_not_there_is_one_clear_line(address: str, reason: str) -> None:
+def test_a_cluster_that_is_not_there_is_one_clear_line(address, reason):
     """With the address, and how to begin one."""
     with pytest.raises(
         TournamentError, match=f"no Ray cluster at '{address}'.*{reason}.*ray start"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import fmean
 
 import pytest
@@ -21,7 +20,7 @@ RULES = "classic:size=2x3"
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 
 
-def test_one_planted_mistake_is_all_the_regret() -> None:
+def test_one_planted_mistake_is_all_the_regret():
     """Perfect play but for one move loses what that move loses."""
     solution, player = solve(RULES), make_player("perfect")
     game, planted = Game(RULES, seed=4), 0.0
@@ -40,7 +39,7 @@ def test_one_planted_mistake_is_all_the_regret() -> None:
     assert sum(loss > 1e-9 for loss in losses) == 1
 
 
-def test_score_and_regret_make_the_value_of_the_game() -> None:
+def test_score_and_regret_make_the_value_of_the_game():
     """On average over games; the regret says so with a smaller error."""
     solution = solve(RULES)
     tournament = Tournament(("random", "corner"), get_rules(RULES), 400, recorded=True)
@@ -52,7 +51,7 @@ def test_score_and_regret_make_the_value_of_the_game() -> None:
         assert each.per_move.mean > 1
 
 
-def test_after_the_tile_is_made_there_is_nothing_to_regret() -> None:
+def test_after_the_tile_is_made_there_is_nothing_to_regret():
     """For a tile the regret is the chance that was given away, until it is made."""
     solution = solve(RULES, "tile=32")
     board = Board.parse("16 16 2 / 4 2 .")
@@ -64,14 +63,14 @@ def test_after_the_tile_is_made_there_is_nothing_to_regret() -> None:
     assert regrets_of(game.record(), solution) == [pytest.approx(0)]
 
 
-def test_games_without_records_have_none() -> None:
+def test_games_without_records_have_none():
     """The error names the way out."""
     results = compare_players(Tournament(("corner",), get_rules(RULES), 2), jobs=1)
     with pytest.raises(TournamentError, match="leave --log out"):
         next(regrets(results, solve(RULES)))
 
 
-def test_the_command_tells_regret(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_tells_regret(capsys, tmp_path):
     """As a table, and as JSON; from a file where the board has more than eight cells."""
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "5", "--quiet", "-j1"]
     assert main([*words, "--regret"]) == 0
@@ -91,9 +90,7 @@ def test_the_command_tells_regret(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert "is for tile=8" in capsys.readouterr().err
 
 
-def test_an_interruption_loses_no_game_and_no_regret_that_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interruption_loses_no_game_and_no_regret_that_is_known(tmp_path, monkeypatch, capsys):
     """All is written when Ctrl-C comes while the second player's moves are judged."""
     judged = py2048.arena.statistics.regrets_of
 

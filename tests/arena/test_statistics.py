@@ -20,7 +20,7 @@ def stats() -> ModuleType:
 
 
 @given(values=st.lists(st.integers(0, 10**6), min_size=4, max_size=50))
-def test_a_mean_has_scipys_error_and_interval(stats: ModuleType, values: list[int]) -> None:
+def test_a_mean_has_scipys_error_and_interval(stats, values):
     """Mean, standard error and, within a hundredth, Student's interval."""
     found = estimate(values)
     assert found.mean == pytest.approx(sum(values) / len(values))
@@ -31,7 +31,7 @@ def test_a_mean_has_scipys_error_and_interval(stats: ModuleType, values: list[in
     assert found.mean - found.low == pytest.approx(found.high - found.mean)
 
 
-def test_few_values_say_nothing_about_the_interval() -> None:
+def test_few_values_say_nothing_about_the_interval():
     """Of one value nor is the error known."""
     assert estimate([7]).mean == 7
     assert math.isnan(estimate([7]).error)
@@ -40,7 +40,7 @@ def test_few_values_say_nothing_about_the_interval() -> None:
 
 
 @given(counts=st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_rates_have_wilsons_interval(stats: ModuleType, counts: tuple[int, int]) -> None:
+def test_rates_have_wilsons_interval(stats, counts):
     """As scipy computes it, also where nothing or everything was hit."""
     hits, trials = counts
     found = rate(hits, trials)

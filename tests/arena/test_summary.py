@@ -34,7 +34,7 @@ def results(*games: dict[int, tuple[int, int]]) -> Results:
     )
 
 
-def test_a_summary_by_hand() -> None:
+def test_a_summary_by_hand():
     """Mean 375, deviations squared 75625, 5625, 30625, 275625: error sqrt(387500 / 3 / 4)."""
     (found,) = summaries(results(FIRST))
     assert (found.games, found.least, found.most) == (4, 100, 900)
@@ -48,7 +48,7 @@ def test_a_summary_by_hand() -> None:
     assert found.moves_per_second == 20
 
 
-def test_a_comparison_by_hand() -> None:
+def test_a_comparison_by_hand():
     """Differences 0, 50, -40, 400: mean 102.5; one drawn, two won."""
     (pair,) = comparisons(results(FIRST, SECOND))
     assert pair.difference.mean == 102.5
@@ -57,7 +57,7 @@ def test_a_comparison_by_hand() -> None:
     assert (pair.won.hits, pair.won.trials, pair.drawn) == (2, 4, 1)
 
 
-def test_only_games_that_both_finished_are_compared() -> None:
+def test_only_games_that_both_finished_are_compared():
     """A game of one player alone counts in its mean and not in the difference."""
     (pair,) = comparisons(results(FIRST, {1: (250, 32), 3: (500, 64)}))
     assert (pair.won.trials, pair.difference.mean) == (2, 225)
@@ -66,7 +66,7 @@ def test_only_games_that_both_finished_are_compared() -> None:
 
 
 @given(st.lists(st.integers(2, 17).map(lambda rank: 1 << rank), min_size=1))
-def test_tile_rates_count_games(largest: list[int]) -> None:
+def test_tile_rates_count_games(largest):
     """From the tile that every game reached to the largest; never more often than the one below."""
     rates = tile_rates(largest)
     assert list(rates) == sorted(rates)
@@ -77,7 +77,7 @@ def test_tile_rates_count_games(largest: list[int]) -> None:
     assert hits == sorted(hits, reverse=True)
 
 
-def test_the_text_has_every_number() -> None:
+def test_the_text_has_every_number():
     """In columns that line up, whatever the names are."""
     text = text_report(results(FIRST, SECOND))
     assert "2x4, 4 games each, seed 1" in text
@@ -92,7 +92,7 @@ def test_the_text_has_every_number() -> None:
         assert len({len(line) for line in block}) == 1
 
 
-def test_a_stopped_tournament_says_so() -> None:
+def test_a_stopped_tournament_says_so():
     """With how many games are finished, and what that does to the mean."""
     text = text_report(results(FIRST, {1: (250, 32)}))
     assert "stopped after 5 of 8 games; long ones are more likely to be missing" in text
@@ -104,14 +104,14 @@ def test_a_stopped_tournament_says_so() -> None:
     ("value", "text"),
     [(0, "0"), (0.123, "0.12"), (12.34, "12.3"), (99, "99"), (123.4, "123"), (1e6, "1,000,000")],
 )
-def test_numbers_have_the_digits_that_matter(value: float, text: str) -> None:
+def test_numbers_have_the_digits_that_matter(value, text):
     """Three or so; infinity and what is not known are a dash."""
     assert number(value) == text
     assert number(math.nan) == number(math.inf) == "-"
     assert number(3.7, 375) == "4"
 
 
-def test_json_has_every_game_and_every_number() -> None:
+def test_json_has_every_game_and_every_number():
     """What cannot be known is null, never a word that is not JSON."""
     values = json.loads(json.dumps(data(results(FIRST, SECOND)), allow_nan=False))
     assert values["complete"]
@@ -125,7 +125,7 @@ def test_json_has_every_game_and_every_number() -> None:
     assert not lonely["complete"]
 
 
-def test_csv_has_a_line_for_each_game() -> None:
+def test_csv_has_a_line_for_each_game():
     """With the seed, so that each can be played again."""
     rows = list(csv.DictReader(StringIO(csv_text(results(FIRST, SECOND)))))
     assert len(rows) == 8

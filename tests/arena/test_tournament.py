@@ -6,7 +6,6 @@ import signal
 from contextlib import closing
 from dataclasses import replace
 from multiprocessing import active_children
-from pathlib import Path
 
 import pytest
 
@@ -39,7 +38,7 @@ def by_hand(spec: str, rules: Rules, seed: int) -> Game:
 
 
 @pytest.mark.parametrize("name", [rules.name for rules in list_rules() if rules.cells <= 25])
-def test_games_are_those_of_a_game_and_a_player(name: str) -> None:
+def test_games_are_those_of_a_game_and_a_player(name):
     """Under every preset whose games are short: score, tile, moves and record of the plain loop."""
     rules = get_rules(name)
     results = compare_players(Tournament(("random",), rules, 2, seed=3, recorded=True), jobs=1)
@@ -55,7 +54,7 @@ def test_games_are_those_of_a_game_and_a_player(name: str) -> None:
         assert record.follows_seed()
 
 
-def test_results_are_the_same_for_any_number_of_processes() -> None:
+def test_results_are_the_same_for_any_number_of_processes():
     """One process, two, three: the same games, whoever plays them, and the same records."""
     tournament = Tournament(("random", "greedy"), get_rules("3x3"), 30, seed=11, recorded=True)
     wanted = games_of(compare_players(tournament, jobs=1))
@@ -63,7 +62,7 @@ def test_results_are_the_same_for_any_number_of_processes() -> None:
     assert games_of(compare_players(tournament, jobs=3)) == wanted
 
 
-def test_a_game_depends_on_nothing_but_its_number() -> None:
+def test_a_game_depends_on_nothing_but_its_number():
     """More games, fewer, other players beside: game i stays what it is."""
     many = compare_players(Tournament(("random", "greedy"), SMALL, 20, seed=5), jobs=1)
     few = compare_players(Tournament(("random",), SMALL, 7, seed=5), jobs=1)
@@ -71,7 +70,7 @@ def test_a_game_depends_on_nothing_but_its_number() -> None:
 
 
 @pytest.mark.usefixtures("plugins")
-def test_whole_games_are_those_of_choose() -> None:
+def test_whole_games_are_those_of_choose():
     """A player's own loop is used, in batches, and for one that draws lots game by game."""
     tournament = Tournament(("whole", "whole:seed=4"), SMALL, 12, seed=2)
     results = compare_players(tournament, jobs=1)
@@ -86,7 +85,7 @@ def test_whole_games_are_those_of_choose() -> None:
 
 
 @pytest.mark.usefixtures("plugins")
-def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
+def test_a_process_that_dies_is_replaced(tmp_path):
     """Killing workers changes nothing in the results."""
     deaths = tmp_path / "deaths"
     deaths.mkdir()
@@ -101,7 +100,7 @@ def test_a_process_that_dies_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plugins")
-def test_a_player_that_always_kills_its_process_is_named(tmp_path: Path) -> None:
+def test_a_player_that_always_kills_its_process_is_named(tmp_path):
     """After three processes it is the player's fault; nothing waits for ever."""
     (tmp_path / "deaths").mkdir()
     for life in range(100):
@@ -122,7 +121,7 @@ def test_a_player_that_always_kills_its_process_is_named(tmp_path: Path) -> None
         ),
     ],
 )
-def test_a_player_that_fails_stops_the_tournament(spec: str, jobs: int, reason: str) -> None:
+def test_a_player_that_fails_stops_the_tournament(spec, jobs, reason):
     """With its name and the position or game, in one line; no game is dropped in silence."""
     with pytest.raises(PlayerError, match=reason) as caught:
         compare_players(Tournament((spec,), SMALL, 4), jobs=jobs)
@@ -138,16 +137,14 @@ def test_a_player_that_fails_stops_the_tournament(spec: str, jobs: int, reason: 
         (("gredy",), 1, "did you mean 'greedy'"),
     ],
 )
-def test_impossible_tournaments_are_refused(
-    players: tuple[str, ...], games: int, reason: str
-) -> None:
+def test_impossible_tournaments_are_refused(players, games, reason):
     """Before any game is played."""
     with pytest.raises(Py2048Error, match=reason):
         Tournament(players, SMALL, games)
     assert issubclass(TournamentError, ValueError)
 
 
-def test_a_tournament_goes_on_with_the_games_that_are_missing() -> None:
+def test_a_tournament_goes_on_with_the_games_that_are_missing():
     """Games that are known are not played again; the results are those of one run."""
     tournament = Tournament(("greedy", "corner"), SMALL, 10)
     wanted = compare_players(tournament, jobs=1)
@@ -162,7 +159,7 @@ def test_a_tournament_goes_on_with_the_games_that_are_missing() -> None:
     assert games_of(results) == games_of(wanted)
 
 
-def test_a_tournament_that_is_to_end_plays_what_has_begun() -> None:
+def test_a_tournament_that_is_to_end_plays_what_has_begun():
     """No game is broken off, so the first games are all there, long ones too."""
     results = Results(Tournament(("random",), SMALL, 1000))
     with closing(ProcessPool(2)) as pool:
@@ -171,7 +168,7 @@ def test_a_tournament_that_is_to_end_plays_what_has_begun() -> None:
     assert list(results.of("random")) == list(range(results.count))
 
 
-def test_an_interrupt_waits_until_a_game_is_written_and_counted() -> None:
+def test_an_interrupt_waits_until_a_game_is_written_and_counted():
     """Whenever Ctrl-C comes, what has been written down is what is counted."""
     results, written = Results(Tournament(("random",), SMALL, 10)), []
 
@@ -185,7 +182,7 @@ def test_an_interrupt_waits_until_a_game_is_written_and_counted() -> None:
     assert results.count == 1
 
 
-def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side() -> None:
+def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side():
     """The first jobs are single games; later ones fill about half a second; all games are there."""
     tournament = Tournament(("greedy", "corner"), SMALL, 1000)
     schedule = Schedule(Results(tournament), width=2)
@@ -204,7 +201,7 @@ def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side() -> None
     assert given == {"greedy": list(range(1000)), "corner": list(range(1000))}
 
 
-def test_closing_a_pool_ends_its_processes() -> None:
+def test_closing_a_pool_ends_its_processes():
     """Nothing is left behind, also when jobs are not done."""
     before, pool = set(active_children()), ProcessPool(2)
     for number in range(4):
@@ -215,7 +212,7 @@ def test_closing_a_pool_ends_its_processes() -> None:
     assert not any(process.is_alive() for process in processes)
 
 
-def test_a_player_sees_no_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_sees_no_seed(monkeypatch):
     """What a player is asked about has another seed than the game, so no tile can be foreseen."""
     seen = set()
 

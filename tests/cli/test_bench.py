@@ -30,7 +30,7 @@ def benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCHMARKS)
 
 
-def test_contestants_take_turns_and_the_first_does_not_count() -> None:
+def test_contestants_take_turns_and_the_first_does_not_count():
     """Each plays once a round, in order; the warm-up is left out; text and data show the best."""
     from measuring import Effort, data_of, race, text_of
 
@@ -52,7 +52,7 @@ def test_contestants_take_turns_and_the_first_does_not_count() -> None:
     assert data_of(table)["rows"][1]["median"] == 6
 
 
-def test_c_baseline_plays_the_same_game(tmp_path: Path) -> None:
+def test_c_baseline_plays_the_same_game(tmp_path):
     """The C program does as much as we do: its games score as random play scores."""
     import baselines
 
@@ -65,7 +65,7 @@ def test_c_baseline_plays_the_same_game(tmp_path: Path) -> None:
     assert 2_000_000 / games == pytest.approx(118.4, abs=2)
 
 
-def test_c_environments_do_the_same(tmp_path: Path) -> None:
+def test_c_environments_do_the_same(tmp_path):
     """The C environments mask, score and end as ours do: random legal play scores the same."""
     import baselines
 
@@ -82,7 +82,7 @@ def test_c_environments_do_the_same(tmp_path: Path) -> None:
     assert total / ends == pytest.approx(1095 * 1.04, rel=0.05)  # games in progress count too
 
 
-def test_command_measures_and_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_measures_and_prints_json(capsys):
     """``py2048 bench`` gives machine, signature and speeds, as a table or as JSON."""
     quick = ["bench", "--rounds", "1", "--seconds", "0.001", "-j", "1"]
     assert main([*quick, "--json"]) == 0
@@ -103,9 +103,7 @@ def repository_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
         raise ValueError(caught.value.code)
 
 
-def test_the_repository_measures_more(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_repository_measures_more(capsys, monkeypatch):
     """``make bench`` lists its subjects, refuses others, and measures memory, for example."""
     repository_command(monkeypatch, "--list")
     listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
@@ -121,9 +119,7 @@ def test_the_repository_measures_more(
 
 @pytest.mark.timeout(900)  # the first on a machine compiles everything
 @pytest.mark.parametrize("only", ["3x3", pytest.param("", marks=pytest.mark.slow, id="all")])
-def test_warm_up_compiles_what_a_search_and_a_training_need(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, only: str
-) -> None:
+def test_warm_up_compiles_what_a_search_and_a_training_need(capsys, monkeypatch, only):
     """It says how many forms there are and where; with --quiet nothing."""
     wanted = [use for use in warmup_tasks() if only in use[0]]
     monkeypatch.setattr("py2048.cli.bench.warmup_tasks", lambda: wanted)

@@ -53,7 +53,7 @@ def record(tmp_path: Path) -> Path:
     return path
 
 
-def test_rules_lists_every_preset_and_explains_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_lists_every_preset_and_explains_one(capsys):
     """Each preset has a line; --json has what a program needs."""
     assert main(["rules"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -65,7 +65,7 @@ def test_rules_lists_every_preset_and_explains_one(capsys: pytest.CaptureFixture
     assert [each["rules"] for each in data] == [str(rules) for rules in list_rules()]
 
 
-def test_players_lists_every_player(capsys: pytest.CaptureFixture[str]) -> None:
+def test_players_lists_every_player(capsys):
     """With the options of each."""
     assert main(["players"]) == 0
     out = capsys.readouterr().out
@@ -75,9 +75,7 @@ def test_players_lists_every_player(capsys: pytest.CaptureFixture[str]) -> None:
     assert [p["name"] for p in json.loads(capsys.readouterr().out)] == list(list_players())
 
 
-def test_hint_names_the_best_direction_and_the_worth_of_each(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_hint_names_the_best_direction_and_the_worth_of_each(monkeypatch, capsys):
     """From an argument or from stdin, as text or JSON."""
     assert main(["hint", "2 2 . . / . . . . / . . . . / . . . .", "--player", "greedy"]) == 0
     out = capsys.readouterr().out
@@ -91,7 +89,7 @@ def test_hint_names_the_best_direction_and_the_worth_of_each(
     assert (answer["unit"], answer["policy"], answer["chance"]) == ("rating", None, None)
 
 
-def test_hint_says_what_comes_where_that_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hint_says_what_comes_where_that_is_known(capsys):
     """Points and the chance of the next tile, in words and in JSON; the same of both."""
     words = ["hint", "128 32 8 4 / 2 . . 2", "--player", "ntuple"]
     assert main(words) == 0
@@ -105,14 +103,14 @@ def test_hint_says_what_comes_where_that_is_known(capsys: pytest.CaptureFixture[
     assert said.endswith(f" {tile} was made in {made:,} of {games:,} games.")
 
 
-def test_what_rounds_to_no_loss_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_rounds_to_no_loss_is_none(capsys):
     """All moves win next, or at once, and differ in the last binary digits only."""
     words = ["hint", "2 2 . . / . . . . / . . . . / . . . ."]
     assert main([*words, "--rules", "classic:target=4,end=target"]) == 0
     assert sorted(capsys.readouterr().out.split()[1:]) == ["down", "left", "right"]
 
 
-def test_no_hint_expects_less_than_no_points(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_hint_expects_less_than_no_points(capsys):
     """Where the game is as good as over, a move that the network rates below that has 0."""
     board = "16384 8192 4096 2048 / 256 512 1024 2 / 64 32 16 . / . . . ."
     words = ["hint", board, "-p", "ntuple"]
@@ -124,7 +122,7 @@ def test_no_hint_expects_less_than_no_points(capsys: pytest.CaptureFixture[str])
     assert not re.search(r"-[\d,]+ points", out)
 
 
-def test_watch_prints_a_game_that_its_seed_reproduces(capsys: pytest.CaptureFixture[str]) -> None:
+def test_watch_prints_a_game_that_its_seed_reproduces(capsys):
     """Every move a line; the result at the end; the same seed, the same game."""
     words = ["watch", "--player", "greedy", "--rules", "3x3", "--seed", "4"]
     assert main(words) == 0
@@ -138,7 +136,7 @@ def test_watch_prints_a_game_that_its_seed_reproduces(capsys: pytest.CaptureFixt
     assert out.count("Game over") == 1
 
 
-def test_watch_plays_several_games(capsys: pytest.CaptureFixture[str]) -> None:
+def test_watch_plays_several_games(capsys):
     """Each with a seed of its own; --quiet prints results only, --moves stops early."""
     words = ["watch", "-p", "random", "--games", "3", "--moves", "4", "--seed", "1", "-q"]
     assert main(words) == 0
@@ -147,7 +145,7 @@ def test_watch_plays_several_games(capsys: pytest.CaptureFixture[str]) -> None:
     assert all("4 moves" in line for line in lines)
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_reader_that_goes_away_is_no_error():
     """``py2048 watch | head`` ends quietly."""
     command = f"{sys.executable} -m py2048 watch -p random --games 50 | head -3"
     result = subprocess.run(
@@ -156,7 +154,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (result.returncode, len(result.stdout.splitlines()), result.stderr) == (0, 3, "")
 
 
-def test_replay_shows_every_turn(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_shows_every_turn(record, capsys):
     """Forwards from any turn to any other, as sentences with boards, or as JSON."""
     assert main(["replay", str(record)]) == 0
     out = capsys.readouterr().out
@@ -170,9 +168,7 @@ def test_replay_shows_every_turn(record: Path, capsys: pytest.CaptureFixture[str
     assert positions[-1]["score"] == Record.load(record).score
 
 
-def test_the_readmes_animation_is_of_a_verified_record(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_readmes_animation_is_of_a_verified_record(tmp_path, capsys):
     """It is what the documented command makes, a frame for each position."""
     page = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
     found = re.search(r"`py2048 (replay (\S+hero\S+) .* --gif) hero.gif`", page)
@@ -190,7 +186,7 @@ def test_the_readmes_animation_is_of_a_verified_record(
             assert ImageStat.Stat(apart).mean[0] < 1
 
 
-def test_verify_says_what_it_checked(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_says_what_it_checked(record, capsys):
     """A good record has one line on stdout; a bad one beside it does not hide it."""
     assert main(["verify", str(record)]) == 0
     assert f"{record}: verified, ist" in capsys.readouterr().out
@@ -206,7 +202,7 @@ def test_verify_says_what_it_checked(record: Path, capsys: pytest.CaptureFixture
     assert [r["ok"] for r in json.loads(capsys.readouterr().out)] == [False, True]
 
 
-def test_an_empty_secret_verifies_nothing(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_secret_verifies_nothing(record, capsys):
     """As of a variable that is not set; nor does what the command hands on."""
     for words in (["--secret", ""], ["--secret="], ["--secret", "00" * 32, "--commitment", ""]):
         assert main(["verify", str(record), *words]) == 2
@@ -216,7 +212,7 @@ def test_an_empty_secret_verifies_nothing(record: Path, capsys: pytest.CaptureFi
     assert "not the one that the secret draws" in capsys.readouterr().err
 
 
-def test_verify_says_what_the_seed_drew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_says_what_the_seed_drew(tmp_path, capsys):
     """A start set up by hand is not said to be the seed's, even if every later tile is."""
     classic, path = get_rules("classic"), tmp_path / "game.2048.json"
     start = Board.from_rows([[1024, 1024, 0, 0], *[[0] * 4] * 3])
@@ -230,9 +226,7 @@ def test_verify_says_what_the_seed_drew(tmp_path: Path, capsys: pytest.CaptureFi
         assert json.loads(capsys.readouterr().out)[0]["seeded_start"] is (board is None)
 
 
-def test_a_replay_of_2048verse_is_imported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_replay_of_2048verse_is_imported(tmp_path, capsys):
     """It becomes a record of ours; a file that exists is kept."""
     source, target = tmp_path / "replay.txt", tmp_path / "game.2048.json"
     source.write_text("replay !k\n")
@@ -245,9 +239,7 @@ def test_a_replay_of_2048verse_is_imported(
     assert main(["import", str(source), str(target), "--force"]) == 0
 
 
-def test_only_a_file_is_replaced(
-    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_a_file_is_replaced(record, tmp_path, capsys):
     """A device or a pipe under the name of a file to write is refused and stays what it is."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -268,13 +260,7 @@ def test_only_a_file_is_replaced(
         ["course", "check", "ist", "in", "--csv", "in"],
     ],
 )
-def test_no_file_that_is_read_or_written_is_replaced(
-    words: list[str],
-    record: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_no_file_that_is_read_or_written_is_replaced(words, record, tmp_path, monkeypatch, capsys):
     """By whatever name: the command refuses before it does anything, and names the file."""
     monkeypatch.chdir(tmp_path)
     before = record.rename("in").read_bytes()
@@ -286,7 +272,7 @@ def test_no_file_that_is_read_or_written_is_replaced(
     assert not Path("new").exists()
 
 
-def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scores_shows_what_was_reached(capsys):
     """Best scores by rules and category, then the best games."""
     from py2048.session import open_session
 
@@ -359,9 +345,7 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"], "there is no folder"),
     ],
 )
-def test_bad_input_is_one_clear_line_and_status_2(
-    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_clear_line_and_status_2(words, reason, capsys):
     """On stderr, naming the value; nothing on stdout."""
     assert main(words) == 2
     captured = capsys.readouterr()
@@ -372,9 +356,7 @@ def test_bad_input_is_one_clear_line_and_status_2(
 
 
 @pytest.mark.parametrize("words", [["hint", "-"], ["tables", "query", "L3-256", "-"]])
-def test_an_input_without_end_shows_no_board(
-    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_input_without_end_shows_no_board(words, monkeypatch, capsys):
     """It is not read until memory is gone."""
     with Path("/dev/zero").open(encoding="ascii") as endless:
         monkeypatch.setattr("sys.stdin", endless)
@@ -382,7 +364,7 @@ def test_an_input_without_end_shows_no_board(
     assert "standard input shows no board: it has over" in capsys.readouterr().err
 
 
-def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path):
     """The line names the folder; playing without saving is still possible."""
     wall = tmp_path / "wall"
     wall.write_text("a file where a folder should be")
@@ -395,7 +377,7 @@ def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) 
     assert wall.read_text() == "a file where a folder should be"
 
 
-def test_ctrl_c_ends_a_game_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_a_game_of_lines(monkeypatch):
     """With the status of every command that is stopped, and the game is kept."""
     lines = Mock(readline=Mock(side_effect=["left\n", "right\n", "up\n", KeyboardInterrupt]))
     monkeypatch.setattr(sys, "stdin", lines)
@@ -406,7 +388,7 @@ def test_ctrl_c_ends_a_game_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         assert session.game.ply > 0
 
 
-def test_lines_play_a_game_through_pipes() -> None:
+def test_lines_play_a_game_through_pipes():
     """Moves come from stdin; the game is kept when the input ends, and continues next time."""
     first = run("play", "--ui", "lines", "--rules", "classic", "--seed", "6", stdin="left\ndown\n")
     assert first.returncode == 0, first.stderr
@@ -418,7 +400,7 @@ def test_lines_play_a_game_through_pipes() -> None:
     assert "New game" in fresh.stdout
 
 
-def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_and_the_help_are_there(capsys):
     """Every command has a help text."""
     assert main(["--version"]) == 0
     assert re.fullmatch(r"py2048 \d+\.\d+\.\d+\n", capsys.readouterr().out)
@@ -430,7 +412,7 @@ def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) 
         assert len(capsys.readouterr().out.splitlines()) > 5
 
 
-def test_an_option_has_one_meaning() -> None:
+def test_an_option_has_one_meaning():
     """Its value is of one kind in all commands, and a letter stands for no two such kinds."""
     kinds: dict[str, set[object]] = {}
     for _, command in command_pages.walk(typer.main.get_command(app)):
@@ -465,13 +447,7 @@ def test_an_option_has_one_meaning() -> None:
         ("weights w", "w.npz"),
     ],
 )
-def test_the_shell_completes_commands_and_values(
-    typed: str,
-    offered: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_shell_completes_commands_and_values(typed, offered, tmp_path, monkeypatch, capsys):
     """What bash asks for, it gets: commands, options, the words of options, files of a kind."""
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
@@ -506,7 +482,7 @@ def shell(*lines: str, **variables: str) -> list[tuple[int, str]]:
     return [(each.returncode, text) for each, text in zip(running, outputs, strict=True)]
 
 
-def test_a_full_disk_is_one_line_for_every_command() -> None:
+def test_a_full_disk_is_one_line_for_every_command():
     """The output that cannot be written ends the command with status 2 and the reason."""
     commands = ["--help", "rules", "watch -p greedy --moves 9", "--ui lines --no-save", "--ui demo"]
     reason = "py2048: cannot write to standard output: No space left on device\n"
@@ -515,7 +491,7 @@ def test_a_full_disk_is_one_line_for_every_command() -> None:
     assert shell("py2048 rules >/dev/full 2>/dev/full", PYTHONUNBUFFERED="") == [(2, "")]
 
 
-def test_streams_that_are_closed_are_no_error() -> None:
+def test_streams_that_are_closed_are_no_error():
     """A closed input is an empty one, and what has no reader is not said."""
     empty = "py2048: a board needs at least one row with a cell\n"
     assert shell(
@@ -526,7 +502,7 @@ def test_streams_that_are_closed_are_no_error() -> None:
     ) == [(0, ""), (2, empty), (2, ""), (0, "")]
 
 
-def test_what_an_encoding_lacks_is_written_otherwise() -> None:
+def test_what_an_encoding_lacks_is_written_otherwise():
     """An output in ASCII, and an input in no encoding at all, stop no command."""
     code = "from py2048.cli import main; main(['rules', '2x4']); print('✓ 3 ± 1 ♞')"
     [(status, text), (refused, message)] = shell(
@@ -541,9 +517,7 @@ def test_what_an_encoding_lacks_is_written_otherwise() -> None:
     )
 
 
-def test_a_folder_that_may_not_be_entered_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_may_not_be_entered_is_named(tmp_path, capsys):
     """Whatever the operating system refuses is one line with the file and the reason."""
     assert main(["course", "start", "ist", str(tmp_path / "mine")]) == 0  # imports what it needs
     capsys.readouterr()
@@ -563,7 +537,7 @@ def test_a_folder_that_may_not_be_entered_is_named(
     assert error.count("\n") == 1
 
 
-def test_the_board_printed_can_be_given_back(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_board_printed_can_be_given_back(capsys):
     """What watch prints, hint reads."""
     assert main(["watch", "-p", "greedy", "--moves", "9", "--seed", "2"]) == 0
     text = "\n".join(capsys.readouterr().out.splitlines()[-5:-1])
@@ -571,7 +545,7 @@ def test_the_board_printed_can_be_given_back(capsys: pytest.CaptureFixture[str])
     assert run("hint", "-", "-p", "greedy", stdin=text).returncode == 0
 
 
-def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> None:
+def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path):
     """``-`` reads standard input; a folder, which ``/`` after its name makes, takes all games."""
     one, two = (new_text(played("classic", seed, 20)) for seed in (1, 2))
     piped = run("verify", "-", stdin=one)
@@ -591,7 +565,7 @@ def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> Non
     assert main(["verify", both, *map(str, folder.iterdir())]) == 0
 
 
-def test_rules_of_earlier_versions_have_a_name() -> None:
+def test_rules_of_earlier_versions_have_a_name():
     """Scores under them are listed, though today they are refused."""
     assert rules_name("x:scoring=moves:2000000:-1") == "x"
     assert rules_name("a\x1b[1mb:size=3x3") == "a[1mb"

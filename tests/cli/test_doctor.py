@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -21,9 +20,7 @@ def found(capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[str, str]]:
     }
 
 
-def test_what_is_missing_is_no_fault(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data_folder: Path
-) -> None:
+def test_what_is_missing_is_no_fault(capsys, monkeypatch, data_folder):
     """Without a display or a game the game can be played; nothing is made by looking."""
     monkeypatch.delenv("DISPLAY", raising=False)
     assert main(["doctor", "--json"]) == 0
@@ -34,9 +31,7 @@ def test_what_is_missing_is_no_fault(
     assert not list(data_folder.glob("*"))
 
 
-def test_it_counts_the_games_and_speaks_the_readers_language(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_counts_the_games_and_speaks_the_readers_language(capsys, monkeypatch):
     """One game in progress, in Portuguese."""
     networks = weights.shipped_files()[:1]
     monkeypatch.setattr(weights, "shipped_files", lambda: networks)
@@ -49,12 +44,7 @@ def test_it_counts_the_games_and_speaks_the_readers_language(
     assert re.search("✓ jogos +1, íntegros e graváveis; .*, 0,. MB\n", capsys.readouterr().out)
 
 
-def test_what_was_set_up_and_is_broken_is_status_1(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    data_folder: Path,
-) -> None:
+def test_what_was_set_up_and_is_broken_is_status_1(capsys, monkeypatch, tmp_path, data_folder):
     """A damaged store and damaged weights, each with what mends it."""
     session = open_session()
     session.start()

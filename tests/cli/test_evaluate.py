@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pexpect
 import pytest
@@ -20,9 +19,7 @@ from py2048.cli import main
 COMMAND = [sys.executable, "-m", "py2048", "evaluate"]
 
 
-def test_everything_that_is_asked_for_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_everything_that_is_asked_for_is_written(tmp_path, capsys):
     """JSON, CSV, a picture, and a record of each game that verifies."""
     files = {name: tmp_path / f"out.{name}" for name in ("csv", "png")}
     words = ["evaluate", "random", "greedy", "--rules", "2x4", "--games", "6", "--jobs", "2"]
@@ -40,7 +37,7 @@ def test_everything_that_is_asked_for_is_written(
 
 
 @pytest.mark.parametrize("words", ["--json greedy", "greedy --json"])
-def test_json_alone_goes_to_stdout(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_alone_goes_to_stdout(words, capsys):
     """Nothing else does, so that a program can read it."""
     assert main(["evaluate", *["--size", "2x2", "-n", "3", "-j", "1", "-q"], *words.split()]) == 0
     captured = capsys.readouterr()
@@ -48,7 +45,7 @@ def test_json_alone_goes_to_stdout(words: str, capsys: pytest.CaptureFixture[str
     assert captured.err == ""
 
 
-def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_run_goes_on_where_it_stopped(tmp_path):
     """Only what is missing is played: games, players, and records that were not kept."""
     log, records = tmp_path / "games.log", str(tmp_path / "records")
     words = ["evaluate", "greedy", "--rules", "2x4", "-j", "1", "--log", str(log)]
@@ -78,13 +75,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         ("greedy --cluster auto --jobs 2", "leave it out with --cluster"),
     ],
 )
-def test_mistakes_are_one_clear_line(
-    words: str,
-    reason: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_mistakes_are_one_clear_line(words, reason, tmp_path, monkeypatch, capsys):
     """Before any game is played where that can be known; the exit status is 2."""
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "--quiet", *words.split()]) == 2
@@ -95,9 +86,7 @@ def test_mistakes_are_one_clear_line(
     assert captured.out == ""
 
 
-def test_a_cluster_without_ray_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cluster_without_ray_names_the_extra(monkeypatch, capsys):
     """One line that says what to install."""
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["evaluate", "greedy", "--cluster", "auto"]) == 2
@@ -106,7 +95,7 @@ def test_a_cluster_without_ray_names_the_extra(
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_reports_what_is_finished(jobs: str, tmp_path: Path) -> None:
+def test_ctrl_c_reports_what_is_finished(jobs, tmp_path):
     """And exits with 130; log, table and report have the same games."""
     log, table = tmp_path / "games.log", tmp_path / "out.csv"
     words = ["greedy", "--games", "100000", "--jobs", jobs, "--log", str(log), "--csv", str(table)]
@@ -131,7 +120,7 @@ def test_ctrl_c_reports_what_is_finished(jobs: str, tmp_path: Path) -> None:
     assert log.read_text().count("\n") == table.read_text().count("\n") == games + 1
 
 
-def test_a_terminal_shows_the_means_so_far() -> None:
+def test_a_terminal_shows_the_means_so_far():
     """In one line, which is gone when the tables come."""
     terminal = pexpect.spawn(
         COMMAND[0],

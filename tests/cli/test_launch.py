@@ -44,14 +44,14 @@ def documented() -> dict[LaunchContext, UserInterface]:
     }
 
 
-def test_the_rule_is_the_documented_one() -> None:
+def test_the_rule_is_the_documented_one():
     """Each of the eight places has one row of the table, and the screen that it names."""
     rule = documented()
     assert len(rule) == 8
     assert {place: best_screen(place) for place in rule} == rule
 
 
-def test_a_terminal_that_only_prints_lines_has_the_game_in_lines() -> None:
+def test_a_terminal_that_only_prints_lines_has_the_game_in_lines():
     """``TERM=dumb`` counts where the terminal's game would open, and nowhere else."""
     assert best_screen(LaunchContext(False, False, True, dumb=True)) is UserInterface.LINES
     assert best_screen(LaunchContext(False, True, True, dumb=True)) is UserInterface.DESKTOP
@@ -81,7 +81,6 @@ class Started:
         )
         os.close(slave)
         if stdin == MOVES:
-            assert self.process.stdin is not None
             self.process.stdin.write(b"left\nright\n")
             self.process.stdin.close()
         self._display = environment | {"DISPLAY": display or ""}
@@ -137,7 +136,7 @@ def start(data_folder: Path) -> Iterator[Start]:
 
 
 @pytest.mark.gui
-def test_with_a_display_a_window_opens_unless_moves_come(display: str, start: Start) -> None:
+def test_with_a_display_a_window_opens_unless_moves_come(display, start):
     """In a terminal, into a pipe and from a launcher; a silent pipe and a closed input are none."""
     if not shutil.which("xdotool"):
         pytest.skip("no xdotool: install xdotool")
@@ -157,7 +156,7 @@ def test_with_a_display_a_window_opens_unless_moves_come(display: str, start: St
         each.until_window()
 
 
-def test_without_a_display_a_terminal_has_its_game_and_moves_are_played(start: Start) -> None:
+def test_without_a_display_a_terminal_has_its_game_and_moves_are_played(start):
     """Moves are played wherever the output goes, even nowhere; the game is then in the store."""
     game = start("terminal", "terminal", None)
     lines = [start("terminal", MOVES, None), start("pipe", MOVES, None)]
@@ -170,7 +169,7 @@ def test_without_a_display_a_terminal_has_its_game_and_moves_are_played(start: S
     game.until(TERMINAL)
 
 
-def test_with_nothing_a_demonstration_ends_in_ten_seconds(start: Start) -> None:
+def test_with_nothing_a_demonstration_ends_in_ten_seconds(start):
     """It shows moves, then says how to play; in a terminal, into a pipe, without a reader."""
     began = time.monotonic()
     places = [("terminal", CLOSED), ("terminal", NULL), ("pipe", CLOSED), ("pipe", SILENT)]
@@ -185,7 +184,7 @@ def test_with_nothing_a_demonstration_ends_in_ten_seconds(start: Start) -> None:
     assert watched.printed.count(b". Score ") > 5
 
 
-def test_make_play_takes_options_and_moves(start: Start) -> None:
+def test_make_play_takes_options_and_moves(start):
     """``make play ARGS="--rules 5x5"`` plays 5x5: moves from a pipe, else a demonstration."""
     words = ("make", "-o", ".venv/.ready-base", "play", "ARGS=--rules 5x5")
     words += (f"BIN={Path(sys.executable).parent}",)
@@ -197,7 +196,7 @@ def test_make_play_takes_options_and_moves(start: Start) -> None:
     nothing.until(b"New game, 5 by 5.")
 
 
-def test_the_terminal_has_its_game_though_errors_go_elsewhere(start: Start) -> None:
+def test_the_terminal_has_its_game_though_errors_go_elsewhere(start):
     """With standard error in a file the picture is on the terminal all the same."""
     words = ("sh", "-c", '"$0" -m py2048 2>/dev/null', sys.executable)
     start("terminal", "terminal", None, *words).until(TERMINAL)
@@ -208,12 +207,7 @@ ODD = '/opt/a "b" $HOME `c` 100% \\d/python'
 
 @pytest.mark.skipif(sys.platform != "linux", reason="menus of freedesktop.org")
 @pytest.mark.parametrize("python", [sys.executable, ODD])
-def test_a_desktop_entry_starts_this_installation(
-    python: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_desktop_entry_starts_this_installation(python, tmp_path, monkeypatch, capsys):
     """It names our Python whatever its path, and an icon that is there; --remove leaves nothing."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "my data"))
     monkeypatch.setattr(sys, "executable", python)
@@ -233,11 +227,10 @@ def test_a_desktop_entry_starts_this_installation(
     assert not picture.exists()
 
 
-def test_a_silent_pipe_at_a_terminal_is_waited_for(start: Start) -> None:
+def test_a_silent_pipe_at_a_terminal_is_waited_for(start):
     """Who pipes to a terminal may take their time: nothing is played until a move comes."""
     game = start("terminal", SILENT, None)
     game.until(LINES)
-    assert game.process.stdin is not None
     game.process.stdin.write(b"left\n")
     game.process.stdin.close()
     game.until(b"Left: ")
@@ -248,18 +241,14 @@ def test_a_silent_pipe_at_a_terminal_is_waited_for(start: Start) -> None:
     ("encoding", "term", "expected"),
     [("utf-8", "xterm", False), ("utf-8", "dumb", True), ("iso8859-1", "xterm", True)],
 )
-def test_a_terminal_without_blocks_is_dumb(
-    encoding: str, term: str, expected: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_without_blocks_is_dumb(encoding, term, expected, monkeypatch):
     """Boards are painted with characters that Latin-1 and its kin do not have."""
     monkeypatch.setattr(sys, "__stderr__", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
     monkeypatch.setenv("TERM", term)
     assert streams.is_dumb() is expected
 
 
-def test_a_computer_player_leaves_the_games_of_a_person_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_computer_player_leaves_the_games_of_a_person_alone(monkeypatch):
     """`--player` begins a game of its own, unless `--resume` is given."""
     session = open_session()
     session.start(get_rules("2x4"), seed=1)

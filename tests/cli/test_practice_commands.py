@@ -36,9 +36,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr("sys.stdin", StringIO("".join(f"{line}\n" for line in lines)))
 
 
-def test_mistakes_of_a_reviewed_game_are_practised(
-    record: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
     """Kept once, shown, answered, and gone until they are due again."""
     assert main(["review", str(record), "--notebook"]) == 0
     kept = int(capsys.readouterr().out.splitlines()[-1].split()[0])
@@ -63,16 +61,14 @@ def test_mistakes_of_a_reviewed_game_are_practised(
     assert all(each["successes"] == each["tries"] > 0 for each in found)
 
 
-def test_an_empty_notebook_says_how_it_is_filled(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_notebook_says_how_it_is_filled(capsys):
     """In practice and in its statistics."""
     for words in (["practice"], ["practice", "--only", "ending"], ["practice", "--statistics"]):
         assert main(words) == 0
         assert "py2048 review FILE --notebook" in capsys.readouterr().out
 
 
-def test_a_puzzle_is_solved_once_for_the_rating(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
     """The answer is told after the move, and a second one changes nothing."""
     puzzle = get_puzzle(17)
     answer(monkeypatch, str(puzzle.best))
@@ -91,9 +87,7 @@ def test_a_puzzle_is_solved_once_for_the_rating(
     assert capsys.readouterr().out.endswith("solved 1 of 1\n")
 
 
-def test_puzzles_follow_each_other(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_puzzles_follow_each_other(capsys, monkeypatch):
     """Until the input ends, from the range that is asked for; the daily one alone."""
     ratings = sorted(puzzle.rating for puzzle in puzzles())
     low, high = ratings[0], ratings[20]
@@ -109,9 +103,7 @@ def test_puzzles_follow_each_other(
     assert f"puzzle {puzzle.id}, rated {puzzle.rating:,}" in capsys.readouterr().out
 
 
-def test_keys_move_in_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_move_in_a_terminal(capsys, monkeypatch):
     """The keys of every screen, and arrows as terminals send them."""
     keys: list[str] = []
     monkeypatch.setattr(practice, "are_terminal", lambda: True)
@@ -140,9 +132,7 @@ def test_keys_move_in_a_terminal(
         (["puzzle", "--id", "1", "--daily"], "exclude each other: give one of them"),
     ],
 )
-def test_a_mistyped_option_is_named(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistyped_option_is_named(words, message, capsys):
     """With what to write instead."""
     assert main(words) == 2
     assert message in capsys.readouterr().err

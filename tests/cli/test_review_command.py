@@ -40,9 +40,7 @@ def bad(tmp_path: Path) -> Path:
     return saved(tmp_path / "bad.2048.json", "2x3", "corner")
 
 
-def test_it_tells_skill_from_luck(
-    good: Path, bad: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_tells_skill_from_luck(good, bad, capsys):
     """A summary of each file: accuracy, grades, balance, and the critical moments."""
     assert main(["review", str(good), str(bad)]) == 0
     out = capsys.readouterr().out
@@ -55,7 +53,7 @@ def test_it_tells_skill_from_luck(
     assert "best was " in second
 
 
-def test_json_has_all_of_it(good: Path, bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_all_of_it(good, bad, capsys):
     """One object for a file, a list for several."""
     assert main(["review", str(bad), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -73,7 +71,7 @@ def test_json_has_all_of_it(good: Path, bad: Path, capsys: pytest.CaptureFixture
     assert both[1] == found
 
 
-def test_the_page_needs_nothing_else(good: Path, bad: Path, tmp_path: Path) -> None:
+def test_the_page_needs_nothing_else(good, bad, tmp_path):
     """One file with a graph for each game, which says in words what it shows."""
     page = tmp_path / "review.html"
     assert main(["review", str(good), str(bad), "--html", str(page), "--quiet"]) == 0
@@ -85,14 +83,7 @@ def test_the_page_needs_nothing_else(good: Path, bad: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("words", [["review"], ["report", "--judge", "greedy"]])
-def test_the_page_is_in_the_readers_language(
-    words: list[str],
-    good: Path,
-    bad: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_page_is_in_the_readers_language(words, good, bad, tmp_path, monkeypatch, capsys):
     """That of the environment, by the variables of gettext; what is printed stays English."""
     monkeypatch.setenv("LANGUAGE", "pt")
     page = tmp_path / "page.html"
@@ -104,7 +95,7 @@ def test_the_page_is_in_the_readers_language(
     assert "accuracy" in capsys.readouterr().out
 
 
-def test_a_player_may_have_any_name(tmp_path: Path) -> None:
+def test_a_player_may_have_any_name(tmp_path):
     """What no encoding can write stands as a question mark on the page."""
     path, html = tmp_path / "game.2048.json", tmp_path / "page.html"
     replace(Game("2x3", seed=1).record(), player="\ud800<b>").save(path)
@@ -112,9 +103,7 @@ def test_a_player_may_have_any_name(tmp_path: Path) -> None:
     assert "played by ?&lt;b&gt;" in html.read_text(encoding="utf-8")
 
 
-def test_errors_are_one_line(
-    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_are_one_line(good, tmp_path, capsys):
     """What cannot be reviewed is named; the other files are reviewed all the same."""
     damaged = tmp_path / "damaged.2048.json"
     damaged.write_text(good.read_text(encoding="utf-8").replace('"turns": "', '"turns": "U'))
@@ -137,9 +126,7 @@ def test_errors_are_one_line(
     assert "the record was changed" in error
 
 
-def test_what_was_reviewed_before_an_interruption_is_told(
-    bad: Path, good: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_reviewed_before_an_interruption_is_told(bad, good, capsys, monkeypatch):
     """Ctrl-C ends with the moves so far, and the status that shells have for it."""
     whole = py2048.review.reviewing
 
@@ -156,12 +143,7 @@ def test_what_was_reviewed_before_an_interruption_is_told(
     assert str(good) not in out
 
 
-def test_an_interruption_loses_no_review_that_is_complete(
-    bad: Path,
-    good: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interruption_loses_no_review_that_is_complete(bad, good, capsys, monkeypatch):
     """Wherever Ctrl-C comes in the next file: before its first move, too."""
     load = py2048.cli.review.load_record
 

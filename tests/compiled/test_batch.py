@@ -59,7 +59,7 @@ def choose(batch: BatchGames, random: np.random.Generator, *, strict: bool) -> n
 
 
 @pytest.mark.parametrize("text", [*PRESETS, *VARIANTS])
-def test_every_game_is_a_game(text: str) -> None:
+def test_every_game_is_a_game(text):
     """Boards, scores, rewards, masks, ends and resets are those of `Game` with the slot's seed."""
     rules = Rules.parse(text)
     batch = BatchGames(rules, 7, seed=11)
@@ -82,7 +82,7 @@ def test_every_game_is_a_game(text: str) -> None:
                 games[slot] = Game(rules, seed=seed_of(batch, slot))
 
 
-def test_many_steps_at_once_are_many_steps() -> None:
+def test_many_steps_at_once_are_many_steps():
     """``play_random(50)`` is fifty times ``play_random(1)``."""
     once, often = (BatchGames(get_rules("3x3"), 20, seed=4) for _ in range(2))
     tally = once.play_random(50)
@@ -92,7 +92,7 @@ def test_many_steps_at_once_are_many_steps() -> None:
     assert tally.games > 0
 
 
-def test_random_directions_follow_from_the_draws() -> None:
+def test_random_directions_follow_from_the_draws():
     """The direction of a turn comes from bits 32 to 47 of the draw before it."""
     batch = BatchGames(get_rules("classic"), 30, seed=9)
     for _ in range(40):
@@ -104,7 +104,7 @@ def test_random_directions_follow_from_the_draws() -> None:
             assert batch.directions[slot] == legal[(word >> 32 & 0xFFFF) * len(legal) >> 16]
 
 
-def test_next_step_reset_ignores_one_direction() -> None:
+def test_next_step_reset_ignores_one_direction():
     """With ``next_step`` the final position stays for one step, and the next one begins a game."""
     batch = BatchGames(get_rules("2x4"), 50, seed=2, reset="next_step")
     seen = 0
@@ -120,7 +120,7 @@ def test_next_step_reset_ignores_one_direction() -> None:
     assert seen > 50
 
 
-def test_disabled_reset_waits() -> None:
+def test_disabled_reset_waits():
     """With ``disabled`` a game that is over stays as it is, won ones too, until `reset`."""
     rules = Rules.parse("classic:target=16,end=target")
     batch = BatchGames(rules, 60, seed=3, reset="disabled")
@@ -139,7 +139,7 @@ def test_disabled_reset_waits() -> None:
     assert not batch.scores[:10].any()
 
 
-def test_set_boards_begins_from_given_positions() -> None:
+def test_set_boards_begins_from_given_positions():
     """A given position is played like `Game(board=...)`, its end noticed at once."""
     rules = get_rules("qsan_qarut")
     batch = BatchGames(rules, 3, seed=8, history=True)
@@ -157,7 +157,7 @@ def test_set_boards_begins_from_given_positions() -> None:
     assert Game.from_history(batch.history(0, 1)).record().turns == game.record().turns
 
 
-def test_a_state_continues_where_it_was_taken() -> None:
+def test_a_state_continues_where_it_was_taken():
     """After `set_state` the games continue as they did after `get_state`."""
     batch = BatchGames(get_rules("cits1401"), 300, seed=1)
     batch.play_random(30)
@@ -173,7 +173,7 @@ def test_a_state_continues_where_it_was_taken() -> None:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_records_can_be_verified(name: str) -> None:
+def test_records_can_be_verified(name):
     """`Record.verify` accepts the record of any game, finished or not; it shows the same game."""
     batch = BatchGames(get_rules(name), 5, seed=6, history=True)
     random = np.random.default_rng(1)
@@ -189,13 +189,13 @@ def test_records_can_be_verified(name: str) -> None:
         Game.from_history(batch.history(slot)).record().verify()
 
 
-def test_history_must_be_asked_for() -> None:
+def test_history_must_be_asked_for():
     """Without ``history=True`` there is no history, and the error says what to do."""
     with pytest.raises(ValueError, match="history=True"):
         BatchGames(get_rules("classic"), 2).history(0)
 
 
-def test_observations_are_independent() -> None:
+def test_observations_are_independent():
     """`observe` gives an array that no later step writes to; `boards` is a read-only view."""
     batch = BatchGames(get_rules("classic"), 21)
     seen = batch.observe()
@@ -209,7 +209,7 @@ def test_observations_are_independent() -> None:
 
 @pytest.mark.parametrize("name", ["classic", "2x4", "5x5", "3x3"])
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 530])
-def test_observe_is_boards(name: str, n: int) -> None:
+def test_observe_is_boards(name, n):
     """The copy has the boards of the view, for any number of games."""
     batch = BatchGames(get_rules(name), n)
     batch.play_random(10)
@@ -228,7 +228,7 @@ def test_observe_is_boards(name: str, n: int) -> None:
         ({"rules": get_rules("classic", rows=16, columns=16)}, BoardError, "16x16"),
     ],
 )
-def test_nonsense_is_refused(change: dict, error: type[Exception], message: str) -> None:
+def test_nonsense_is_refused(change, error, message):
     """The error names the value."""
     arguments = {"rules": get_rules("classic"), "n": 4} | change
     with pytest.raises(error, match=message):
@@ -236,7 +236,7 @@ def test_nonsense_is_refused(change: dict, error: type[Exception], message: str)
 
 
 @pytest.mark.parametrize(("text", "message"), TOO_LARGE)
-def test_tiles_that_could_outgrow_the_points_are_refused(text: str, message: str) -> None:
+def test_tiles_that_could_outgrow_the_points_are_refused(text, message):
     """The points of a turn are held in 32 bits; the error names the tile and the largest."""
     rules = Rules.parse(text)
     with pytest.raises(RulesError, match=message):
@@ -247,7 +247,7 @@ def test_tiles_that_could_outgrow_the_points_are_refused(text: str, message: str
 
 @pytest.mark.parametrize("merging", ["once", "cascade"])
 @pytest.mark.parametrize("scoring", ["merges", "sum"])
-def test_the_largest_tiles_are_counted_exactly(merging: str, scoring: str) -> None:
+def test_the_largest_tiles_are_counted_exactly(merging, scoring):
     """The largest tiles that the largest spawns could lead to are worth what they are in `Game`."""
     rules = Rules.parse(f"x:spawn=16384:1,merging={merging},scoring={scoring}")
     ranks = [[26, 26, 27, 28], [14, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]
@@ -257,7 +257,7 @@ def test_the_largest_tiles_are_counted_exactly(merging: str, scoring: str) -> No
     assert batch.step([Direction.LEFT.value])[0] == batch.scores[0] == game.score
 
 
-def test_a_start_that_ends_the_game_is_refused() -> None:
+def test_a_start_that_ends_the_game_is_refused():
     """No batch could tell such a game from one that is to be played."""
     for text in ("comp1127:target=4", "x:start=1..2x8:1,target=8,end=target"):
         with pytest.raises(RulesError, match="would end the game"):
@@ -268,14 +268,14 @@ def test_a_start_that_ends_the_game_is_refused() -> None:
     ("directions", "message"),
     [([0, 1, 4], "4 is not a direction"), ([0, 1], r"\[2\]"), ([0.0, 1.0, 2.0], "float64")],
 )
-def test_wrong_directions_are_refused(directions: list, message: str) -> None:
+def test_wrong_directions_are_refused(directions, message):
     """Directions are checked before anything moves."""
     batch = BatchGames(get_rules("classic"), 3)
     with pytest.raises(DirectionError, match=message):
         batch.step(directions)
 
 
-def test_wrong_boards_are_refused() -> None:
+def test_wrong_boards_are_refused():
     """Boards of another shape, or with impossible exponents, are refused."""
     batch = BatchGames(get_rules("classic"), 2)
     with pytest.raises(BoardError, match="5, 5"):
@@ -287,7 +287,7 @@ def test_wrong_boards_are_refused() -> None:
 
 
 @pytest.mark.parametrize("reset", ["same_step", "next_step", "disabled"])
-def test_a_copy_in_another_process_plays_on(reset: str) -> None:
+def test_a_copy_in_another_process_plays_on(reset):
     """A batch that was pickled in mid-game plays the same games, its history included."""
     batch = BatchGames(get_rules("2x4"), 600, seed=3, reset=reset, history=True)
     batch.play_random(40)
@@ -306,7 +306,7 @@ def test_a_copy_in_another_process_plays_on(reset: str) -> None:
     assert history == batch.history(5)
 
 
-def test_directions_and_slots_may_lie_anyhow_in_memory() -> None:
+def test_directions_and_slots_may_lie_anyhow_in_memory():
     """Kernels that look at no types are given arrays of the types that they were compiled for."""
     plain, other = (BatchGames(get_rules("classic"), 40, seed=1) for _ in range(2))
     ways = np.random.default_rng(1).integers(0, 4, 40)
@@ -321,13 +321,13 @@ def test_directions_and_slots_may_lie_anyhow_in_memory() -> None:
     np.testing.assert_array_equal(plain.boards, other.boards)
 
 
-def test_number_of_random_steps_is_whole() -> None:
+def test_number_of_random_steps_is_whole():
     """A fraction of a step is refused, and not cut off."""
     with pytest.raises(TypeError):
         BatchGames(get_rules("classic"), 1).play_random(1.5)  # type: ignore[arg-type]
 
 
-def test_first_step_from_the_cache_loads_no_compiler() -> None:
+def test_first_step_from_the_cache_loads_no_compiler():
     """Of Numba, a first step needs what ``import numba`` loads, and not what compiling needs."""
     code = """if True:
         import sys
@@ -344,7 +344,7 @@ def test_first_step_from_the_cache_loads_no_compiler() -> None:
     assert output.stdout.split() == []
 
 
-def test_batch_survives_a_fork() -> None:
+def test_batch_survives_a_fork():
     """A child process that was forked after threads were used can step on several threads."""
     code = """
 import os

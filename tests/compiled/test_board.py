@@ -33,9 +33,7 @@ lines = st.lists(cells, min_size=1, max_size=8).map(tuple)
         ((65536, 65536, 32768, 32768), (131072, 65536, 0, 0), 196608),
     ],
 )
-def test_a_tile_merges_once_a_slide(
-    before: tuple[int, ...], after: tuple[int, ...], points: int
-) -> None:
+def test_a_tile_merges_once_a_slide(before, after, points):
     """Equal neighbours merge from the leading edge, each tile in one merge at most."""
     assert reference.slide_line(before)[:2] == (after, points)
 
@@ -50,17 +48,13 @@ def test_a_tile_merges_once_a_slide(
         ((2, 2, 4, 0), (8, 0, 0, 0), 12),
     ],
 )
-def test_cascading_tiles_merge_on(
-    before: tuple[int, ...], after: tuple[int, ...], points: int
-) -> None:
+def test_cascading_tiles_merge_on(before, after, points):
     """A merged tile accepts the next equal one; the tile that moved does not move on."""
     assert reference.slide_line(before, Merging.CASCADE)[:2] == (after, points)
 
 
 @given(lines, mergings)
-def test_a_slide_conserves_the_sum_and_packs_the_line(
-    line: tuple[int, ...], merging: Merging
-) -> None:
+def test_a_slide_conserves_the_sum_and_packs_the_line(line, merging):
     """Tiles end without gaps, their sum as before; the points are the sum of the new tiles."""
     slid, points, steps = reference.slide_line(line, merging)
     assert sum(slid) == sum(line)
@@ -73,7 +67,7 @@ def test_a_slide_conserves_the_sum_and_packs_the_line(
 
 
 @given(lines)
-def test_sliding_twice_without_a_spawn_may_merge_again(line: tuple[int, ...]) -> None:
+def test_sliding_twice_without_a_spawn_may_merge_again(line):
     """A slide repeated until it changes nothing leaves no equal neighbours."""
     while (slid := reference.slide_line(line).line) != line:
         line = slid
@@ -82,9 +76,7 @@ def test_sliding_twice_without_a_spawn_may_merge_again(line: tuple[int, ...]) ->
 
 
 @given(boards(), directions, mergings)
-def test_board_slides_as_the_reference(
-    board: Board, direction: Direction, merging: Merging
-) -> None:
+def test_board_slides_as_the_reference(board, direction, merging):
     """The board's cached slide is the reference's."""
     slide = board.slide(direction, merging)
     assert (slide.board.rows, slide.points) == reference.slide(board.rows, direction, merging)
@@ -93,7 +85,7 @@ def test_board_slides_as_the_reference(
 
 
 @given(boards(), directions, mergings)
-def test_motions_explain_the_slide(board: Board, direction: Direction, merging: Merging) -> None:
+def test_motions_explain_the_slide(board, direction, merging):
     """Carrying each tile along its motion and adding up gives the afterstate."""
     slide = board.slide(direction, merging)
     rows, columns = board.shape
@@ -131,9 +123,7 @@ MIRRORED = {
 
 
 @given(boards(), directions, mergings)
-def test_sliding_commutes_with_the_symmetries(
-    board: Board, direction: Direction, merging: Merging
-) -> None:
+def test_sliding_commutes_with_the_symmetries(board, direction, merging):
     """Turning or mirroring the board and the direction turns or mirrors the result."""
     slide = board.slide(direction, merging)
     turned = _turned(board).slide(CLOCKWISE[direction], merging)
@@ -143,7 +133,7 @@ def test_sliding_commutes_with_the_symmetries(
 
 
 @given(boards())
-def test_a_board_has_four_or_eight_symmetries_and_one_name(board: Board) -> None:
+def test_a_board_has_four_or_eight_symmetries_and_one_name(board):
     """All images of a board share one canonical form, which is one of them."""
     images = list(reference.symmetries(board.rows))
     assert len(images) == (8 if board.shape[0] == board.shape[1] else 4)
@@ -153,7 +143,7 @@ def test_a_board_has_four_or_eight_symmetries_and_one_name(board: Board) -> None
 
 
 @given(boards())
-def test_legal_directions_are_those_that_change_the_board(board: Board) -> None:
+def test_legal_directions_are_those_that_change_the_board(board):
     """Legality does not depend on the merging."""
     legal = board.legal_directions()
     for merging in Merging:
@@ -162,14 +152,14 @@ def test_legal_directions_are_those_that_change_the_board(board: Board) -> None:
 
 
 @given(boards())
-def test_a_full_board_moves_where_neighbours_are_equal(board: Board) -> None:
+def test_a_full_board_moves_where_neighbours_are_equal(board):
     """The short question has the answer of all slides."""
     full = Board.from_rows([[tile or 2 for tile in row] for row in board.rows])
     assert reference.has_equal_neighbours(full.rows) == full.can_move()
 
 
 @given(boards())
-def test_boards_survive_text_and_pickling(board: Board) -> None:
+def test_boards_survive_text_and_pickling(board):
     """`parse` is the inverse of `str`, `eval` of `repr`, and copies are equal."""
     assert Board.parse(str(board)) == board
     assert eval(repr(board), {"Board": Board}) == board
@@ -178,28 +168,28 @@ def test_boards_survive_text_and_pickling(board: Board) -> None:
 
 
 @given(boards())
-def test_a_notebook_shows_every_cell(board: Board) -> None:
+def test_a_notebook_shows_every_cell(board):
     """The table has a row for each row, and in each cell the tile or nothing."""
     rows = board._repr_html_().split("<tr>")[1:]
     shown = [[int(cell or 0) for cell in re.findall(r"<td[^>]*>(\d*)</td>", row)] for row in rows]
     assert shown == [list(row) for row in board.rows]
 
 
-def test_parse_reads_what_people_write() -> None:
+def test_parse_reads_what_people_write():
     """Slashes, commas, bars and several signs for an empty cell are understood."""
     expected = Board.from_rows([[2, 0, 4], [0, 8, 0]])
     for text in ("2 . 4 / . 8 .", "2,0,4;0,8,0", "|2|_|4|\n|-|8|_|\n", "\n2 0 4\n\n0 8 0\n"):
         assert Board.parse(text) == expected
 
 
-def test_empty_cells_are_in_row_major_order() -> None:
+def test_empty_cells_are_in_row_major_order():
     """Cells are (row, column) from the top left."""
     board = Board.parse("2 . 4 / . 8 .")
     assert board.empty_cells() == [(0, 1), (1, 0), (1, 2)]
     assert (board.max_tile, board.sum, board[1, 1]) == (8, 14, 8)
 
 
-def test_a_board_never_changes() -> None:
+def test_a_board_never_changes():
     """Every change makes a new board."""
     board = Board.parse("2 . / . .")
     other = board.with_tile((1, 1), 4)
@@ -208,7 +198,7 @@ def test_a_board_never_changes() -> None:
         board.rows = ()  # type: ignore[misc]
 
 
-def test_numpy_integers_are_welcome() -> None:
+def test_numpy_integers_are_welcome():
     """A board made from an array holds plain ints."""
     numpy = pytest.importorskip("numpy")
     board = Board.from_rows(numpy.array([[2, 0], [0, 131072]]))
@@ -233,13 +223,13 @@ def test_numpy_integers_are_welcome() -> None:
         ([2, 4], "rows of values"),
     ],
 )
-def test_impossible_boards_are_refused(rows: object, reason: str) -> None:
+def test_impossible_boards_are_refused(rows, reason):
     """The error names the value."""
     with pytest.raises(BoardError, match=reason.replace("[", r"\[")):
         Board.from_rows(rows)  # type: ignore[arg-type]
 
 
-def test_impossible_changes_are_refused() -> None:
+def test_impossible_changes_are_refused():
     """A tile must be one, and on the board."""
     board = Board.parse("2 . / . .")
     with pytest.raises(BoardError, match="6"):
@@ -265,18 +255,18 @@ def test_impossible_changes_are_refused() -> None:
         ("E", Direction.RIGHT),
     ],
 )
-def test_directions_have_several_names(word: str, direction: Direction) -> None:
+def test_directions_have_several_names(word, direction):
     """Names, first letters, points of the compass and arrows."""
     assert Direction.parse(word) is direction
 
 
-def test_an_unknown_direction_suggests_one() -> None:
+def test_an_unknown_direction_suggests_one():
     """The error names the word."""
     with pytest.raises(DirectionError, match="'lft' is not a direction; did you mean 'left'"):
         Direction.parse("lft")
 
 
-def test_action_numbers_are_fixed() -> None:
+def test_action_numbers_are_fixed():
     """Every array interface counts up, down, left, right from 0."""
     assert [direction.name for direction in Direction] == ["UP", "DOWN", "LEFT", "RIGHT"]
     assert [direction.value for direction in Direction] == [0, 1, 2, 3]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,12 +29,7 @@ def host(batch: BatchGames) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("text", SQUARE)
 @every_card
-def test_a_card_plays_the_same_games(
-    text: str,
-    card_of: Callable[[Path], cuda.Card],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_card_plays_the_same_games(text, card_of, tmp_path, monkeypatch):
     """With each reset: at random, in given directions, from given boards, after a copy."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
@@ -65,7 +58,7 @@ def test_a_card_plays_the_same_games(
         batch.step([4] * 50)
 
 
-def test_what_no_card_plays_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_card_plays_is_refused(monkeypatch):
     """Other boards, spawns that are not random, histories, other devices."""
     for text in ("5x5", "cits1401:size=4x4,start=2x2:1"):
         with pytest.raises(RulesError, match="4x4 boards with random spawns"):

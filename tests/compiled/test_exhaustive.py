@@ -49,9 +49,7 @@ def boards_of(ranks: np.ndarray, direction: Direction, shape: tuple[int, int]) -
     [(Merging.ONCE, (4, 4)), (Merging.CASCADE, (4, 4)), (Merging.ONCE, (4, 5))],
     ids=["classic", "cascade", "wide"],
 )
-def test_every_row_in_every_direction(
-    direction: Direction, merging: Merging, shape: tuple[int, int]
-) -> None:
+def test_every_row_in_every_direction(direction, merging, shape):
     """Afterstate, points, legality and spawn of a step are the reference's, for every row."""
     if shape == (4, 5) and not direction.is_vertical:
         shape = (5, 4)

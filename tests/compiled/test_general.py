@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from py2048 import board as reference
 from py2048 import rng
-from py2048.board import Board
 from py2048.compiled._board_kernels import slide_cells
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import (
@@ -34,9 +33,7 @@ words = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5)
 
 
 @given(board=boards(ALL_SHAPES, top=20), direction=directions, merging=mergings)
-def test_slide_of_cells_is_the_reference_slide(
-    board: Board, direction: Direction, merging: Merging
-) -> None:
+def test_slide_of_cells_is_the_reference_slide(board, direction, merging):
     """Sliding an array of ranks gives the reference's board and points, or -1 if nothing moves."""
     cells = exponents_of(board.rows).ravel()
     points = slide_cells(cells, direction.value, *board.shape, merging is Merging.CASCADE)
@@ -46,9 +43,7 @@ def test_slide_of_cells_is_the_reference_slide(
 
 
 @given(boards(ALL_SHAPES, top=20), directions, mergings)
-def test_step_of_a_batch_is_the_reference_slide(
-    board: Board, direction: Direction, merging: Merging
-) -> None:
+def test_step_of_a_batch_is_the_reference_slide(board, direction, merging):
     """A batched step gives the reference's slide, and then one tile more if it changed anything."""
     rows, columns = board.shape
     start = RandomStart(1, 1, Weights({2: 1}))
@@ -67,7 +62,7 @@ def test_step_of_a_batch_is_the_reference_slide(
 
 
 @given(words, words)
-def test_arrays_of_words_are_the_documented_generator(seeds: list[int], indices: list[int]) -> None:
+def test_arrays_of_words_are_the_documented_generator(seeds, indices):
     """The generator on arrays is `py2048.rng`, element by element."""
     array = np.array(seeds, np.uint64)
     assert mix64(array).tolist() == [rng.mix64(seed) for seed in seeds]
@@ -78,28 +73,28 @@ def test_arrays_of_words_are_the_documented_generator(seeds: list[int], indices:
 
 
 @given(boards(ALL_SHAPES, top=30))
-def test_exponents_and_tiles_are_inverse(board: Board) -> None:
+def test_exponents_and_tiles_are_inverse(board):
     """Exponents of tiles and tiles of exponents undo each other."""
     tiles = np.array(board.rows)
     assert np.array_equal(tiles_of(exponents_of(tiles)), tiles)
 
 
 @pytest.mark.parametrize("value", [1, 3, -2, 2**31, 6])
-def test_values_that_are_not_tiles_are_refused(value: int) -> None:
+def test_values_that_are_not_tiles_are_refused(value):
     """The error names the value."""
     with pytest.raises(BoardError, match=str(value)):
         exponents_of([[0, value]])
 
 
 @given(st.lists(st.integers(0, 15), min_size=1, max_size=70))
-def test_bits_spread_to_a_mask(bits: list[int]) -> None:
+def test_bits_spread_to_a_mask(bits):
     """Bit ``d`` of a game is column ``d`` of the mask."""
     mask = bits_to_mask(np.array(bits, np.uint8))
     assert mask.tolist() == [[bool(b >> d & 1) for d in range(4)] for b in bits]
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=5), words)
-def test_thresholds_choose_as_the_weights_do(weights: list[int], draws: list[int]) -> None:
+def test_thresholds_choose_as_the_weights_do(weights, draws):
     """Comparing with thresholds gives the tile that `rng.pick_tile` picks, at the edges too."""
     chosen = Weights({2 << k: weight for k, weight in enumerate(weights)})
     ranks, _, edges, _ = TileTable.of(chosen)
@@ -110,7 +105,7 @@ def test_thresholds_choose_as_the_weights_do(weights: list[int], draws: list[int
 
 
 @given(boards(ALL_SHAPES, top=3), directions)
-def test_edges_are_the_games_edges(board: Board, direction: Direction) -> None:
+def test_edges_are_the_games_edges(board, direction):
     """The first empty cell of the list is where a game's deterministic spawn lands."""
     columns = board.shape[1]
     numbers = edge_table(*board.shape)[direction.value].tolist()

@@ -84,7 +84,7 @@ def cached_files(folder: Path) -> list[Path]:
     return list((folder / "cache").rglob("__main__.*.kernel"))
 
 
-def test_edit_of_a_helper_in_another_file_is_noticed(project: Path) -> None:
+def test_edit_of_a_helper_in_another_file_is_noticed(project):
     """A kernel is compiled anew when the code or a constant of a helper elsewhere changed.
 
     What one process compiled, the next one loads; however often the source changed, the cache
@@ -99,7 +99,7 @@ def test_edit_of_a_helper_in_another_file_is_noticed(project: Path) -> None:
     assert len(cached_files(project)) == 1
 
 
-def test_cached_kernels_use_arrays_and_texts(tmp_path: Path) -> None:
+def test_cached_kernels_use_arrays_and_texts(tmp_path):
     """Code from the cache finds the parts of Numba's runtime that it calls."""
     text = """
         import numpy as np
@@ -158,7 +158,7 @@ HIDDEN = """
 
 
 @pytest.mark.parametrize("name", ["modules", "_reduce", "_rebuild"])
-def test_no_undocumented_part_of_numba_is_needed(tmp_path: Path, name: str) -> None:
+def test_no_undocumented_part_of_numba_is_needed(tmp_path, name):
     """Where a version of Numba has renamed one, kernels compile in each process, and compute."""
     (tmp_path / "main_kernels.py").write_text(textwrap.dedent(HIDDEN))
     assert run(tmp_path, name) == (22, 0)
@@ -166,7 +166,7 @@ def test_no_undocumented_part_of_numba_is_needed(tmp_path: Path, name: str) -> N
     assert list((tmp_path / "cache").rglob("*.lock")) == []
 
 
-def test_kernels_in_any_folder_of_the_cache_are_found(project: Path) -> None:
+def test_kernels_in_any_folder_of_the_cache_are_found(project):
     """A folder that is not the one to write to serves too; everyone may read the files."""
     run(project)
     assert all(path.stat().st_mode & 0o044 == 0o044 for path in cached_files(project))
@@ -175,7 +175,7 @@ def test_kernels_in_any_folder_of_the_cache_are_found(project: Path) -> None:
     assert run(project, XDG_CACHE_HOME=str(home)) == (22, 1)
 
 
-def test_damaged_file_is_compiled_anew(project: Path) -> None:
+def test_damaged_file_is_compiled_anew(project):
     """A file of the cache that is not whole is never loaded."""
     run(project)
     (file,) = cached_files(project)
@@ -186,7 +186,7 @@ def test_damaged_file_is_compiled_anew(project: Path) -> None:
     assert run(project) == (22, 1)
 
 
-def test_of_several_processes_one_compiles(project: Path) -> None:
+def test_of_several_processes_one_compiles(project):
     """The others wait for it, and load what it has made."""
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda _: run_alone(project), range(3)))
@@ -195,7 +195,7 @@ def test_of_several_processes_one_compiles(project: Path) -> None:
     assert list((project / "cache").rglob("*.lock")) == []
 
 
-def test_waiting_for_a_lock_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_lock_has_an_end(tmp_path, monkeypatch):
     """A process that has waited too long goes ahead; a lock that was released is free at once."""
     monkeypatch.setattr(disk_cache, "LOCK_TIMEOUT_S", 0.1)
     path = tmp_path / "some.lock"
@@ -208,7 +208,7 @@ def test_waiting_for_a_lock_has_an_end(tmp_path: Path, monkeypatch: pytest.Monke
     disk_cache.FileLock(path).release()
 
 
-def test_plain_mode_loads_no_numba(project: Path) -> None:
+def test_plain_mode_loads_no_numba(project):
     """With ``PY2048_JIT=0`` kernels are plain functions and Numba is not imported."""
     main = project / "main_kernels.py"
     main.write_text(main.read_text() + "    import sys; assert 'numba' not in sys.modules\n")
@@ -232,9 +232,7 @@ def without_numba(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-def test_without_numba_a_hint_is_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
     """Kernels run as plain Python, without a word about words that wrap around."""
     words = "hint", "--json", "--player", "expectimax:depth=2", "2 4 8 16 / 4 8 16 32 / . 2 . 2"
     done = without_numba(*words, cwd=tmp_path)
@@ -245,7 +243,7 @@ def test_without_numba_a_hint_is_the_same(
 
 
 @pytest.mark.parametrize("word", ["bench", "train", "warm-up"])
-def test_what_takes_for_ever_without_numba_names_the_extra(word: str, tmp_path: Path) -> None:
+def test_what_takes_for_ever_without_numba_names_the_extra(word, tmp_path):
     """In one line, with the exit status 2."""
     done = without_numba(word, *(["folder"] if word == "train" else []), cwd=tmp_path)
     assert done.returncode == 2
@@ -253,7 +251,7 @@ def test_what_takes_for_ever_without_numba_names_the_extra(word: str, tmp_path: 
     assert done.stderr.count("\n") == 1
 
 
-def test_without_a_writable_folder_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_writable_folder_nothing_is_cached(monkeypatch):
     """Where no folder can be written, kernels compile in each process and nothing fails."""
     monkeypatch.setattr(disk_cache, "cache_candidates", lambda: iter([Path("/proc/none")]))
     jit.cache_directory.cache_clear()
@@ -269,7 +267,7 @@ def test_without_a_writable_folder_nothing_is_cached(monkeypatch: pytest.MonkeyP
         jit.cache_directory.cache_clear()
 
 
-def test_digest_covers_arrays_and_closures() -> None:
+def test_digest_covers_arrays_and_closures():
     """Two kernels with the same code and different captured values are different kernels."""
 
     def make(table: np.ndarray, shift: int):  # type: ignore[no-untyped-def]
@@ -285,7 +283,7 @@ def test_digest_covers_arrays_and_closures() -> None:
     assert len(digests) == 3
 
 
-def test_kernels_of_one_factory_do_not_mix(tmp_path: Path) -> None:
+def test_kernels_of_one_factory_do_not_mix(tmp_path):
     """Kernels that captured different helpers keep them when both come from the cache."""
     text = """
         import sys
@@ -329,7 +327,7 @@ def test_kernels_of_one_factory_do_not_mix(tmp_path: Path) -> None:
     assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]
 
 
-def test_ready_kernel_is_the_declared_form() -> None:
+def test_ready_kernel_is_the_declared_form():
     """`ready` compiles what was declared, once, and a call of the kernel uses the same code."""
 
     @jit.kernel("(int64,)", example=lambda: (np.zeros(1, np.uint8), np.zeros((1, 2), np.int64)))
@@ -342,7 +340,7 @@ def test_ready_kernel_is_the_declared_form() -> None:
     assert jit.IS_PLAIN or len(size_of.signatures) == 1
 
 
-def test_types_of_examples_are_those_of_calls() -> None:
+def test_types_of_examples_are_those_of_calls():
     """Arguments are compiled for exactly the types that Numba finds when they are given."""
     numba = pytest.importorskip("numba")
     fixed = np.zeros(3, np.uint8)
@@ -353,7 +351,7 @@ def test_types_of_examples_are_those_of_calls() -> None:
         assert jit.type_of(value) == numba.typeof(value)
 
 
-def test_kernels_of_others_are_not_warmed_up() -> None:
+def test_kernels_of_others_are_not_warmed_up():
     """`warm_up` compiles the package's own kernels, whatever else was declared before."""
 
     @jit.kernel("(int64,)")

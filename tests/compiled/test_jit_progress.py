@@ -63,7 +63,7 @@ except Exception as error:
 """
 
 
-def test_progress_is_told_and_waiting_is_optional(tmp_path: Path) -> None:
+def test_progress_is_told_and_waiting_is_optional(tmp_path):
     """What is not compiled is refused at once where waiting is off; elsewhere its share only grows.
 
     A kernel that is written out in its callers is not a step by itself; after an error nothing is

@@ -23,7 +23,7 @@ mergings = st.sampled_from(list(Merging))
 
 
 @given(boards(ALL_SHAPES), directions, mergings)
-def test_slide_is_the_reference_slide(board: Board, direction: Direction, merging: Merging) -> None:
+def test_slide_is_the_reference_slide(board, direction, merging):
     """Each packed slide has the reference's afterstate and points, 131072s included."""
     after, points = reference.slide(board.rows, direction, merging)
     expected = (*pack(Board(after)), points if after != board.rows else -1)
@@ -38,7 +38,7 @@ def test_slide_is_the_reference_slide(board: Board, direction: Direction, mergin
 
 
 @given(boards(ALL_SHAPES))
-def test_queries_are_the_boards(board: Board) -> None:
+def test_queries_are_the_boards(board):
     """Packing keeps every tile; the sum and the ranks are those of the board."""
     low, high = pack(board)
     assert unpack(low, high, board.shape) == board
@@ -48,7 +48,7 @@ def test_queries_are_the_boards(board: Board) -> None:
 
 
 @given(boards(ALL_SHAPES, top=15))
-def test_symmetries_are_the_reference_symmetries(board: Board) -> None:
+def test_symmetries_are_the_reference_symmetries(board):
     """The images are the reference's, and the canonical one is the least of them."""
     word, images = pack(board)[0], np.zeros(8, np.uint64)
     shape = np.uint64(board.shape[0]), np.uint64(board.shape[1])
@@ -59,7 +59,7 @@ def test_symmetries_are_the_reference_symmetries(board: Board) -> None:
 
 
 @given(boards(ALL_SHAPES), st.integers(0, 2**64 - 1), st.sampled_from(["2:9+4:1", "2:5+8:3+64:2"]))
-def test_spawn_is_the_games_spawn(board: Board, word: int, weights: str) -> None:
+def test_spawn_is_the_games_spawn(board, word, weights):
     """The same draw makes the same tile appear on the same cell as in a `Game`."""
     assume(board.empty_cells())
     rules = get_rules(f"classic:spawn={weights}")
@@ -72,7 +72,7 @@ def test_spawn_is_the_games_spawn(board: Board, word: int, weights: str) -> None
     assert unpack(*found, board.shape) == board.with_tile(spawn.cell, spawn.tile)
 
 
-def test_all_rows_slide_as_the_reference_slides() -> None:
+def test_all_rows_slide_as_the_reference_slides():
     """Exhaustive: all 65,536 rows, in both directions along a line, for both mergings."""
     for merging in Merging:
         table = line_table(4, merging)
@@ -89,7 +89,7 @@ def test_all_rows_slide_as_the_reference_slides() -> None:
 
 
 @pytest.mark.parametrize("direction", list(Direction))
-def test_all_rows_slide_in_every_direction_of_a_board(direction: Direction) -> None:
+def test_all_rows_slide_in_every_direction_of_a_board(direction):
     """Exhaustive: each of the 65,536 lines slides as its table entry says, wherever it stands."""
     table, shape = line_table(4), (np.uint64(4), np.uint64(4))
     lines = np.arange(1 << 16, dtype=np.uint64)

@@ -65,7 +65,7 @@ def exponents(board: Board) -> np.ndarray:
 
 @every_rules
 @pytest.mark.parametrize("depth", [1, 2])
-def test_search_is_the_plain_recursion(text: str, depth: int) -> None:
+def test_search_is_the_plain_recursion(text, depth):
     """With the heuristic at the leaves, scaled to the points of the rules."""
     rules, board = Rules.parse(text), mid_game(text)
     searcher = Searcher(rules, limits=SearchLimits(depth))
@@ -78,7 +78,7 @@ def test_search_is_the_plain_recursion(text: str, depth: int) -> None:
 
 
 @every_rules
-def test_network_is_trained_on_the_game(text: str) -> None:
+def test_network_is_trained_on_the_game(text):
     """An empty network rates a move by its points alone; training plays games and learns."""
     rules = Rules.parse(text)
     layout = NetworkLayout(rules.rows, rules.columns, ((0, 1),))
@@ -96,7 +96,7 @@ def test_network_is_trained_on_the_game(text: str) -> None:
 
 
 @every_rules
-def test_arena_plays_the_game(text: str) -> None:
+def test_arena_plays_the_game(text):
     """Scores and largest tiles are those of the same games played by hand."""
     rules = Rules.parse(text)
     results = compare_players(Tournament(("corner",), rules, 3, seed=2), jobs=1)
@@ -110,7 +110,7 @@ def test_arena_plays_the_game(text: str) -> None:
 
 @pytest.mark.parametrize("goal", ["score", "tile=16"])
 @pytest.mark.parametrize("text", [text for text in ODD_RULES if "edge" not in text])
-def test_solver_is_the_plain_recursion(text: str, goal: str) -> None:
+def test_solver_is_the_plain_recursion(text, goal):
     """On two by two cells, the exact value of the game in fractions."""
     rules = replace(Rules.parse(text), rows=2, columns=2)
     solution = solve(rules, goal)

@@ -31,7 +31,7 @@ def played(
 
 @pytest.mark.parametrize("name", ["classic", "2x4", *ODD_RULES])
 @pytest.mark.parametrize("is_forced", [False, True])
-def test_rollouts_are_random_games(name: str, is_forced: bool) -> None:
+def test_rollouts_are_random_games(name, is_forced):
     """Points and turns are those of the game played in plain Python, first direction included."""
     rules = Rules.parse(name)
     boards = [Game(rules, seed=seed).board for seed in range(4)]
@@ -50,7 +50,7 @@ def test_rollouts_are_random_games(name: str, is_forced: bool) -> None:
 
 
 @pytest.mark.parametrize("moves", [1, 7, 100])
-def test_games_can_be_left_off(moves: int) -> None:
+def test_games_can_be_left_off(moves):
     """A game that is left off after some turns is the beginning of the whole game."""
     rules = get_rules("classic")
     boards = [Game(rules, seed=seed).board for seed in range(3)]
@@ -65,7 +65,7 @@ def test_games_can_be_left_off(moves: int) -> None:
         assert stopped.scores[i, k] == played(rules, boards[i], seed, None, moves)[0]
 
 
-def test_more_moves_than_any_game_has_leave_nothing_off() -> None:
+def test_more_moves_than_any_game_has_leave_nothing_off():
     """The number may be larger than any that the machine counts to."""
     rules = get_rules("3x3")
     board = exponents_of(Game(rules, seed=1).board.rows)
@@ -73,7 +73,7 @@ def test_more_moves_than_any_game_has_leave_nothing_off() -> None:
     assert np.array_equal(given.plies, whole.plies)
 
 
-def test_threads_change_nothing() -> None:
+def test_threads_change_nothing():
     """The results are the same on one thread and on three."""
     rules = get_rules("classic")
     board = exponents_of(Game(rules, seed=1).board.rows)
@@ -82,7 +82,7 @@ def test_threads_change_nothing() -> None:
     assert np.array_equal(one.plies, three.plies)
 
 
-def test_boards_without_a_move_gain_nothing() -> None:
+def test_boards_without_a_move_gain_nothing():
     """A game that is over from the start has no points and no turns; others are not disturbed."""
     rules = get_rules("classic")
     stuck = np.array([[1, 2, 1, 2], [2, 1, 2, 1], [1, 2, 1, 2], [2, 1, 2, 1]])
@@ -93,14 +93,14 @@ def test_boards_without_a_move_gain_nothing() -> None:
     assert result.scores[1].min() > 0
 
 
-def test_nothing_to_play_is_fine() -> None:
+def test_nothing_to_play_is_fine():
     """No boards, or no games, give empty results."""
     rules = get_rules("classic")
     assert rollouts(rules, np.zeros((0, 4, 4), np.uint8), 3).scores.shape == (0, 3)
     assert rollouts(rules, np.ones((2, 4, 4), np.uint8), 0).plies.shape == (2, 0)
 
 
-def test_nonsense_is_refused() -> None:
+def test_nonsense_is_refused():
     """The error names what is wrong."""
     rules = get_rules("classic")
     boards = np.ones((2, 4, 4), np.uint8)

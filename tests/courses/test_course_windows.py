@@ -28,9 +28,7 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
-def test_every_number_can_be_read_and_differs_from_the_next(
-    palette: dict[int, tuple[str, str]],
-) -> None:
+def test_every_number_can_be_read_and_differs_from_the_next(palette):
     """The contrast of digits and tile is 4.5 to 1 or more."""
     for face, ink in palette.values():
         light, dark = sorted(map(luminance, (face, ink)), reverse=True)
@@ -50,9 +48,7 @@ def test_every_number_can_be_read_and_differs_from_the_next(
         ),
     ],
 )
-def test_what_cannot_be_opened_is_one_clear_line_and_status_2(
-    course: str, arguments: list[str], said: str
-) -> None:
+def test_what_cannot_be_opened_is_one_clear_line_and_status_2(course, arguments, said):
     """No display, or arguments that make no board."""
     done = subprocess.run(
         [sys.executable, "-m", COURSES[course].package, *arguments],

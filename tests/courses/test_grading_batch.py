@@ -192,7 +192,6 @@ def test_a_run_that_is_cut_short_continues(number, tmp_path):
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    assert run.stdout is not None
     assert run.stdout.readline() == "s0\n"
     assert run.stdout.readline() == "s1\n"
     run.send_signal(number)

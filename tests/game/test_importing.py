@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,7 +28,7 @@ def one(data: bytes | str) -> Record:
 
 
 @pytest.mark.parametrize("name", ["classic", "3x3", "3x4", "2x4"])
-def test_whole_games_of_every_size(name: str) -> None:
+def test_whole_games_of_every_size(name):
     """Every turn arrives, in every format; sizes are rows x columns and become their presets."""
     game = played(name, 3, 500)
     for data in (old_text(game), new_text(game), rpl(game), vrs(game)):
@@ -50,20 +47,20 @@ def test_whole_games_of_every_size(name: str) -> None:
         lambda text: "\r\n".join(text[k : k + 72] for k in range(0, len(text), 72)) + "\r\n",
     ],
 )
-def test_a_game_arrives(write: Callable[[Game], str], sent: Callable[[str], bytes | str]) -> None:
+def test_a_game_arrives(write, sent):
     """As UTF-8, with a mark of it or without, between paragraphs, in lines of any system."""
     game = played("classic", 5, 60)
     assert same_game(one(sent(write(game))), game)
 
 
-def test_several_replays_in_one_text() -> None:
+def test_several_replays_in_one_text():
     """In either form, each from the beginning of a line."""
     some = [played("classic", seed, 50) for seed in range(3)]
     text = f"{new_text(some[0])}\n{old_text(some[1])}\n\nand:\n{new_text(some[2])}\n"
     assert [one.turns for one in parse_records(text)] == [game.record().turns for game in some]
 
 
-def test_a_first_tile_that_looks_like_a_separator_is_a_tile() -> None:
+def test_a_first_tile_that_looks_like_a_separator_is_a_tile():
     """A 4 on the third cell of the third row is written as the colon that may follow the word.
 
     Two tiles alone could mean either; the turns of a game fit one of both readings.
@@ -73,7 +70,7 @@ def test_a_first_tile_that_looks_like_a_separator_is_a_tile() -> None:
     assert same_game(one("replay" + old_digits(game)), game)
 
 
-def test_a_text_written_by_hand() -> None:
+def test_a_text_written_by_hand():
     """' ' is all zeros: up, a 2, column 0, row 0; 'k' is 75: down, a 2, column 2, row 3."""
     record = one("replay" + " " + "!" + "k")
     assert record.start == Board.parse("2 . . . / 2 . . . / . . . . / . . . .")
@@ -83,7 +80,7 @@ def test_a_text_written_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("time", "millis"), [(0, 0), (5 << 3, 5), (2 << 3 | 1, 262), (2047, 0)])
-def test_thinking_times_are_kept(time: int, millis: int) -> None:
+def test_thinking_times_are_kept(time, millis):
     """A resolution and a multiplier; the largest of both marks a closed page."""
     assert one(new_text(played("classic", 1, 3), time)).times == (millis,) * 3
     assert one(old_text(played("classic", 1, 3))).times == ()
@@ -117,7 +114,7 @@ def test_thinking_times_are_kept(time: int, millis: int) -> None:
         ("999999999x4-a_abcdefghi", "rows must be 1 to 64"),
     ],
 )
-def test_what_is_not_a_game_is_refused(data: bytes | str, reason: str) -> None:
+def test_what_is_not_a_game_is_refused(data, reason):
     """Each refusal is one line with the place, and what was expected there."""
     with pytest.raises(RecordError, match=reason) as caught:
         parse_records(data)
@@ -127,9 +124,7 @@ def test_what_is_not_a_game_is_refused(data: bytes | str, reason: str) -> None:
 @pytest.mark.parametrize("write", [old_text, new_text])
 @settings(max_examples=15)
 @given(st.data())
-def test_a_damaged_replay_is_never_shortened(
-    write: Callable[[Game], str], data: st.DataObject
-) -> None:
+def test_a_damaged_replay_is_never_shortened(write, data):
     """With a character changed the game is refused, or it is another whole game."""
     game = played("classic", 2, 60)
     text = write(game)
@@ -142,7 +137,7 @@ def test_a_damaged_replay_is_never_shortened(
     assert record.plies == len(game.turns)
 
 
-def test_a_damaged_binary_replay_names_the_ply() -> None:
+def test_a_damaged_binary_replay_names_the_ply():
     """A board that the move does not make."""
     data = bytearray(rpl(played("classic", 1, 30)))
     data[25 * 7] ^= 0x11
@@ -150,7 +145,7 @@ def test_a_damaged_binary_replay_names_the_ply() -> None:
         parse_records(bytes(data))
 
 
-def test_ours_stay_strict(tmp_path: Path) -> None:
+def test_ours_stay_strict(tmp_path):
     """A record of ours passes the same door, and must not differ by a byte."""
     record = played("classic", 1, 5).record()
     path = tmp_path / "x"
@@ -164,7 +159,7 @@ def test_ours_stay_strict(tmp_path: Path) -> None:
         load_record(path)
 
 
-def test_a_file_of_several_games_is_not_one(tmp_path: Path) -> None:
+def test_a_file_of_several_games_is_not_one(tmp_path):
     """What wants one game says how to take them apart."""
     path = tmp_path / "two.txt"
     path.write_text("\n".join(new_text(played("classic", seed, 9)) for seed in (1, 2)))

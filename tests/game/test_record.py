@@ -30,7 +30,7 @@ def sample(name: str = "classic", moves: int = 200, seed: int = 7) -> Record:
 
 
 @given(games())
-def test_records_round_trip_and_verify(game: Game) -> None:
+def test_records_round_trip_and_verify(game):
     """Reading what was written gives an equal record, which verifies and ends where it ended."""
     record = game.record()
     again = Record.from_json(record.to_json())
@@ -47,7 +47,7 @@ def test_records_round_trip_and_verify(game: Game) -> None:
         assert (board, turn, score) == (game.board, game.turns[-1], game.score)
 
 
-def test_a_record_survives_its_file(tmp_path: Path) -> None:
+def test_a_record_survives_its_file(tmp_path):
     """Saving and loading loses nothing."""
     path = tmp_path / "game.2048.json"
     record = replace(sample(), player="Ada", undos=2, hints=1, times=(5, 7))
@@ -57,7 +57,7 @@ def test_a_record_survives_its_file(tmp_path: Path) -> None:
 
 
 @given(st.data())
-def test_a_changed_byte_is_refused(data: st.DataObject) -> None:
+def test_a_changed_byte_is_refused(data):
     """Whatever byte of the file is changed, removed or doubled, the record is not read."""
     text = sample(moves=20).to_json()
     index = data.draw(st.integers(0, len(text) - 1))
@@ -102,7 +102,7 @@ def rewritten(record: Record, **changes: object) -> str:
         ({"player": "\x1b[2JAda"}, r"player is '\\x1b\[2JAda': a name has no control"),
     ],
 )
-def test_a_forged_record_does_not_verify(changes: dict[str, object], reason: str) -> None:
+def test_a_forged_record_does_not_verify(changes, reason):
     """A right checksum does not help: the game itself is checked."""
     with pytest.raises(RecordError, match=reason):
         Record.from_json(rewritten(sample(), **changes)).verify()
@@ -124,13 +124,13 @@ def test_a_forged_record_does_not_verify(changes: dict[str, object], reason: str
         ({"seed": ...}, "missing fields: seed"),
     ],
 )
-def test_wrong_fields_are_refused(changes: dict[str, object], reason: str) -> None:
+def test_wrong_fields_are_refused(changes, reason):
     """The error names the field, its value and what it must be."""
     with pytest.raises(RecordError, match=reason):
         Record.from_json(rewritten(sample(), **changes))
 
 
-def test_a_record_holds_the_largest_tiles() -> None:
+def test_a_record_holds_the_largest_tiles():
     """Every tile that rules may let appear has a digit."""
     game = Game(f"classic:spawn={2**63}:1", seed=1)
     for _ in range(10):
@@ -153,7 +153,7 @@ def test_a_record_holds_the_largest_tiles() -> None:
         pytest.param("[" * 100_000, "not a record", id="deep"),
     ],
 )
-def test_texts_that_are_not_records_are_refused(text: str, reason: str) -> None:
+def test_texts_that_are_not_records_are_refused(text, reason):
     """Each refusal says why, in one line."""
     with pytest.raises(RecordError, match=reason) as caught:
         Record.from_json(text)
@@ -178,13 +178,13 @@ TWO = Board.parse("2 2 . . / . . . . / . . . . / . . . .")
         ("u", "does not count under these rules"),
     ],
 )
-def test_a_bad_turn_is_named_with_its_ply_and_reason(turns: str, reason: str) -> None:
+def test_a_bad_turn_is_named_with_its_ply_and_reason(turns, reason):
     """Replay stops at the first turn that breaks the rules."""
     with pytest.raises(RecordError, match=reason):
         Record(get_rules("classic"), TWO, turns, 4).verify()
 
 
-def test_no_turn_follows_the_end() -> None:
+def test_no_turn_follows_the_end():
     """A game that ends at its target has no further turn in its record."""
     board = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
     record = Record(get_rules("comp1127"), board, "L1FR1C", 2048)
@@ -193,7 +193,7 @@ def test_no_turn_follows_the_end() -> None:
     replace(record, turns="L1F").verify()
 
 
-def test_edge_spawns_are_checked() -> None:
+def test_edge_spawns_are_checked():
     """Under deterministic rules a spawn on another cell is a fault; so is a hidden penalty."""
     start = Board.empty(5, 5).with_tile((2, 2), 2)
     rules = get_rules("cits1401")
@@ -211,9 +211,7 @@ def test_edge_spawns_are_checked() -> None:
     st.integers(2, 64),
     st.data(),
 )
-def test_turn_codes_round_trip(
-    direction: Direction, rank: int, rows: int, columns: int, data: st.DataObject
-) -> None:
+def test_turn_codes_round_trip(direction, rank, rows, columns, data):
     """Any spawn on any board that the rules allow has a code, and an illegal attempt has one."""
     cell = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
     spawn = Spawn(2**rank, cell)
@@ -225,7 +223,7 @@ def test_turn_codes_round_trip(
     ]
 
 
-def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_named(tmp_path):
     """Missing, binary and damaged files give one line with the path."""
     missing = tmp_path / "missing"
     binary = tmp_path / "binary"
@@ -242,7 +240,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         assert str(path) in str(caught.value)
 
 
-def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_save_leaves_the_old_file(tmp_path):
     """A full disk or a wrong folder is one clear line; what was there stays."""
     with pytest.raises(RecordError, match="cannot write"):
         sample().save(tmp_path / "nowhere" / "game.2048.json")
@@ -261,7 +259,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
-def test_a_long_record_loads_and_verifies() -> None:
+def test_a_long_record_loads_and_verifies():
     """Thousands of plies are read and replayed."""
     # On one long row with each new 2 at its end, left is always legal.
     rules = get_rules("classic", rows=1, columns=24)

@@ -18,7 +18,7 @@ FILES = Path(__file__).parent / "files"
 BOARD = Board.from_rows([[8, 2, 0], [2, 4, 0]])
 
 
-def test_weights_have_their_values() -> None:
+def test_weights_have_their_values():
     """Exact and packed ones, in both stages."""
     exact, packed = load(FILES / "weights-exact.npz"), load(FILES / "weights-packed.npz")
     assert exact.value(BOARD) == pytest.approx(97.49130249)
@@ -26,7 +26,7 @@ def test_weights_have_their_values() -> None:
     assert exact.value(Board.from_rows([[2, 0, 0], [0, 0, 0]])) == pytest.approx(130.27529907)
 
 
-def test_a_training_continues(tmp_path: Path) -> None:
+def test_a_training_continues(tmp_path):
     """With its settings, its games and its curve."""
     shutil.copy(FILES / "checkpoint.npz", tmp_path)
     run = TrainingRun.resume(tmp_path)
@@ -39,7 +39,7 @@ def test_a_training_continues(tmp_path: Path) -> None:
     assert len(run.curve) == 3
 
 
-def test_a_log_is_read(tmp_path: Path) -> None:
+def test_a_log_is_read(tmp_path):
     """All games that it has."""
     path = Path(shutil.copy(FILES / "arena-log.jsonl", tmp_path))
     tournament = Tournament(("greedy", "corner"), get_rules("2x4"), 2, seed=3)

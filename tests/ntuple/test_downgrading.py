@@ -27,15 +27,13 @@ known_ranks = st.integers(1, 15)
         ([4, 3, 2, 1], 3, [3, 3, 2, 1]),
     ],
 )
-def test_the_largest_missing_rank_leaves_the_count(
-    ranks: list[int], known: int, expected: list[int]
-) -> None:
+def test_the_largest_missing_rank_leaves_the_count(ranks, known, expected):
     """Again and again, until the largest is known or none is missing."""
     assert downgraded(ranks, known) == expected
 
 
 @given(boards, known_ranks)
-def test_order_is_kept(ranks: list[int], known: int) -> None:
+def test_order_is_kept(ranks, known):
     """No tile vanishes, none is unknown, and none passes another."""
     seen = downgraded(ranks, known)
     assert max(seen) <= known
@@ -47,7 +45,7 @@ def test_order_is_kept(ranks: list[int], known: int) -> None:
 
 
 @given(boards, known_ranks)
-def test_packed_boards_are_lowered_alike(ranks: list[int], known: int) -> None:
+def test_packed_boards_are_lowered_alike(ranks, known):
     """The kernel, compiled and as plain Python, gives the word of the reference's board."""
     low = sum((rank & 15) << 4 * cell for cell, rank in enumerate(ranks))
     high = sum((rank >> 4) << 4 * cell for cell, rank in enumerate(ranks))
@@ -58,7 +56,7 @@ def test_packed_boards_are_lowered_alike(ranks: list[int], known: int) -> None:
 
 
 @given(st.lists(st.integers(0, 31), min_size=25, max_size=25), st.integers(1, 31))
-def test_each_rank_falls_by_those_taken_out_below_it(ranks: list[int], known: int) -> None:
+def test_each_rank_falls_by_those_taken_out_below_it(ranks, known):
     """On boards of any size."""
     seen = sum(1 << rank for rank in set(ranks))
     taken = removed_ranks(np.uint64(seen), np.uint64(known))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -49,15 +47,13 @@ def plain_value(network: Network, board: Board) -> float:
 
 @settings(max_examples=150)
 @given(positions())
-def test_a_value_is_the_sum_of_the_weights_that_all_images_meet(
-    case: tuple[Network, Board],
-) -> None:
+def test_a_value_is_the_sum_of_the_weights_that_all_images_meet(case):
     """Whole weights sum exactly; every stage, shape and tile, those above 32768 included."""
     network, board = case
     assert network.value(board) == plain_value(network, board)
 
 
-def test_boards_of_another_shape_are_refused() -> None:
+def test_boards_of_another_shape_are_refused():
     """The message names both shapes."""
     with pytest.raises(BoardError, match="4x4, not on 3x3"):
         NETWORKS["classic"].value(Board.empty(3, 3))
@@ -75,7 +71,7 @@ def test_boards_of_another_shape_are_refused() -> None:
         ({"tuples": (tuple(range(9)),)}, "are more than"),
     ],
 )
-def test_impossible_layouts_are_refused(change: dict[str, object], reason: str) -> None:
+def test_impossible_layouts_are_refused(change, reason):
     """Each with its reason."""
     values = {"rows": 4, "columns": 4, "tuples": ((0, 1),)} | change
     with pytest.raises(WeightsError, match=reason):
@@ -89,7 +85,7 @@ def test_impossible_layouts_are_refused(change: dict[str, object], reason: str) 
         ("8x6", "012456 12569d 012345 01567a 01259a 0159de 01589d 01246a"),
     ],
 )
-def test_named_tuples_are_those_of_the_papers(name: str, printed: str) -> None:
+def test_named_tuples_are_those_of_the_papers(name, printed):
     """Each is an image of the tuple that the paper has in its place."""
     moves = list(images(4, 4))
     for ours, theirs in zip(parse_tuples(name, 4, 4), parse_tuples(printed, 4, 4), strict=True):
@@ -99,7 +95,7 @@ def test_named_tuples_are_those_of_the_papers(name: str, printed: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"), [("4x7", "did you mean '4x6'"), ("lnes", "did you mean 'lines'")]
 )
-def test_unknown_tuples_are_refused(text: str, reason: str) -> None:
+def test_unknown_tuples_are_refused(text, reason):
     """The nearest name is suggested."""
     with pytest.raises(WeightsError, match=reason):
         parse_tuples(text, 4, 4)
@@ -113,13 +109,13 @@ def test_unknown_tuples_are_refused(text: str, reason: str) -> None:
         ("classic:size=3x3,spawn=2:9+8589934592:1", "8589934592, .* is too big for a network"),
     ],
 )
-def test_rules_that_a_network_cannot_play_are_refused(rules: str, reason: str) -> None:
+def test_rules_that_a_network_cannot_play_are_refused(rules, reason):
     """Another shape; a spawn without chance, or too large a tile."""
     with pytest.raises(WeightsError, match=reason):
         Network.zeros(NetworkLayout(3, 3, ((0, 1),)), Rules.parse(rules))
 
 
-def test_a_network_learns_only_where_merges_end_a_game() -> None:
+def test_a_network_learns_only_where_merges_end_a_game():
     """A tile that appears and ends the game would go unnoticed."""
     with pytest.raises(RulesError, match="would end the game"):
         TrainingConfig("3x3:target=4,end=target", "lines")
@@ -131,9 +127,7 @@ def test_a_network_learns_only_where_merges_end_a_game() -> None:
 
 @settings(max_examples=100)
 @given(case=positions())
-def test_the_player_never_returns_an_illegal_move(
-    case: tuple[Network, Board], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_the_player_never_returns_an_illegal_move(case, tmp_path_factory):
     """On any board of any shape, with weights from a file."""
     network, board = case
     assume(Game(network.rules, board=board).legal_directions())
@@ -147,7 +141,7 @@ def test_the_player_never_returns_an_illegal_move(
     assert player.choose(game) in game.legal_directions()
 
 
-def test_weights_of_other_rules_are_refused(tmp_path: Path) -> None:
+def test_weights_of_other_rules_are_refused(tmp_path):
     """The message names both rules; without weights it says where to get some."""
     path = tmp_path / "network.npz"
     save(NETWORKS["classic"], path)
@@ -161,7 +155,7 @@ def test_weights_of_other_rules_are_refused(tmp_path: Path) -> None:
 
 @settings(max_examples=100)
 @given(positions())
-def test_kernels_find_the_weights_of_the_reference(case: tuple[Network, Board]) -> None:
+def test_kernels_find_the_weights_of_the_reference(case):
     """The indices that training and searches use, on boards of every kind."""
     network, board = case
     layout = network.layout
@@ -178,7 +172,7 @@ def test_kernels_find_the_weights_of_the_reference(case: tuple[Network, Board]) 
 
 
 @given(st.lists(st.tuples(st.integers(-(2**15), 2**15 - 1), st.integers(-(2**15), 2**15 - 1))))
-def test_changes_are_the_same_compiled_and_in_numpy(pairs: list[tuple[int, int]]) -> None:
+def test_changes_are_the_same_compiled_and_in_numpy(pairs):
     """Numbers before and after, of any sign and however far apart, are told by their changes."""
     before, after = np.array(pairs, np.int16).reshape(-1, 2).T.copy()
     change = after - before
@@ -195,7 +189,7 @@ def test_changes_are_the_same_compiled_and_in_numpy(pairs: list[tuple[int, int]]
     "cells", [(9,), (0, 1, 2, 3), (4, 5, 6, 8, 9, 10), (0, 3, 5, 6, 9, 12, 15)]
 )
 @given(st.integers(0, 2**64 - 1))
-def test_the_index_of_a_tuple_has_a_digit_for_each_cell(cells: tuple[int, ...], word: int) -> None:
+def test_the_index_of_a_tuple_has_a_digit_for_each_cell(cells, word):
     """Whether the processor gathers them at once or part by part."""
     index_of = kernels.make_tuple_index_kernel(1000, parts_of(cells))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from functools import partial
-from pathlib import Path
 
 import pytest
 from tests.ntuple.networks import NETWORKS, called
@@ -47,7 +46,7 @@ def record_of(text: str) -> StageRecord | None:
     return RECORDS.of(Board.parse(text))
 
 
-def test_a_board_has_the_record_of_its_stage() -> None:
+def test_a_board_has_the_record_of_its_stage():
     """The last stage that it has reached; with too few games, the one before."""
     start, first, second, large, _ = RECORDS.stages
     assert record_of("2 . / 16 8") == start
@@ -62,7 +61,7 @@ def test_a_board_has_the_record_of_its_stage() -> None:
     ("text", "excess"),
     [("2 4", 100), ("32 .", 200), ("32 8", 300), ("32 16", 400), ("32 16 8", 400), ("64 32", -100)],
 )
-def test_the_excess_changes_steadily_between_stages(text: str, excess: float) -> None:
+def test_the_excess_changes_steadily_between_stages(text, excess):
     """A board halfway between two stages has the mean of theirs; beyond the last, the last's."""
     assert RECORDS.excess(Board.parse(text)) == pytest.approx(excess)
 
@@ -72,24 +71,24 @@ def test_the_excess_changes_steadily_between_stages(text: str, excess: float) ->
     [("2 4", 20 / 21), ("32 .", 0.9), ("32 8", 0.85), ("32 16 8", 0.8), ("64 32", 10 / 9),
      ("128 .", 1)],
 )  # fmt: skip
-def test_the_scale_is_what_came_for_each_point_expected(text: str, scale: float) -> None:
+def test_the_scale_is_what_came_for_each_point_expected(text, scale):
     """On a line between stages; 1 where there are no records."""
     assert RECORDS.scale(Board.parse(text)) == pytest.approx(scale)
 
 
-def test_the_next_tile_is_the_first_in_doubt() -> None:
+def test_the_next_tile_is_the_first_in_doubt():
     """Tiles that 99 % of the games make are passed over, unless no larger one was ever made."""
     assert [each.next_tile for each in RECORDS.stages] == [128, 128, 64, 128, 128]
     certain = StageRecord(512, 512, 200, 0.0, 0.0, 0.0, {1024: 200, 2048: 199})
     assert certain.next_tile == 2048
 
 
-def test_values_far_off_are_not_calibrated() -> None:
+def test_values_far_off_are_not_calibrated():
     """A value is corrected by half of what came at most."""
     assert [each.is_calibrated for each in RECORDS.stages] == [True, True, True, True, False]
 
 
-def test_records_are_kept_beside_the_weights_that_they_are_of(tmp_path: Path) -> None:
+def test_records_are_kept_beside_the_weights_that_they_are_of(tmp_path):
     """A loaded network has them; other weights under the same name have none."""
     path = tmp_path / "net.npz"
     save(NETWORK, path)
@@ -111,7 +110,7 @@ def test_records_are_kept_beside_the_weights_that_they_are_of(tmp_path: Path) ->
         '{"format": "py2048-records", "version": 1, "games": 1, "seed": 1, "stages": [{}]}',
     ],
 )
-def test_damaged_records_are_refused(text: str, tmp_path: Path) -> None:
+def test_damaged_records_are_refused(text, tmp_path):
     """In one line that names the file and what to do."""
     path = tmp_path / "net.npz"
     save(NETWORK, path)
@@ -120,9 +119,7 @@ def test_damaged_records_are_refused(text: str, tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_command_measures_and_keeps_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_measures_and_keeps_them(tmp_path, capsys):
     """`weights FILE --calibrate` writes them; afterwards `weights FILE` shows them."""
     path = tmp_path / "net.npz"
     shutil.copy(SHIPPED / "2x4.npz", path)
@@ -130,7 +127,6 @@ def test_a_command_measures_and_keeps_them(
     said = capsys.readouterr().out.splitlines()
     assert any(line.startswith("at       the start: expects ") for line in said)
     records = load_records(path)
-    assert records is not None
     assert (records.games, records.seed, records.stages[0].games) == (20, 5, 20)
     assert main(["weights", str(path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -140,10 +136,9 @@ def test_a_command_measures_and_keeps_them(
 
 
 @pytest.mark.parametrize("path", shipped_files(), ids=called)
-def test_every_shipped_file_has_records(path: Path) -> None:
+def test_every_shipped_file_has_records(path):
     """Of its weights as they are: after a change, measure with py2048 weights FILE --calibrate."""
     records = load_records(path)
-    assert records is not None
     start, last = records.stages[0], records.stages[-1]
     assert (start.tile, start.games) == (START, records.games)
     assert records.games >= 4 * MIN_GAMES
@@ -161,14 +156,13 @@ COMPARED = [
 
 
 @pytest.mark.parametrize(("path", "games"), COMPARED)
-def test_corrected_values_are_the_points_that_come(path: Path, games: int) -> None:
+def test_corrected_values_are_the_points_that_come(path, games):
     """In games that the records have not seen, and in each stage, up to four standard errors.
 
     The chance of the next tile holds there as well.
     """
     network = load(path)
     records = network.records
-    assert records is not None
     player = partial(Searcher, network.rules, network, SearchLimits(1))
     stages = [(each.tile, each.least) for each in records.stages if each.games >= MIN_GAMES]
     seen = calibrate(player, stages, games, seed=records.seed + 1)

@@ -39,7 +39,7 @@ SMALL_LIMITS = {"classic": 4 * MEGABYTE}
 STRONG_LIMITS = {"classic": 51 * MEGABYTE, "5x5": 28 * MEGABYTE, "3x4": 9 * MEGABYTE}
 
 
-def test_the_tests_run_with_the_strong_networks() -> None:
+def test_the_tests_run_with_the_strong_networks():
     """Both distributions are installed, as `make test` does; the rules with two have them."""
     assert [folder.name for folder in STRONG] == ["py2048_weights"]
     (folder,) = STRONG
@@ -50,7 +50,7 @@ def test_the_tests_run_with_the_strong_networks() -> None:
 
 
 @pytest.mark.parametrize("path", shipped_files(), ids=called)
-def test_files_are_small_and_for_the_rules_they_are_called_after(path: Path) -> None:
+def test_files_are_small_and_for_the_rules_they_are_called_after(path):
     """At most 4 MB for classic, 1 for others; strong ones more. Each says how it was made."""
     limits = SMALL_LIMITS if path.parent == SHIPPED else STRONG_LIMITS
     assert path.stat().st_size <= limits.get(path.stem, MEGABYTE)
@@ -59,7 +59,7 @@ def test_files_are_small_and_for_the_rules_they_are_called_after(path: Path) -> 
     assert network.history[-1]["games"] > 0
 
 
-def test_every_file_is_measured() -> None:
+def test_every_file_is_measured():
     """No file without its strength, no strength without its file."""
     for folder, measured in MEASURED.items():
         assert {path.stem for path in folder.glob("*.npz")} == set(measured)
@@ -67,7 +67,7 @@ def test_every_file_is_measured() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", shipped_files(), ids=called)
-def test_weights_play_as_well_as_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_weights_play_as_well_as_is_said(file, capsys):
     """The mean of the first games is within four standard errors of the one that was measured."""
     said = MEASURED[file.parent][file.stem]
     games, seed = str(min(said["games"], 100)), str(said["seed"])
@@ -77,7 +77,7 @@ def test_weights_play_as_well_as_is_said(file: Path, capsys: pytest.CaptureFixtu
     assert abs(found["mean"] - said["mean"]) <= 4 * error
 
 
-def test_rules_find_their_network_by_what_they_are() -> None:
+def test_rules_find_their_network_by_what_they_are():
     """A custom rule set that plays like a preset has the preset's network; others have none."""
     custom = replace(get_rules("classic"), name="mine")
     assert shipped_network(custom) is shipped_network(get_rules("classic"))
@@ -91,11 +91,10 @@ LATE = {
 
 
 @pytest.mark.parametrize("name", LATE)
-def test_a_search_reads_their_steps(name: str) -> None:
+def test_a_search_reads_their_steps(name):
     """Whole steps of points, as they are kept in memory, give the values of the network."""
     rules = get_rules(name)
     network = shipped_network(rules)
-    assert network is not None
     assert network.table.dtype == np.int16
     board = Board.parse(LATE[name])
     for depth in (1, 2):
@@ -107,12 +106,11 @@ def test_a_search_reads_their_steps(name: str) -> None:
         assert found == {move: pytest.approx(value) for move, value in plain.items()}
 
 
-def test_players_use_them_without_being_told() -> None:
+def test_players_use_them_without_being_told():
     """A fresh installation plays with its network."""
     game = Game(get_rules("classic"), seed=1)
     rated = make_player("ntuple").rate(game)
     network = shipped_network(game.rules)
-    assert network is not None
     assert rated == Expectimax(game.rules, network.value, 1).rate(game.board)
 
 
@@ -136,7 +134,7 @@ def command_with(package: str, *words: str, cwd: Path) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def test_small_networks_play_where_no_strong_ones_are(tmp_path: Path) -> None:
+def test_small_networks_play_where_no_strong_ones_are(tmp_path):
     """Nobody who plays is told; who lists the players reads the line that brings the others."""
     words = "hint", "--json", BOARD, "--player"
     out, said = command_with("", *words, "ntuple", cwd=tmp_path)
@@ -149,7 +147,7 @@ def test_small_networks_play_where_no_strong_ones_are(tmp_path: Path) -> None:
     assert LINE not in command_with("py2048_weights", "players", cwd=tmp_path)[1]
 
 
-def test_a_package_brings_networks(tmp_path: Path) -> None:
+def test_a_package_brings_networks(tmp_path):
     """Where it is not there, though registered, the small ones play."""
     brought = tmp_path / "mine"
     brought.mkdir()

@@ -7,7 +7,6 @@ import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ntuple.networks import NETWORKS, SHAPES, edited, positions
 
-from py2048 import Board
 from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.network import Network
@@ -24,9 +22,7 @@ from py2048.ntuple.weights import header_of, load, save, save_packed
 
 @pytest.mark.parametrize("text", SHAPES)
 @pytest.mark.parametrize("options", [{}, {"compress": True}], ids=["plain", "compressed"])
-def test_a_saved_network_is_loaded_again(
-    text: str, options: dict[str, bool], tmp_path: Path
-) -> None:
+def test_a_saved_network_is_loaded_again(text, options, tmp_path):
     """Bit for bit, with layout, rules and history."""
     network, path = NETWORKS[text], tmp_path / "network.npz"
     save(network, path, **options)
@@ -37,7 +33,7 @@ def test_a_saved_network_is_loaded_again(
 
 
 @pytest.mark.parametrize("text", SHAPES)
-def test_packed_weights_are_off_by_half_a_step_at_most(text: str, tmp_path: Path) -> None:
+def test_packed_weights_are_off_by_half_a_step_at_most(text, tmp_path):
     """And `load` gives exactly what `save_packed` promised; small ones are pruned."""
     network, path = NETWORKS[text], tmp_path / "small.npz"
     promised = save_packed(network, path, step=8.0, prune=20.0)
@@ -54,7 +50,7 @@ def test_packed_weights_are_off_by_half_a_step_at_most(text: str, tmp_path: Path
 
 @settings(max_examples=50)
 @given(positions())
-def test_steps_mean_what_points_mean(case: tuple[Network, Board]) -> None:
+def test_steps_mean_what_points_mean(case):
     """A network in steps, half the size in memory, has the values of the same one in points."""
     network, board = case
     table = network.weights.astype(np.int16)
@@ -63,7 +59,7 @@ def test_steps_mean_what_points_mean(case: tuple[Network, Board]) -> None:
     assert small.value(board) == points.value(board)
 
 
-def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
+def test_every_damaged_byte_is_noticed(tmp_path):
     """A changed byte of weights or header, or a file cut short anywhere, is refused by one line."""
     network, path = NETWORKS["comp1127:size=2x4"], tmp_path / "network.npz"
     for packed in (False, True):
@@ -133,9 +129,7 @@ BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
         ("sha256", {f"stage0/{part}": "0" for part in ("used", "low", "high")}, "is wrong"),
     ],
 )  # fmt: skip
-def test_a_wrong_header_is_refused(
-    name: str, value: object, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_header_is_refused(name, value, reason, tmp_path, capsys):
     """In one line that names the file, the field and its value, by the command as well."""
     path = tmp_path / "network.npz"
     save_packed(NETWORKS["comp1127:size=2x4"], path, step=1.0)
@@ -166,9 +160,7 @@ near = st.lists(st.integers(-1, 9), max_size=4)
 
 @settings(max_examples=40)
 @given(data=st.data(), text=st.sampled_from(sorted(SHAPES)), packed=st.booleans())
-def test_any_header_is_read_as_it_says_or_refused(
-    data: st.DataObject, text: str, packed: bool, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_any_header_is_read_as_it_says_or_refused(data, text, packed, tmp_path_factory):
     """Whatever value a field has; what is read is saved and read as the same again."""
     network, path = NETWORKS[text], tmp_path_factory.mktemp("weights") / "network.npz"
     save_packed(network, path, step=1.0) if packed else save(network, path)
@@ -198,9 +190,7 @@ def test_any_header_is_read_as_it_says_or_refused(
         ({"step": 1.0, "prune": float("nan")}, "prune is nan"),
     ],
 )
-def test_nothing_is_saved_that_no_load_reads(
-    values: dict[str, Any], reason: str, tmp_path: Path
-) -> None:
+def test_nothing_is_saved_that_no_load_reads(values, reason, tmp_path):
     """The header is checked before the file is written, and what was there is not to blame."""
     path = tmp_path / "network.npz"
     with pytest.raises(WeightsError, match=f"network.npz is not written, .*{reason}"):
@@ -208,7 +198,7 @@ def test_nothing_is_saved_that_no_load_reads(
     assert not path.exists()
 
 
-def test_a_history_is_checked_as_it_is_read_back(tmp_path: Path) -> None:
+def test_a_history_is_checked_as_it_is_read_back(tmp_path):
     """A pair that JSON makes a list, and counts that somebody wrote as 1e6, are as good."""
     entry = {"band": (8192, 0), "games": 1e6, "moves": 2e9, "seconds": 600}
     network = replace(NETWORKS["comp1127:size=2x4"], history=(entry,))
@@ -217,7 +207,7 @@ def test_a_history_is_checked_as_it_is_read_back(tmp_path: Path) -> None:
     assert read == entry | {"band": [8192, 0]}
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path):
     """By name."""
     with pytest.raises(WeightsError, match=r"nowhere\.npz does not exist"):
         load(tmp_path / "nowhere.npz")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
@@ -27,13 +26,13 @@ SMALL = [get_rules(text) for text in ("classic:size=1x5", "ist:size=2x3", "qsan_
 SHIPPED = [get_rules(f"classic:size={size}") for size in ("2x2", "2x3", "2x4", "3x3")]
 
 
-def test_it_keeps_the_laws_of_players() -> None:
+def test_it_keeps_the_laws_of_players():
     """On boards that it solves by itself, under scores by merges and by sum."""
     check_player(make_player("perfect"), SMALL)
 
 
 @pytest.mark.parametrize("rules", SHIPPED, ids=lambda rules: f"{rules.rows}x{rules.columns}")
-def test_shipped_moves_need_only_the_slide_compiled(rules: Rules) -> None:
+def test_shipped_moves_need_only_the_slide_compiled(rules):
     """Where the best moves come with py2048 it keeps the laws without the kernels of a search."""
     make_player("perfect").choose(Game(rules, seed=1))  # compiles the slide
     with ready_only():
@@ -47,7 +46,7 @@ def finished(player: PerfectPlayer, rules: Rules, seed: int) -> tuple[int, int, 
     return game.score, game.board.max_tile, game.ply
 
 
-def test_beyond_what_is_shipped_it_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_what_is_shipped_it_searches(monkeypatch):
     """To the end of the game, so that moves stay exact; there it has values, too."""
     rules = get_rules("classic:size=2x3")
     solution = solve(rules)
@@ -71,7 +70,7 @@ def test_beyond_what_is_shipped_it_searches(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("text", "value"), [("classic:size=2x2", 66.964149), ("classic:size=2x3,start=3", None)]
 )
-def test_games_are_worth_what_the_solution_says(text: str, value: float | None) -> None:
+def test_games_are_worth_what_the_solution_says(text, value):
     """The mean of 200 games, by shipped moves and by a solution, is the exact value."""
     rules, player = get_rules(text), PerfectPlayer()
     scores = [finished(player, rules, seed)[0] for seed in range(200)]
@@ -79,7 +78,7 @@ def test_games_are_worth_what_the_solution_says(text: str, value: float | None) 
     assert abs(fmean(scores) - (value or solve(rules).value)) < 3 * error
 
 
-def test_a_hint_with_values_is_exact(tmp_path: Path) -> None:
+def test_a_hint_with_values_is_exact(tmp_path):
     """It says so, in points of perfect play."""
     file = tmp_path / "2x3.solution"
     value = solve("classic:size=2x3", save=file).value_of(board := Board.parse("2 2 . / . . ."))
@@ -90,7 +89,7 @@ def test_a_hint_with_values_is_exact(tmp_path: Path) -> None:
     assert describe_outlook(hint) == f"Exactly {value:,.2f} points to come with perfect play."
 
 
-def test_a_hint_without_values_is_exact() -> None:
+def test_a_hint_without_values_is_exact():
     """Where no more is known than the best move, nothing is said of the others."""
     snapshot = PositionSnapshot(get_rules("3x3"), Board.parse("4 4 2 / . . . / . . ."), 1)
     hint = snapshot.ask(make_player("perfect"))
@@ -102,7 +101,7 @@ def test_a_hint_without_values_is_exact() -> None:
     assert "loses" not in describe_hint(hint)
 
 
-def test_it_gives_hints_wherever_it_needs_no_file() -> None:
+def test_it_gives_hints_wherever_it_needs_no_file():
     """The usual player for hints is perfect exactly where the best moves come with py2048."""
     sizes = [(rows, columns) for rows in range(2, 5) for columns in range(2, 5)]
     for rules in (*list_rules(), *(get_rules("classic", rows=r, columns=c) for r, c in sizes)):
@@ -114,7 +113,7 @@ def test_it_gives_hints_wherever_it_needs_no_file() -> None:
 
 
 @pytest.mark.parametrize("board", ["64 64 / 4 2", "16 16 / 64 32", "8 8 / 16 ."])
-def test_elsewhere_the_search_gives_hints(board: str) -> None:
+def test_elsewhere_the_search_gives_hints(board):
     """On a board that no game meets, which somebody has set up, no best move is known."""
     rules = get_rules("classic:size=2x2")
     with pytest.raises(PlayerError, match="no game under classic meets"):
@@ -125,12 +124,11 @@ def test_elsewhere_the_search_gives_hints(board: str) -> None:
 
 
 @pytest.mark.parametrize("shape", PERFECT_SUMS)
-def test_hints_are_perfect_up_to_the_largest_sum_that_is_known(shape: tuple[int, int]) -> None:
+def test_hints_are_perfect_up_to_the_largest_sum_that_is_known(shape):
     """What is beyond it would have to be solved first."""
     rows, columns = shape
     rules = get_rules("classic", rows=rows, columns=columns)
     moves = shipped_moves(rules)
-    assert moves is not None
     assert PERFECT_SUMS[shape] == moves.covered
     tiles = [1 << rank for rank in range(12) if moves.covered >> rank & 1]
     tiles += [0] * (rules.cells - len(tiles))
@@ -141,7 +139,7 @@ def test_hints_are_perfect_up_to_the_largest_sum_that_is_known(shape: tuple[int,
     assert hint_player(rules, beyond) == "expectimax"
 
 
-def test_a_file_serves_its_rules_and_goal(tmp_path: Path) -> None:
+def test_a_file_serves_its_rules_and_goal(tmp_path):
     """Rules that play the same are served too; the name makes the player again."""
     file = tmp_path / "2x3.solution"
     solution = solve("classic:size=2x3", "tile=64", save=file)
@@ -163,7 +161,7 @@ def test_a_file_serves_its_rules_and_goal(tmp_path: Path) -> None:
         ("perfect", "cits1401:size=2x2,start=2x2:1", "only rules whose tiles appear at random"),
     ],
 )
-def test_what_cannot_be_solved_is_refused(spec: str, text: str, reason: str) -> None:
+def test_what_cannot_be_solved_is_refused(spec, text, reason):
     """The reason is one line, and names the way out."""
     with pytest.raises(PlayerError, match=reason):
         make_player(spec).rate(Game(get_rules(text), seed=1))
@@ -172,7 +170,7 @@ def test_what_cannot_be_solved_is_refused(spec: str, text: str, reason: str) -> 
 @pytest.mark.parametrize(
     "spec", ["perfect:goal=tile=3", "perfect:file=/no/where", "perfect:goal=x"]
 )
-def test_wrong_options_are_named(spec: str) -> None:
+def test_wrong_options_are_named(spec):
     """One line that names the value."""
     with pytest.raises(PlayerError, match=r"3 is not a tile|No such file|'x' is not a goal"):
         make_player(spec)

@@ -7,7 +7,6 @@ import math
 import weakref
 from dataclasses import replace
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from tests.strategies import boards, games
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError, RulesError
-from py2048.ntuple.heuristic import DEFAULT, STEEP, Heuristic, board_value, line_value
+from py2048.ntuple.heuristic import DEFAULT, STEEP, board_value, line_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save
@@ -34,12 +33,12 @@ QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")
 
 
 @pytest.mark.parametrize("spec", QUICK)
-def test_every_player_keeps_the_laws(spec: str) -> None:
+def test_every_player_keeps_the_laws(spec):
     """Our own players pass the check that we offer for others', under every preset."""
     check_player(make_player(spec))
 
 
-def test_looking_two_moves_ahead_keeps_the_laws() -> None:
+def test_looking_two_moves_ahead_keeps_the_laws():
     """The default expectimax, on boards where it is quick."""
     small = [rules for rules in list_rules() if rules.cells <= 25]
     check_player(make_player("expectimax"), small, positions=3)
@@ -48,7 +47,7 @@ def test_looking_two_moves_ahead_keeps_the_laws() -> None:
 @pytest.mark.parametrize("spec", QUICK)
 @settings(max_examples=30)
 @given(game=games(longest=30))
-def test_a_player_makes_itself_again_from_its_name(spec: str, game: Game) -> None:
+def test_a_player_makes_itself_again_from_its_name(spec, game):
     """The name is a spec; players without chance choose the same again."""
     player = make_player(spec)
     again = make_player(player.name)
@@ -59,7 +58,7 @@ def test_a_player_makes_itself_again_from_its_name(spec: str, game: Game) -> Non
 
 @settings(max_examples=30)
 @given(games(longest=30))
-def test_a_rating_player_chooses_its_best(game: Game) -> None:
+def test_a_rating_player_chooses_its_best(game):
     """`choose` and `rate` agree."""
     for spec in ("corner", "greedy", "expectimax:depth=1"):
         player = make_player(spec)
@@ -68,7 +67,7 @@ def test_a_rating_player_chooses_its_best(game: Game) -> None:
             assert ratings[player.choose(game)] == max(ratings.values())
 
 
-def test_the_registry_lists_what_it_makes() -> None:
+def test_the_registry_lists_what_it_makes():
     """Names are sorted, described, and each makes a player."""
     names = list_players()
     assert names == tuple(sorted(names))
@@ -104,7 +103,7 @@ def test_the_registry_lists_what_it_makes() -> None:
         ("x" * 900, "no player is called"),
     ],
 )
-def test_a_wrong_spec_is_refused_with_the_fix(spec: str, reason: str) -> None:
+def test_a_wrong_spec_is_refused_with_the_fix(spec, reason):
     """The error is one line that names the value."""
     with pytest.raises(PlayerError) as caught:
         make_player(spec)
@@ -113,9 +112,7 @@ def test_a_wrong_spec_is_refused_with_the_fix(spec: str, reason: str) -> None:
     assert len(str(caught.value)) < 400
 
 
-def test_plugins_register_through_the_same_door(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_plugins_register_through_the_same_door(monkeypatch, capsys):
     """An entry point of another package is a player like ours; a broken one says so, alone."""
     entries = {
         name: EntryPoint(name, f"tests.players.{place}", registry.GROUP)
@@ -148,7 +145,7 @@ def test_plugins_register_through_the_same_door(
         make_player("mine:bold=perhaps")
 
 
-def test_check_player_catches_what_breaks_the_laws() -> None:
+def test_check_player_catches_what_breaks_the_laws():
     """Each law is really checked."""
 
     class Good:
@@ -200,7 +197,7 @@ def mean_score(spec: str, rules: Rules, number: int) -> float:
     return total / number
 
 
-def test_players_are_as_good_as_their_reputation() -> None:
+def test_players_are_as_good_as_their_reputation():
     """On fixed seeds: random < greedy < expectimax, as everybody finds."""
     classic = get_rules("classic")
     random, greedy = mean_score("random:seed=1", classic, 40), mean_score("greedy", classic, 40)
@@ -209,13 +206,13 @@ def test_players_are_as_good_as_their_reputation() -> None:
 
 
 @given(boards())
-def test_the_heuristic_is_the_same_for_symmetric_boards(board: Board) -> None:
+def test_the_heuristic_is_the_same_for_symmetric_boards(board):
     """Rows and columns count alike, read from either end."""
     turned = Board.from_rows([row[::-1] for row in zip(*board.rows, strict=True)])
     assert board_value(turned) == pytest.approx(board_value(board))
 
 
-def test_the_heuristic_likes_order_and_room() -> None:
+def test_the_heuristic_likes_order_and_room():
     """Empty cells and equal neighbours are good; disorder is bad."""
     assert line_value((8, 4, 2, 0)) > line_value((8, 2, 4, 0))
     assert line_value((8, 8, 0, 0)) > line_value((8, 4, 0, 0))
@@ -239,13 +236,13 @@ def test_the_heuristic_likes_order_and_room() -> None:
         ("montecarlo:seed=-1", "-1 is not a seed"),
     ],
 )
-def test_options_that_cannot_be_used_are_named(spec: str, reason: str) -> None:
+def test_options_that_cannot_be_used_are_named(spec, reason):
     """Each searching player says what is wrong with its options when it is made."""
     with pytest.raises(PlayerError, match=reason):
         make_player(spec)
 
 
-def test_a_search_is_named_by_its_options() -> None:
+def test_a_search_is_named_by_its_options():
     """Names hold what differs from the default, and make the same player."""
     for spec in (
         *("expectimax:nodes=500", "expectimax:depth=2,cutoff=0.01", "heuristic:depth=1"),
@@ -259,9 +256,7 @@ def test_a_search_is_named_by_its_options() -> None:
 @pytest.mark.parametrize(("rules", "nodes", "expected"), [
     ("classic", 20_000, STEEP), ("classic", 1000, DEFAULT), ("3x4", 20_000, DEFAULT),
 ])  # fmt: skip
-def test_a_deep_search_of_4x4_boards_has_a_heuristic_of_its_own(
-    rules: str, nodes: int, expected: Heuristic
-) -> None:
+def test_a_deep_search_of_4x4_boards_has_a_heuristic_of_its_own(rules, nodes, expected):
     """There the order of large tiles decides."""
     game = Game(get_rules(rules), board=Board.empty(*get_rules(rules).shape).with_tile((0, 0), 64))
     rated = make_player(f"expectimax:nodes={nodes},evaluation=heuristic").rate(game)
@@ -269,7 +264,7 @@ def test_a_deep_search_of_4x4_boards_has_a_heuristic_of_its_own(
 
 
 @pytest.mark.parametrize("spec", ["heuristic:depth=2", "ntuple"])
-def test_whole_games_are_those_of_choose(spec: str) -> None:
+def test_whole_games_are_those_of_choose(spec):
     """A searching player's compiled games are the ones that it plays move by move."""
     rules = get_rules("2x4")
     player = make_player(spec)
@@ -282,7 +277,7 @@ def test_whole_games_are_those_of_choose(spec: str) -> None:
     assert finished == (game.score, game.board.max_tile, game.ply)
 
 
-def test_boards_too_large_to_compile_for_are_played_too() -> None:
+def test_boards_too_large_to_compile_for_are_played_too():
     """Nine by nine cells: the plain search answers, and plays whole games."""
     rules = replace(get_rules("classic", rows=9, columns=9), target=8, ends_at_target=True)
     game = Game(rules, seed=1)
@@ -301,7 +296,7 @@ def test_boards_too_large_to_compile_for_are_played_too() -> None:
         "cits1401:spawn=edge:8589934592",
     ],
 )
-def test_rules_that_the_compiled_search_does_not_take_are_played_too(text: str) -> None:
+def test_rules_that_the_compiled_search_does_not_take_are_played_too(text):
     """Where huge tiles appear, or such as end the game."""
     player, game = make_player("expectimax"), Game(text, seed=2)
     with pytest.raises(RulesError, match=r"too big to search|would end the game"):
@@ -323,9 +318,7 @@ def test_rules_that_the_compiled_search_does_not_take_are_played_too(text: str) 
         ("expectimax", "cits1401:size=64x64,start=9x2:1", 2),
     ],
 )
-def test_boards_too_large_to_compile_for_are_searched_in_time(
-    spec: str, text: str, depth: int
-) -> None:
+def test_boards_too_large_to_compile_for_are_searched_in_time(spec, text, depth):
     """Two moves ahead if the limits allow it, and else if it takes less than about a second."""
     rules = get_rules(text)
     game = Game(rules, seed=1)
@@ -334,7 +327,7 @@ def test_boards_too_large_to_compile_for_are_searched_in_time(
 
 
 @pytest.mark.parametrize(("tiles", "depth"), [(4, 3), (5, 2)])
-def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles: int, depth: int) -> None:
+def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles, depth):
     """On 64 cells, 320 boards can follow a move: three moves ahead would take seconds."""
     spawn = "+".join(f"{2 << rank}:1" for rank in range(tiles))
     rules = get_rules(f"8x8:spawn={spawn}")
@@ -344,7 +337,7 @@ def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles: int, depth: in
         assert player.new_searcher(rules).limits.moves == expected
 
 
-def test_a_player_keeps_few_searchers_whatever_the_rules_are_called() -> None:
+def test_a_player_keeps_few_searchers_whatever_the_rules_are_called():
     """A name makes no other search, and the memory of a player has a bound."""
     player = make_player("heuristic:depth=1")
     assert isinstance(player, SearchPlayer)
@@ -361,7 +354,7 @@ def test_a_player_keeps_few_searchers_whatever_the_rules_are_called() -> None:
 
 
 @pytest.mark.parametrize("spec", ["heuristic:depth=1", "quick:ms=0.001"])
-def test_a_search_without_compiling_wants_to_win(spec: str) -> None:
+def test_a_search_without_compiling_wants_to_win(spec):
     """A board that wins the game is worth more than one that may still come to it."""
     rules = replace(get_rules("9x9"), target=8, ends_at_target=True)
     board = Board.empty(9, 9).with_tile((0, 0), 4).with_tile((0, 1), 4)
@@ -369,7 +362,7 @@ def test_a_search_without_compiling_wants_to_win(spec: str) -> None:
     assert make_player(spec).choose(game) in (Direction.LEFT, Direction.RIGHT)
 
 
-def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None:
+def test_a_network_rates_boards_too_large_to_compile_for(tmp_path):
     """A network on nine by nine cells is asked by the plain search, and not replaced."""
     rules = get_rules("classic", rows=9, columns=9)
     weights = np.random.default_rng(1).normal(size=16**2).astype(np.float32)
@@ -380,7 +373,7 @@ def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None
     assert rated == Expectimax(rules, network.value, 1).rate(game.board)
 
 
-def test_a_new_player_reads_a_file_that_has_changed(tmp_path: Path) -> None:
+def test_a_new_player_reads_a_file_that_has_changed(tmp_path):
     """One that was made before plays on as it was; a plus in a path is part of it."""
     (tmp_path / "c++").mkdir()
     file, rules = tmp_path / "c++" / "w.npz", get_rules("classic", rows=9, columns=9)
@@ -397,7 +390,7 @@ def test_a_new_player_reads_a_file_that_has_changed(tmp_path: Path) -> None:
     assert min(after.rate(game).values()) > max(rated.values())
 
 
-def test_the_planner_plays_games_without_chance() -> None:
+def test_the_planner_plays_games_without_chance():
     """It follows its plan, finds a new one after another move, and refuses random spawns."""
     rules = get_rules("cits1401")
     small = replace(rules, rows=3, columns=3, start=RandomStart(2, 2, rules.start_weights))
@@ -416,9 +409,7 @@ def test_the_planner_plays_games_without_chance() -> None:
 @pytest.mark.parametrize(
     ("scoring", "to_come", "score"), [("moves:1:-1", 17, 17), ("merges", 80, 80), ("sum", 34, 36)]
 )
-def test_the_planner_puts_off_a_target_that_ends_the_game(
-    scoring: str, to_come: int, score: int
-) -> None:
+def test_the_planner_puts_off_a_target_that_ends_the_game(scoring, to_come, score):
     """It plays the longest game, which an exhaustive search finds too, and rates by the rules."""
     rules = get_rules(f"cits1401:size=2x3,start=1x2:1,target=16,end=target,scoring={scoring}")
     game, player = Game(rules, seed=1), make_player("beam")
@@ -428,14 +419,14 @@ def test_the_planner_puts_off_a_target_that_ends_the_game(
     assert game.score == score
 
 
-def test_the_planner_refuses_rules_under_which_moves_cost_points() -> None:
+def test_the_planner_refuses_rules_under_which_moves_cost_points():
     """The longest game is not the best there; what can be used is named."""
     game = Game(get_rules("3x3:spawn=edge:2,start=1x2:1,scoring=moves:-1:-1"), seed=1)
     with pytest.raises(PlayerError, match=r"scoring=moves:-1:-1.*use expectimax"):
         make_player("beam").rate(game)
 
 
-def test_random_games_rate_directions() -> None:
+def test_random_games_rate_directions():
     """The same seed rates a board the same; the ratings are points that random games make."""
     check_player(make_player("montecarlo:games=8,seed=1"), positions=3)
     game = Game(get_rules("classic"), seed=4)
@@ -445,7 +436,7 @@ def test_random_games_rate_directions() -> None:
 
 
 @pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
-def test_points_to_come_leave_out_the_sum_of_the_board(spec: str) -> None:
+def test_points_to_come_leave_out_the_sum_of_the_board(spec):
     """Under a score by the sum a last move brings the tile that appears, and no more."""
     game = Game(get_rules("qsan_qarut:size=1x2,start=1,spawn=2:1"), board="2 2")
     assert make_player(spec).rate(game) == {Direction.LEFT: 2.0, Direction.RIGHT: 2.0}

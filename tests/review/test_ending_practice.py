@@ -50,7 +50,7 @@ def best_of(table: Table, board: Board) -> Direction:
     return max(chances, key=chances.__getitem__)
 
 
-def test_an_ending_is_dealt_where_much_can_be_won(table: Table) -> None:
+def test_an_ending_is_dealt_where_much_can_be_won(table):
     """The same seed deals the same one; the target is not made and not lost."""
     for seed in range(5):
         ending = EndingPractice.deal(table, seed)
@@ -61,7 +61,7 @@ def test_an_ending_is_dealt_where_much_can_be_won(table: Table) -> None:
         assert again.game.board == ending.game.board
 
 
-def test_best_play_keeps_all_chances(table: Table) -> None:
+def test_best_play_keeps_all_chances(table):
     """Until the target is made or cannot be; as often as the chances at the start say."""
     made, expected = 0, 0.0
     for seed in range(15):
@@ -77,7 +77,7 @@ def test_best_play_keeps_all_chances(table: Table) -> None:
     assert made == pytest.approx(expected, abs=7)  # four standard deviations
 
 
-def test_a_move_that_breaks_the_formation_loses_all(table: Table) -> None:
+def test_a_move_that_breaks_the_formation_loses_all(table):
     """And an illegal one changes nothing."""
     ending = next(
         ending
@@ -96,9 +96,7 @@ def test_a_move_that_breaks_the_formation_loses_all(table: Table) -> None:
     assert (ending.kept, ending.is_over, ending.is_made) == (0, True, False)
 
 
-def test_the_command_shows_the_chances_after_the_move(
-    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_shows_the_chances_after_the_move(file, capsys, monkeypatch):
     """To the end; then the result beside the chance at the start."""
     monkeypatch.setenv("PY2048_HOME", str(file.parent.parent))
     words = ["practice", "--table", "square-16", "--seed", "5", "--json"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from py2048 import Board, Direction, Game, get_rules, make_player
@@ -39,7 +37,7 @@ def mean_luck(judge: Judge, board: Board) -> float:
 
 @pytest.mark.parametrize("rules", LUCKY)
 @pytest.mark.parametrize("limit", ["depth=1", "depth=2", "nodes=50"])
-def test_luck_has_no_mean(rules: str, limit: str) -> None:
+def test_luck_has_no_mean(rules, limit):
     """Over all spawns of a move, under every rule set and limit of a search."""
     chosen = get_rules(rules)
     judge, game = judge_for(chosen, f"expectimax:{limit}"), Game(chosen, seed=3)
@@ -53,14 +51,14 @@ def test_luck_has_no_mean(rules: str, limit: str) -> None:
 
 
 @pytest.mark.parametrize("spec", ["greedy", "perfect"])
-def test_luck_of_any_judge_has_no_mean(spec: str) -> None:
+def test_luck_of_any_judge_has_no_mean(spec):
     """A player that only rates is asked about every spawn; exact values need no asking."""
     judge = judge_for(get_rules("2x3"), spec)
     assert abs(mean_luck(judge, Board.parse("2 2 . / 4 . 8"))) < 1e-9
 
 
 @pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
-def test_a_score_by_the_sum_counts_once(spec: str) -> None:
+def test_a_score_by_the_sum_counts_once(spec):
     """Of a game that has one way to go, its score is expected from the first move to the last."""
     game = Game("qsan_qarut:size=1x2,start=1,spawn=2:1", seed=1)
     while not game.is_over:
@@ -69,7 +67,7 @@ def test_a_score_by_the_sum_counts_once(spec: str) -> None:
     assert {move.expected for move in found.moves} == {game.score} == {6}
 
 
-def test_threads_and_repetition_change_nothing() -> None:
+def test_threads_and_repetition_change_nothing():
     """The same game has the same review."""
     game, player = Game("ist:size=2x3", seed=8), make_player("random:seed=1")
     while not game.is_over:
@@ -85,7 +83,7 @@ def test_threads_and_repetition_change_nothing() -> None:
         assert other.accuracy == one.accuracy
 
 
-def test_where_the_best_move_is_known_no_other_is_worth_more() -> None:
+def test_where_the_best_move_is_known_no_other_is_worth_more():
     """On 3x3 the search values the moves, and the best moves that come with py2048 decide."""
     game, player = Game("3x3", seed=2), make_player("perfect")
     while game.ply < 60:
@@ -97,9 +95,7 @@ def test_where_the_best_move_is_known_no_other_is_worth_more() -> None:
     assert {move.played for move in found.moves} == {move.best for move in found.moves}
 
 
-def test_a_table_of_endings_decides_where_it_knows_the_board(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_path):
     """The share lost is that of its chance, and it is named as the source, if that is likely."""
     monkeypatch.setenv("PY2048_HOME", str(tmp_path))
     folder = tmp_path / "tables"
@@ -133,7 +129,7 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(
         ("classic:spawn=2:1+8589934592:9", 3),
     ],
 )
-def test_every_board_has_a_judge(rules: str, moves: int) -> None:
+def test_every_board_has_a_judge(rules, moves):
     """Spawns without chance have no luck; what the compiled search does not take has a judge."""
     game = Game(rules, seed=6)
     while game.ply < moves and not game.is_over:
@@ -146,7 +142,7 @@ def test_every_board_has_a_judge(rules: str, moves: int) -> None:
         assert found.luck == 0
 
 
-def test_a_start_too_large_to_be_solved_is_searched() -> None:
+def test_a_start_too_large_to_be_solved_is_searched():
     """By default; who asks for the exact values hears why there are none."""
     game = Game("2x3", board=Board.parse("65536 131072 2 / . . ."), seed=1)
     game.play("down")
@@ -155,7 +151,7 @@ def test_a_start_too_large_to_be_solved_is_searched() -> None:
         review(game.record(), "perfect")
 
 
-def test_no_exact_judge_for_a_large_board() -> None:
+def test_no_exact_judge_for_a_large_board():
     """The error says how to make one; where nothing is left to chance there is none."""
     with pytest.raises(PlayerError, match="py2048 solve RULES --save FILE makes one"):
         judge_for(get_rules("classic"), "perfect")
@@ -163,7 +159,7 @@ def test_no_exact_judge_for_a_large_board() -> None:
         judge_for(get_rules("cits1401:size=2x3,start=2x2:1"), "perfect")
 
 
-def test_a_judge_reviews_a_single_move() -> None:
+def test_a_judge_reviews_a_single_move():
     """For a screen in play; an illegal move has no review."""
     judge = judge_for(get_rules("2x3"), "greedy")
     board = Board.parse("2 2 . / 4 . .")

@@ -22,7 +22,7 @@ def miner(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return mine_puzzles
 
 
-def test_ratings_are_those_that_the_misses_came_from(miner: ModuleType) -> None:
+def test_ratings_are_those_that_the_misses_came_from(miner):
     """Where the model holds: up to their common level, and drawn to the mean by the prior."""
     draws = np.random.default_rng(1)
     ratings, abilities = draws.normal(0, 300, 500), np.linspace(-500, 500, 40)
@@ -33,7 +33,7 @@ def test_ratings_are_those_that_the_misses_came_from(miner: ModuleType) -> None:
     assert abs(found - (ratings - ratings.mean())).mean() < 80
 
 
-def test_directions_on_an_image_are_those_on_the_board(miner: ModuleType) -> None:
+def test_directions_on_an_image_are_those_on_the_board(miner):
     """A slide of the image is the image of the slide."""
     board = Board.parse("2 2 4 . / . 8 . . / 16 . . 2 / 4 4 8 8")
     for image, meant in miner.images(board, get_rules("classic")):
@@ -45,7 +45,7 @@ def test_directions_on_an_image_are_those_on_the_board(miner: ModuleType) -> Non
     assert second[1][Direction.LEFT] is Direction.RIGHT
 
 
-def test_a_pack_is_read_as_it_was_written(miner: ModuleType, tmp_path: Path) -> None:
+def test_a_pack_is_read_as_it_was_written(miner, tmp_path):
     """A line holds all of a puzzle."""
     miner.write_pack(reversed(puzzles()), copy := tmp_path / "pack.txt")
     assert copy.read_bytes() == PACK.read_bytes()

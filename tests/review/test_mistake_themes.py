@@ -21,7 +21,7 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("theme", Theme)
-def test_each_theme_is_found(theme: Theme) -> None:
+def test_each_theme_is_found(theme):
     """In the position that is made for it, and in every symmetric image of that."""
     text, played, best = PLANTED[theme]
     board = Board.parse(text)
@@ -34,7 +34,7 @@ def test_each_theme_is_found(theme: Theme) -> None:
         played, best = turned[played], turned[best]
 
 
-def test_a_merge_in_the_corner_does_not_leave_it() -> None:
+def test_a_merge_in_the_corner_does_not_leave_it():
     """The largest tile that becomes a larger one stays; so does a line that merges in itself."""
     rules = get_rules("classic")
     board = Board.parse(". . . . / . . . . / 64 . . . / 64 16 8 4")
@@ -53,12 +53,12 @@ def test_a_merge_in_the_corner_does_not_leave_it() -> None:
         "2 . . / . 512 1024 / . 128 256",  # on another board
     ],
 )
-def test_what_is_no_ending(text: str) -> None:
+def test_what_is_no_ending(text):
     """Large tiles that differ, in a formation, with little beside them, on 4x4."""
     assert not is_ending(Board.parse(text))
 
 
-def test_an_unknown_theme_is_named() -> None:
+def test_an_unknown_theme_is_named():
     """With the nearest one."""
     with pytest.raises(Py2048Error, match="'cornr'; did you mean 'corner'"):
         Theme.parse("cornr")

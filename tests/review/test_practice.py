@@ -46,7 +46,7 @@ def reviewed(*moves: MoveReview, rules: str = "classic") -> Review:
     return Review(record, "exact", Unit.POINTS, True, moves)
 
 
-def test_mistakes_come_back_at_growing_intervals(store: Store) -> None:
+def test_mistakes_come_back_at_growing_intervals(store):
     """Twice as long after each right answer, and after a day when one was wrong."""
     clock = [timedelta()]  # how far the present is moved
     notebook = Notebook(store, now=lambda: datetime.now(UTC) + sum(clock, timedelta()))
@@ -64,7 +64,7 @@ def test_mistakes_come_back_at_growing_intervals(store: Store) -> None:
     assert waited == [2, 4, 8, 1, 2]
 
 
-def test_a_mistake_that_a_table_knows_is_kept_with_its_chances(store: Store) -> None:
+def test_a_mistake_that_a_table_knows_is_kept_with_its_chances(store):
     """They, and not the points in proportion, are told after the move."""
     chances = {UP: 0.5, DOWN: 0.9, RIGHT: 0.4}
     notebook = Notebook(store)
@@ -76,7 +76,7 @@ def test_a_mistake_that_a_table_knows_is_kept_with_its_chances(store: Store) -> 
     assert (answer.share, answer.source) == (pytest.approx(4 / 9, abs=1e-6), "exact")
 
 
-def test_an_answer_is_graded_as_the_review_grades_it(store: Store) -> None:
+def test_an_answer_is_graded_as_the_review_grades_it(store):
     """By the share of the expected final score, which the score of the game is part of."""
     notebook = Notebook(store)
     move = mistake(score=9000)
@@ -86,7 +86,7 @@ def test_an_answer_is_graded_as_the_review_grades_it(store: Store) -> None:
     assert (answer.share, answer.grade) == (move.share, move.grade)
 
 
-def test_boxes_end() -> None:
+def test_boxes_end():
     """What is known best still comes back."""
     box = FIRST_BOX
     for _ in range(20):
@@ -94,7 +94,7 @@ def test_boxes_end() -> None:
     assert (box, interval(box).days) == (LAST_BOX, 64)
 
 
-def test_images_of_a_position_are_one_mistake(store: Store) -> None:
+def test_images_of_a_position_are_one_mistake(store):
     """Where chance places the tiles; else an image may go on in another way."""
     image = Board.from_rows(row[::-1] for row in BOARD.rows)
     values = {UP: 5.0, DOWN: 9.0, LEFT: 4.0}
@@ -107,7 +107,7 @@ def test_images_of_a_position_are_one_mistake(store: Store) -> None:
     assert notebook.keep(reviewed(mistake(), turned, rules="cits1401")) == 2
 
 
-def test_the_worst_mistakes_of_a_game_are_kept(store: Store) -> None:
+def test_the_worst_mistakes_of_a_game_are_kept(store):
     """And what was not a mistake is not."""
     boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MAX_OF_A_GAME + 1)]
     worse = [mistake(board, best=1000.0 + n) for n, board in enumerate(boards)]
@@ -117,7 +117,7 @@ def test_the_worst_mistakes_of_a_game_are_kept(store: Store) -> None:
     assert kept == set(boards[1:])
 
 
-def test_themes_are_asked_for_and_counted(store: Store) -> None:
+def test_themes_are_asked_for_and_counted(store):
     """Progress has a line for each theme that there is."""
     notebook = Notebook(store)
     notebook.keep(reviewed(mistake()))
@@ -130,7 +130,7 @@ def test_themes_are_asked_for_and_counted(store: Store) -> None:
     )
 
 
-def test_a_rating_follows_glickmans_formula() -> None:
+def test_a_rating_follows_glickmans_formula():
     """By hand: a player of 1500 with deviation 200 solves a puzzle of 1400."""
     before = PuzzleRating(1500.0, 200.0)
     assert before.chance(1400) == pytest.approx(1 / (1 + 10**-0.25))
@@ -140,14 +140,12 @@ def test_a_rating_follows_glickmans_formula() -> None:
     assert before.after(1400, is_solved=False).rating < 1500
 
 
-def test_only_the_first_answer_changes_the_rating(store: Store) -> None:
+def test_only_the_first_answer_changes_the_rating(store):
     """Next comes the puzzle nearest to the rating that was not answered."""
     book = PuzzleBook(store)
     first = book.next()
-    assert first is not None
     assert abs(first.rating - 1500) == min(abs(each.rating - 1500) for each in puzzles())
     answer = book.answer(first, first.best)
-    assert answer is not None
     assert answer.is_solved
     assert book.rating.rating == answer.rating > 1500
     wrong = next(each for each in first.values if each is not first.best)

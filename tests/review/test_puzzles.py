@@ -19,7 +19,7 @@ from py2048.solving import build_table, find_ending, get_formation
 MAX_BYTES = 300_000
 
 
-def test_the_pack_is_complete_and_small() -> None:
+def test_the_pack_is_complete_and_small():
     """A thousand puzzles, most of them classic, of every theme, the easiest first."""
     pack = puzzles()
     assert len(pack) == 1000
@@ -32,7 +32,7 @@ def test_the_pack_is_complete_and_small() -> None:
     assert {puzzle.theme for puzzle in pack} == set(Theme)
 
 
-def test_each_puzzle_has_one_clearly_best_move() -> None:
+def test_each_puzzle_has_one_clearly_best_move():
     """Legal on a board of its rules, the others inaccuracies at least, in their grades."""
     for puzzle in puzzles():
         assert puzzle.board.shape == puzzle.rules.shape
@@ -46,13 +46,13 @@ def test_each_puzzle_has_one_clearly_best_move() -> None:
             assert wrong == (direction is not puzzle.best)
 
 
-def test_no_puzzle_is_there_twice() -> None:
+def test_no_puzzle_is_there_twice():
     """Nor an image of it."""
     seen = Counter((each.rules, canonical(each.board.rows)) for each in puzzles())
     assert max(seen.values()) == 1
 
 
-def test_best_moves_are_exactly_the_best_where_those_are_known() -> None:
+def test_best_moves_are_exactly_the_best_where_those_are_known():
     """On 3x3 the best move of every position comes with py2048."""
     player = make_player("perfect")
     exact = [puzzle for puzzle in puzzles() if puzzle.source == "exact"]
@@ -63,7 +63,7 @@ def test_best_moves_are_exactly_the_best_where_those_are_known() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_no_table_of_endings_knows_a_better_move() -> None:
+def test_no_table_of_endings_knows_a_better_move():
     """Where a table applies, the best move has the greatest chance."""
     tables_folder().mkdir(parents=True)
     build_table(get_formation("442"), 64, tables_folder() / "442-64.table")
@@ -74,7 +74,7 @@ def test_no_table_of_endings_knows_a_better_move() -> None:
         assert chances[puzzle.best] >= 0.999 * max(chances.values())
 
 
-def test_a_puzzle_a_day_without_repeats() -> None:
+def test_a_puzzle_a_day_without_repeats():
     """The same on every machine; no two of a thousand days are the same, nor two weeks alike."""
     days = [daily_puzzle(date(2048, 1, 1) + timedelta(days=n)) for n in range(1001)]
     assert len({puzzle.id for puzzle in days}) == 1000
@@ -86,7 +86,7 @@ def test_a_puzzle_a_day_without_repeats() -> None:
         assert max(here) > ratings[700]
 
 
-def test_a_number_that_no_puzzle_has_is_named() -> None:
+def test_a_number_that_no_puzzle_has_is_named():
     """With those that there are."""
     assert get_puzzle(17).id == 17
     with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give 1 to 1000"):

@@ -41,7 +41,7 @@ def summary(number: int, day: str, **values: object) -> GameSummary:
     return replace(base, **values)
 
 
-def test_known_games_give_known_numbers() -> None:
+def test_known_games_give_known_numbers():
     """Accuracy counts moves, speed is moves a minute of thinking, scores and luck are means."""
     games = [
         summary(1, "2026-11-23"),
@@ -66,7 +66,7 @@ def test_known_games_give_known_numbers() -> None:
     assert json.loads(json.dumps(data)) == data
 
 
-def test_games_without_a_date_come_last() -> None:
+def test_games_without_a_date_come_last():
     """They have a line of their own."""
     report = Report.of([summary(1, ""), summary(2, "2026-11-23"), summary(3, "soon")])
     assert list(report.weeks) == ["2026-W48", "no date"]
@@ -74,14 +74,14 @@ def test_games_without_a_date_come_last() -> None:
     assert week_of("2027-01-01") == "2026-W53"
 
 
-def test_rules_and_judges_are_kept_apart() -> None:
+def test_rules_and_judges_are_kept_apart():
     """The most played first."""
     other = str(played("3x3", 1, 0).rules)
     games = [summary(1, "2026-11-23", rules=other), *(summary(n, "2026-11-23") for n in (2, 3))]
     assert [section.name for section in Report.of(games).sections] == ["classic", "3x3"]
 
 
-def test_a_summary_says_what_the_review_says(tmp_path: Path) -> None:
+def test_a_summary_says_what_the_review_says(tmp_path):
     """And is found again, in another process and after a line that was cut off."""
     record = game(3, "2026-11-23")
     found = review(record, JUDGE)
@@ -116,9 +116,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_folder_is_reported_and_reviewed_once(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_reported_and_reviewed_once(folder, capsys, monkeypatch):
     """Damaged files are named; the exit status tells."""
     words = ["report", str(folder), "--judge", JUDGE, "--json"]
     assert main(words) == 2
@@ -134,9 +132,7 @@ def test_a_folder_is_reported_and_reviewed_once(
     assert json.loads(capsys.readouterr().out)["games"] == 2
 
 
-def test_a_report_needs_no_place_to_keep_reviews(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_needs_no_place_to_keep_reviews(tmp_path, capsys, monkeypatch):
     """Where the data folder cannot be written, the games are reported, and a line says so."""
     path, home = tmp_path / "a.2048.json", tmp_path / "home"
     game(1, "2026-11-02").save(path)
@@ -148,9 +144,7 @@ def test_a_report_needs_no_place_to_keep_reviews(
     assert err.count("cannot write") == err.count("\n") == 1
 
 
-def test_a_report_in_words_and_as_a_page(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_in_words_and_as_a_page(folder, tmp_path, capsys):
     """Both have every number; the page is sound and needs no script."""
     (folder / "d.txt").unlink()
     page = tmp_path / "report.html"
@@ -165,7 +159,7 @@ def test_a_report_in_words_and_as_a_page(
         assert word in html
 
 
-def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_to_report(tmp_path, capsys):
     """An empty folder and an empty store are not mistakes; a missing file is."""
     assert main(["report", str(tmp_path)]) == 0
     assert main(["report"]) == 0
@@ -181,7 +175,7 @@ def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "0 games" in report_page(Report.of([]))
 
 
-def test_a_game_without_moves_has_no_accuracy() -> None:
+def test_a_game_without_moves_has_no_accuracy():
     """Nor has its page; one beside it counts alone."""
     begun = summary(1, "2026-11-23", moves=0, reviewed=0, accuracy=100.0, grades={}, phases={})
     report = Report.of([begun])
@@ -190,7 +184,7 @@ def test_a_game_without_moves_has_no_accuracy() -> None:
     assert Report.of([begun, summary(2, "2026-11-23")]).totals.accuracy == 90.0
 
 
-def test_ones_own_finished_games(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ones_own_finished_games(capsys):
     """Those of the store that a person played."""
     session, player = open_session(), make_player("corner")
     for is_computer in (False, True):

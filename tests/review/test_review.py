@@ -17,7 +17,7 @@ from py2048 import Board, Game, Record, get_rules, make_player
 from py2048.direction import Direction
 from py2048.errors import BoardError, PlayerError, RecordError
 from py2048.players import Unit
-from py2048.review import Grade, Judge, judge_for, review, reviewing
+from py2048.review import Grade, judge_for, review, reviewing
 from py2048.review.games import accuracy_of_moves
 from py2048.review.judges import ExactJudge
 from py2048.review.moves import grade_of
@@ -62,7 +62,7 @@ def perfect(rules: str, seed: int) -> Game:
     return game
 
 
-def test_one_planted_blunder_is_found() -> None:
+def test_one_planted_blunder_is_found():
     """Perfect play but for one move: that one is the only mistake, and loses what it loses."""
     solution, player = solve(RULES), make_player("perfect")
     game, planted, lost = Game(RULES, seed=4), 0, 0.0
@@ -81,14 +81,13 @@ def test_one_planted_blunder_is_found() -> None:
     assert blunder.loss == pytest.approx(lost)
     assert blunder.share == pytest.approx(lost / blunder.expected, abs=1e-6)
     assert found.loss == pytest.approx(lost)
-    assert found.worst_phase is not None
     assert found.worst_phase.tile == blunder.board.max_tile
     assert 90 < found.accuracy < 100
     assert "best, 1 blunder" in describe_review(found)[1]
 
 
 @pytest.mark.parametrize("rules", [RULES, pytest.param("2x4", marks=pytest.mark.slow)])
-def test_perfect_play_is_flawless(rules: str) -> None:
+def test_perfect_play_is_flawless(rules):
     """Accuracy 100, nothing lost, the best grade for each move."""
     game = perfect(rules, seed=5)
     found = review(game.record(), "perfect")
@@ -97,7 +96,7 @@ def test_perfect_play_is_flawless(rules: str) -> None:
     assert (found.mistakes, found.critical, found.worst_phase) == ((), (), None)
 
 
-def test_what_is_still_to_come_is_not_lost() -> None:
+def test_what_is_still_to_come_is_not_lost():
     """In a game that is not over: perfect play of its first moves has lost nothing."""
     whole = perfect(RULES, seed=5)
     game = Game(RULES, seed=5)
@@ -131,7 +130,7 @@ WEAK = "random:seed=1", "greedy", "corner"
         ),
     ],
 )
-def test_the_order_of_strength_comes_out(rules: str, moves: int, specs: tuple[str, ...]) -> None:
+def test_the_order_of_strength_comes_out(rules, moves, specs):
     """The accuracy tells players apart that differ in strength, in the order of their scores."""
     judge, accuracies, scores = exact(rules), [], []
     for player in map(make_player, specs):
@@ -150,7 +149,7 @@ def test_the_order_of_strength_comes_out(rules: str, moves: int, specs: tuple[st
 
 @given(seed=st.integers(0, 2**32))
 @settings(deadline=None, max_examples=20)
-def test_random_keys_have_no_accuracy(seed: int) -> None:
+def test_random_keys_have_no_accuracy(seed):
     """The legal directions of each board together, once each, are at the start of the scale."""
     judge, moves = exact(RULES), []
     for board, *_ in played(RULES, seed).record().replayed[:-1]:
@@ -161,7 +160,7 @@ def test_random_keys_have_no_accuracy(seed: int) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(rules=st.sampled_from(KINDS), seed=st.integers(0, 2**32))
-def test_the_final_score_is_the_value_less_losses_plus_luck(rules: str, seed: int) -> None:
+def test_the_final_score_is_the_value_less_losses_plus_luck(rules, seed):
     """Under an exact judge, with what illegal attempts cost; so it is for each phase, too."""
     game = played(rules, seed)
     found = review(game.record(), exact(rules))
@@ -175,7 +174,7 @@ def test_the_final_score_is_the_value_less_losses_plus_luck(rules: str, seed: in
 
 @settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 2**32))
-def test_the_chance_of_a_tile_is_lost_and_given_until_it_is_settled(seed: int) -> None:
+def test_the_chance_of_a_tile_is_lost_and_given_until_it_is_settled(seed):
     """The chance at the start less losses plus luck is 1 if the tile was made, else 0."""
     game, judge = played(RULES, seed), exact(RULES, "tile=32")
     found = review(game.record(), judge)
@@ -185,7 +184,7 @@ def test_the_chance_of_a_tile_is_lost_and_given_until_it_is_settled(seed: int) -
     assert all(move.board.max_tile < 32 for move in found.moves)
 
 
-def test_phases_divide_the_game_by_its_largest_tile() -> None:
+def test_phases_divide_the_game_by_its_largest_tile():
     """They follow each other without a gap."""
     found = review(played(RULES, 9).record(), exact(RULES))
     assert [phase.tile for phase in found.phases] == sorted({m.board.max_tile for m in found.moves})
@@ -194,7 +193,7 @@ def test_phases_divide_the_game_by_its_largest_tile() -> None:
     assert lasts[-1] == len(found.moves)
 
 
-def test_the_first_moves_of_a_review_are_a_review() -> None:
+def test_the_first_moves_of_a_review_are_a_review():
     """A review that was stopped balances what it has."""
     record, judge = played(RULES, 2).record(), exact(RULES)
     moves = list(reviewing(record, judge))
@@ -203,7 +202,7 @@ def test_the_first_moves_of_a_review_are_a_review() -> None:
     assert part.loss == pytest.approx(sum(move.loss for move in moves[:5]), abs=1e-5)
 
 
-def test_a_game_without_moves_has_an_empty_review() -> None:
+def test_a_game_without_moves_has_an_empty_review():
     """Nothing was wrong in it."""
     found = review(Game(RULES, seed=1).record(), exact(RULES))
     assert (found.moves, found.accuracy, found.loss, found.luck) == ((), 100.0, 0, 0)
@@ -213,7 +212,7 @@ def test_a_game_without_moves_has_an_empty_review() -> None:
     json.dumps(found.to_json())
 
 
-def test_a_start_that_no_game_meets_is_solved_from_there() -> None:
+def test_a_start_that_no_game_meets_is_solved_from_there():
     """A start set up by hand has exact values, too."""
     board = Board.parse("16 8 . / 32 64 16")
     with pytest.raises(BoardError):
@@ -225,13 +224,13 @@ def test_a_start_that_no_game_meets_is_solved_from_there() -> None:
     assert found.moves[0].expected - losses + found.luck == pytest.approx(game.score)
 
 
-def test_grades_have_the_limits_of_their_source() -> None:
+def test_grades_have_the_limits_of_their_source():
     """The ratios 0.999, 0.99, 0.975 and 0.9 of the best value."""
     shares = (0.0, 0.001, 0.0011, 0.01, 0.0101, 0.025, 0.0251, 0.1, 0.1001, 1.0)
     assert [grade_of(share) for share in shares] == [each for each in Grade for _ in range(2)]
 
 
-def test_a_judge_is_a_text_a_player_or_a_judge() -> None:
+def test_a_judge_is_a_text_a_player_or_a_judge():
     """All of the same player give the same review."""
     record = played(RULES, 5).record()
     reviews = [
@@ -250,13 +249,13 @@ def test_a_judge_is_a_text_a_player_or_a_judge() -> None:
         (exact("classic:size=2x2"), "the judge is for classic:size=2x2"),
     ],
 )
-def test_what_is_no_judge_is_refused(judge: Judge, reason: str) -> None:
+def test_what_is_no_judge_is_refused(judge, reason):
     """The error names it."""
     with pytest.raises(PlayerError, match=reason):
         review(played(RULES, 5).record(), judge)
 
 
-def test_what_is_no_record_is_refused() -> None:
+def test_what_is_no_record_is_refused():
     """A game is none yet; a record that breaks its rules is refused at the ply."""
     with pytest.raises(RecordError, match="is not a record"):
         review(Game(RULES))  # type: ignore[arg-type]
@@ -265,7 +264,7 @@ def test_what_is_no_record_is_refused() -> None:
         review(record, "greedy")
 
 
-def test_the_graph_of_scores_marks_each_new_largest_tile() -> None:
+def test_the_graph_of_scores_marks_each_new_largest_tile():
     """Its line is that of a review's graph; a game without a turn has none."""
     game = Game("classic", board="2 2 . . / 4 . . . / . . . . / . . . .", seed=1)
     assert score_graph(game.record()) == ""
@@ -279,7 +278,7 @@ def test_the_graph_of_scores_marks_each_new_largest_tile() -> None:
 
 
 @pytest.mark.parametrize("judge", ["greedy", exact(RULES), exact(RULES, "tile=32")])
-def test_every_unit_has_a_graph(judge: Judge | str) -> None:
+def test_every_unit_has_a_graph(judge):
     """A picture that is well-formed, with the mistakes marked and words for who cannot see it."""
     found = review(played(RULES, 4).record(), judge)
     drawn = ElementTree.fromstring(graph(found))
@@ -291,7 +290,7 @@ def test_every_unit_has_a_graph(judge: Judge | str) -> None:
     assert page([found]).count("<svg") == 1
 
 
-def test_whatever_may_be_wider_than_a_screen_is_scrolled_by_keys() -> None:
+def test_whatever_may_be_wider_than_a_screen_is_scrolled_by_keys():
     """Each graph and each long table of a page has a name and can be reached."""
     written = page([review(played(RULES, 4).record(), "greedy")])
     places = re.findall(

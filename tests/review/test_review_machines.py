@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,7 @@ GENERIC += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("rules", ["classic", "5x5", "3x3", "2x4"])
-def test_another_processor_gives_the_same_review(rules: str, tmp_path: Path) -> None:
+def test_another_processor_gives_the_same_review(rules, tmp_path):
     """Byte for byte: compiled for no processor in particular and run by one thread, or as usual.
 
     These judges are a network on 4x4, one on another board, a search beside moves that are known

@@ -27,13 +27,13 @@ qsan_qarut  size=4x4  start=1           spawn=2:1+4:1   merging=once     scoring
 
 
 @pytest.mark.parametrize("row", PRESETS.strip().splitlines())
-def test_presets_are_the_documents_rules(row: str) -> None:
+def test_presets_are_the_documents_rules(row):
     """Each preset says what its document says, and the classic one what the original does."""
     name, *changes = row.split()
     assert str(get_rules(name)) == f"{name}:{','.join(changes)}"
 
 
-def test_the_communitys_boards_are_there() -> None:
+def test_the_communitys_boards_are_there():
     """Boards from 2x4 to 8x8 are classic but for their size and target."""
     for name in ("2x4", "3x3", "3x4", "5x5", "6x6", "7x7", "8x8"):
         preset = get_rules(name)
@@ -41,7 +41,7 @@ def test_the_communitys_boards_are_there() -> None:
         assert (preset.spawn, preset.scoring) == (get_rules("classic").spawn, MergePoints())
 
 
-def test_classic_comes_first_and_names_are_unique() -> None:
+def test_classic_comes_first_and_names_are_unique():
     """Menus show the list in its order."""
     names = [each.name for each in list_rules()]
     assert names[0] == "classic"
@@ -49,19 +49,19 @@ def test_classic_comes_first_and_names_are_unique() -> None:
 
 
 @given(rules())
-def test_any_rules_survive_being_printed_and_parsed(each: Rules) -> None:
+def test_any_rules_survive_being_printed_and_parsed(each):
     """`parse` is the inverse of `str`."""
     assert Rules.parse(str(each)) == each
 
 
-def test_a_text_changes_a_preset() -> None:
+def test_a_text_changes_a_preset():
     """What a text leaves out is as in the preset, or as in classic."""
     assert Rules.parse("ist:size=5x3") == get_rules("ist", rows=5, columns=3)
     assert Rules.parse("mine:target=none") == Rules("mine", target=None)
     assert Rules.parse("classic:spawn=2:0.9+4:1/10") == get_rules("classic")
 
 
-def test_a_size_is_classic_of_that_size() -> None:
+def test_a_size_is_classic_of_that_size():
     """`2x3` needs no preset, with changes or without; a preset called like a size stays itself."""
     assert Rules.parse("2x3") == Rules.parse("2x3:size=2x3") == Rules("2x3", rows=2, columns=3)
     assert Rules.parse("2x3:target=64") == Rules("2x3", rows=2, columns=3, target=64)
@@ -73,21 +73,21 @@ def test_a_size_is_classic_of_that_size() -> None:
 
 
 @pytest.mark.parametrize("text", ["2x3:size=3x2", "3x3:size=4x4", "2x5:target=64,rows=3"])
-def test_a_size_does_not_name_another(text: str) -> None:
+def test_a_size_does_not_name_another(text):
     """A name that says the size must not mislead."""
     with pytest.raises(RulesError, match="another name"):
         Rules.parse(text)
 
 
 @pytest.mark.parametrize("name", ["2x3", "3x3", "1x1", "99x99"])
-def test_a_full_text_keeps_its_size_whatever_the_name(name: str) -> None:
+def test_a_full_text_keeps_its_size_whatever_the_name(name):
     """Rules in Python may be called anything, and those saved must be read again."""
     misleading = Rules(name, target=64)
     assert Rules.parse(str(misleading)) == misleading
 
 
 @given(weights)
-def test_weights_are_exact(each: Weights) -> None:
+def test_weights_are_exact(each):
     """Probabilities sum to exactly one, and the integers are in their ratio, in lowest terms."""
     shares = [share for _, share in each.pairs]
     assert sum(shares) == 1
@@ -96,13 +96,13 @@ def test_weights_are_exact(each: Weights) -> None:
     assert list(each.tiles) == sorted(each.tiles)
 
 
-def test_equal_ratios_are_equal_weights() -> None:
+def test_equal_ratios_are_equal_weights():
     """Weights compare by their ratio, and an absent tile has probability zero."""
     assert Weights({2: 9, 4: 1}) == Weights([(4, "0.1"), (2, "0.9")])
     assert Weights({2: 9, 4: 1}).probability(8) == 0
 
 
-def test_rules_are_frozen() -> None:
+def test_rules_are_frozen():
     """Rules can be shared, hashed and never change."""
     classic = get_rules("classic")
     assert {classic: 1}[get_rules("classic")] == 1
@@ -154,9 +154,7 @@ def test_rules_are_frozen() -> None:
         ("size=4x4", "size=4x4", "name"),
     ],
 )
-def test_bad_rules_are_refused_with_the_value_and_the_reason(
-    text: str, value: str, reason: str
-) -> None:
+def test_bad_rules_are_refused_with_the_value_and_the_reason(text, value, reason):
     """An error is one line that names what is wrong and what would be right."""
     with pytest.raises(RulesError) as caught:
         Rules.parse(text)
@@ -169,13 +167,13 @@ def test_bad_rules_are_refused_with_the_value_and_the_reason(
 @pytest.mark.parametrize(
     "name", ["", "a b", "a:b", "a,b", "a=b", "a\x1b[1m", "a\ud800", "a\u202eb"]
 )
-def test_names_that_a_text_could_not_hold_are_refused(name: str) -> None:
+def test_names_that_a_text_could_not_hold_are_refused(name):
     """A name is one word that can be seen, without the grammar's signs."""
     with pytest.raises(RulesError, match="not a name"):
         Rules(name)
 
 
-def test_wrong_fields_are_refused() -> None:
+def test_wrong_fields_are_refused():
     """A mistyped field suggests the right one; a size must be a whole number."""
     with pytest.raises(RulesError, match="did you mean 'columns'"):
         get_rules("classic", colums=5)
@@ -183,7 +181,7 @@ def test_wrong_fields_are_refused() -> None:
         get_rules("classic", rows=2.5)
 
 
-def test_given_rules_can_be_changed_like_a_preset() -> None:
+def test_given_rules_can_be_changed_like_a_preset():
     """`get_rules` takes what `list_rules` gives."""
     for each in list_rules():
         assert get_rules(each) == each == get_rules(each.name)

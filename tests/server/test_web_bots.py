@@ -87,7 +87,7 @@ def connect() -> Iterator[Callable[..., BotClient]]:
 
 
 @given(st.lists(st.floats(0, 0.05), min_size=1, max_size=200))
-def test_the_times_of_many_short_moves_add_up(thoughts: list[float]) -> None:
+def test_the_times_of_many_short_moves_add_up(thoughts):
     """However short each move is, whole milliseconds lose less than one of all together."""
     clock, now, total = Clock(0.0), 0.0, 0
     for thought in thoughts:
@@ -97,7 +97,7 @@ def test_the_times_of_many_short_moves_add_up(thoughts: list[float]) -> None:
     assert abs(1000 * sum(thoughts) - total) < 1.001
 
 
-def test_a_game_is_timed_from_its_position_to_its_move(tmp_path: Path) -> None:
+def test_a_game_is_timed_from_its_position_to_its_move(tmp_path):
     """The first move is free; neither the server's time nor an illegal try counts."""
 
     async def play() -> None:
@@ -135,13 +135,13 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path: Path) -> None:
     asyncio.run(play())
 
 
-def test_the_clock_of_a_loaded_game_has_run_meanwhile() -> None:
+def test_the_clock_of_a_loaded_game_has_run_meanwhile():
     """Letting the server forget the game gives no time to think, except while it was down."""
     long_ago = Clock.resumed("2020-01-01T00:00:00.000000Z")
     assert 0 < time.monotonic() - long_ago.since < 10_000  # since this process began, not 2020
 
 
-def test_the_clock_follows_other_processes(tmp_path: Path) -> None:
+def test_the_clock_follows_other_processes(tmp_path):
     """A move that another process has made starts the clock here, and counts with its time."""
     with open_store(f"sqlite:///{tmp_path / 'store'}") as store:
         games = GameService(store)
@@ -162,12 +162,7 @@ def test_the_clock_follows_other_processes(tmp_path: Path) -> None:
 # Playing
 
 
-def test_the_command_plays_for_the_board_of_programs(
-    web_server: WebServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    connect: Callable[..., BotClient],
-) -> None:
+def test_the_command_plays_for_the_board_of_programs(web_server, monkeypatch, capfd, connect):
     """Its games stand there with their time a move; a game in progress is continued."""
     _, token = token_for(web_server, "Command")
     monkeypatch.setenv("PY2048_TOKEN", token)
@@ -196,10 +191,7 @@ def test_the_command_plays_for_the_board_of_programs(
         ([], "there is no token: set PY2048_TOKEN"),
     ],
 )  # fmt: skip
-def test_the_command_refuses_in_one_line(
-    web_server: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str], options: list[str], fault: str,
-) -> None:  # fmt: skip
+def test_the_command_refuses_in_one_line(web_server, tmp_path, monkeypatch, capfd, options, fault):
     """A bad address or token ends with status 2, and names the value and the remedy."""
     monkeypatch.delenv("PY2048_TOKEN", raising=False)
     wrong = tmp_path / "token"
@@ -214,7 +206,7 @@ def test_the_command_refuses_in_one_line(
     assert fault in lines[-1]
 
 
-async def test_a_program_plays_over_the_socket(web_server: WebServer) -> None:
+async def test_a_program_plays_over_the_socket(web_server):
     """With the token it is greeted by its name and plays bot games, and no others."""
     _, program = await asyncio.to_thread(with_program, web_server, "Socket bot")
     async with program.socket() as socket:
@@ -226,7 +218,7 @@ async def test_a_program_plays_over_the_socket(web_server: WebServer) -> None:
             assert (await socket.ask("new", "refused", mode=mode))["reason"] == "mode"
 
 
-def test_the_example_plays_for_the_programs_board(web_server: WebServer) -> None:
+def test_the_example_plays_for_the_programs_board(web_server):
     """What it plays stands under its name on the programs' board, and on no other."""
     person, token = token_for(web_server, "Babbage engine")
     done = subprocess.run(
@@ -244,7 +236,7 @@ def test_the_example_plays_for_the_programs_board(web_server: WebServer) -> None
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="no curl")
-def test_a_shell_script_plays(web_server: WebServer) -> None:
+def test_a_shell_script_plays(web_server):
     """The example needs nothing but curl, and follows the stream of its game."""
     _, token = token_for(web_server, "Shell")
     done = subprocess.run(
@@ -263,9 +255,7 @@ def test_a_shell_script_plays(web_server: WebServer) -> None:
     assert "this token is not" in refused.stderr
 
 
-def test_the_stream_tells_each_move_once(
-    web_server: WebServer, connect: Callable[..., BotClient]
-) -> None:
+def test_the_stream_tells_each_move_once(web_server, connect):
     """First the state, then each version, until the game is over; strangers may watch it too."""
     _, token = token_for(web_server, "Streamer")
     game = connect(web_server.url, token).new_game(RULES)
@@ -283,9 +273,7 @@ def test_the_stream_tells_each_move_once(
     assert json.loads(watching.text)["outcome"] == game.state["outcome"]
 
 
-def test_a_move_is_never_made_twice(
-    web_server: WebServer, connect: Callable[..., BotClient]
-) -> None:
+def test_a_move_is_never_made_twice(web_server, connect):
     """A request that is repeated is answered with the state; an illegal one says so."""
     _, token = token_for(web_server, "Repeater")
     client = connect(web_server.url, token)
@@ -302,9 +290,7 @@ def test_a_move_is_never_made_twice(
             game.play(illegal[0])
 
 
-def test_a_server_that_stops_ends_its_streams(
-    tmp_path: Path, connect: Callable[..., BotClient]
-) -> None:
+def test_a_server_that_stops_ends_its_streams(tmp_path, connect):
     """In order and at once; the reader, which waits for another server, says so."""
     with serving(tmp_path, *GENEROUS) as server:
         client = connect(server.url, token_for(server, "Reader")[1], timeout_s=0.0)
@@ -362,16 +348,14 @@ def replying(*replies: Sequence[str | float]) -> Iterator[str]:
         server.shutdown()
 
 
-def test_a_stream_that_was_quiet_for_long_is_opened_again(
-    connect: Callable[..., BotClient],
-) -> None:
+def test_a_stream_that_was_quiet_for_long_is_opened_again(connect):
     """The time limit is for a server that is away, not for a game in which nothing happens."""
     begun, over = {"version": 0, "outcome": "playing"}, {"version": 1, "outcome": "lost"}
     with replying((json.dumps(begun), "", 0.8, ""), (json.dumps(over),)) as url:
         assert list(connect(url, "token", timeout_s=0.6).stream("game")) == [begun, over]
 
 
-def test_another_server_is_recognized(connect: Callable[..., BotClient]) -> None:
+def test_another_server_is_recognized(connect):
     """A server that answers in JSON, but is not one of py2048, is named so."""
     with (
         replying(('{"name": "nginx"}',)) as url,
@@ -380,9 +364,7 @@ def test_another_server_is_recognized(connect: Callable[..., BotClient]) -> None
         connect(url, "token").me()
 
 
-def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(
-    connect: Callable[..., BotClient], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(connect, monkeypatch):
     """If the server takes no more moves of a game that is not over, that is an error."""
     client = connect("http://127.0.0.1:1", "token")
     state = {"game": "g", "rules": {"text": RULES}, "version": 10**6, "outcome": "playing"}
@@ -402,7 +384,7 @@ def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(
 # Limits
 
 
-async def test_a_hasty_program_is_held_back_then_refused() -> None:
+async def test_a_hasty_program_is_held_back_then_refused():
     """A wait that is short is waited; a long one is an error that names it."""
     limits = RateLimits(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0))
     began = time.monotonic()
@@ -415,9 +397,7 @@ async def test_a_hasty_program_is_held_back_then_refused() -> None:
     assert caught.value.wait > 2
 
 
-def test_the_client_waits_as_long_as_it_is_told(
-    web_server: WebServer, connect: Callable[..., BotClient]
-) -> None:
+def test_the_client_waits_as_long_as_it_is_told(web_server, connect):
     """Too many new games are 429 with Retry-After; the client says so, waits, and continues."""
     _, token = token_for(web_server, "Hasty")
     browser = Browser(web_server, headers={"Authorization": f"Bearer {token}"})
@@ -438,9 +418,7 @@ def test_the_client_waits_as_long_as_it_is_told(
 # Tokens
 
 
-def test_a_token_is_listed_with_its_use_and_can_be_revoked(
-    web_server: WebServer, connect: Callable[..., BotClient]
-) -> None:
+def test_a_token_is_listed_with_its_use_and_can_be_revoked(web_server, connect):
     """The page tells when it was made and last used; a revoked one is none, at once."""
     person, token = token_for(web_server, "Listed")
     assert "not used yet" in person.get("/account").text
@@ -460,7 +438,7 @@ def test_a_token_is_listed_with_its_use_and_can_be_revoked(
     assert "No token" in person.get("/account").text
 
 
-def test_tokens_are_renewed_and_end_with_their_program(web_server: WebServer) -> None:
+def test_tokens_are_renewed_and_end_with_their_program(web_server):
     """An old token is none, and none is a person's way in; others' programs are out of reach."""
     person, program = with_program(web_server, "Token bot")
     assert program.post("/api/games", {}).status == 201
@@ -481,7 +459,7 @@ def test_tokens_are_renewed_and_end_with_their_program(web_server: WebServer) ->
     assert person.get("/player/Token%20bot").status == 404
 
 
-def test_a_session_is_no_token(web_server: WebServer) -> None:
+def test_a_session_is_no_token(web_server):
     """What is in a person's cookie does not speak for a program."""
     person, _ = with_program(web_server, "Cookie bot")
     for part in re.findall(r"[\w-]{20,}", person.cookie):
@@ -489,7 +467,7 @@ def test_a_session_is_no_token(web_server: WebServer) -> None:
         assert client.post("/api/games", {}).status == 401
 
 
-def test_a_person_has_a_few_programs(web_server: WebServer) -> None:
+def test_a_person_has_a_few_programs(web_server):
     """Five, each with a name that is not an account's."""
     person, _ = with_program(web_server, "Number one")
     assert person.form("/account/bot", name="owner of number one").status == 403
@@ -500,7 +478,7 @@ def test_a_person_has_a_few_programs(web_server: WebServer) -> None:
     assert "5 programs" in refused.text
 
 
-def test_known_tokens_are_looked_up_again() -> None:
+def test_known_tokens_are_looked_up_again():
     """After a while, or when somebody's session ends; what is kept is not a token."""
     now = 0.0
     known, bot = KnownTokens(lambda: now), User("bot")

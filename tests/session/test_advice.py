@@ -67,7 +67,7 @@ def finished(answers: Iterator[Hint | Compiling]) -> list[Hint]:
     return hints
 
 
-def test_a_player_that_is_not_compiled_sends_a_quick_one_ahead(player: CompiledPlayer) -> None:
+def test_a_player_that_is_not_compiled_sends_a_quick_one_ahead(player):
     """The first answer needs no compiling and says whom it stands in for; the last is the one's."""
     quick, full = finished(advise(snapshot(), player))
     assert (quick.player, quick.instead_of, quick.version) == ("quick", player.name, 7)
@@ -81,13 +81,13 @@ def test_a_player_that_is_not_compiled_sends_a_quick_one_ahead(player: CompiledP
     assert progress.now() is None
 
 
-def test_nobody_plays_for_a_player_that_is_being_compiled(player: CompiledPlayer) -> None:
+def test_nobody_plays_for_a_player_that_is_being_compiled(player):
     """Autoplay waits for the player itself, however long that takes."""
     (hint,) = finished(advise(snapshot(), player, only_move=True))
     assert (hint.player, hint.instead_of, hint.values) == (player.name, "", {})
 
 
-def test_a_hint_with_a_quick_one_before_it_counts_once(player: CompiledPlayer) -> None:
+def test_a_hint_with_a_quick_one_before_it_counts_once(player):
     """Who asks once is helped once; who asks twice, twice."""
     session = Session()
     session.start(get_rules("classic"), seed=1)
@@ -108,14 +108,13 @@ def preparing(spec: str) -> subprocess.Popen[str]:
     )
 
 
-def test_the_process_that_compiles_ends_with_the_one_that_asked() -> None:
+def test_the_process_that_compiles_ends_with_the_one_that_asked():
     """It ends when its work is done, and at once when no process holds its input any more."""
     with preparing("greedy") as process:
         assert process.wait(60) == 0
     with preparing("quick:ms=1e12") as process:  # thinks for ever
         time.sleep(1.0)
         assert process.poll() is None
-        assert process.stdin is not None
         process.stdin.close()
         assert process.wait(60) == 1
 
@@ -147,7 +146,7 @@ print(full.direction, sum(worth._cache_hits.values()), sum(worth._cache_misses.v
 """
 
 
-def test_another_process_compiles_into_the_cache(tmp_path: Path) -> None:
+def test_another_process_compiles_into_the_cache(tmp_path):
     """With an empty cache, this process loads what the other one has compiled."""
     (tmp_path / "tiny_kernels.py").write_text(TINY)
     metadata = tmp_path / "tiny-1.dist-info"
@@ -195,9 +194,7 @@ TOO_LATE = "32768 8192 . ./. . . ./. . . ./. . . 2"
         ("montecarlo", "2 2 . . . ./" + "/".join([". . . . . ."] * 5), Unit.RATING, ""),
     ],
 )
-def test_values_are_points_only_where_play_has_shown_it(
-    spec: str, board: str, unit: Unit, policy: str
-) -> None:
+def test_values_are_points_only_where_play_has_shown_it(spec, board, unit, policy):
     """A network's are in stages with records, those of whole random games are; no others."""
     position = Board.parse(board)
     rows, columns = position.shape
@@ -207,7 +204,7 @@ def test_values_are_points_only_where_play_has_shown_it(
     assert (meaning.chance is not None) == (policy == "ntuple")
 
 
-def test_weights_without_records_give_a_rating(tmp_path: Path) -> None:
+def test_weights_without_records_give_a_rating(tmp_path):
     """Those of other files and of older versions, even where they distinguish every tile."""
     shutil.copy(SHIPPED / "2x4.npz", tmp_path / "mine.npz")
     player = make_player(f"ntuple:weights={tmp_path / 'mine.npz'}")
@@ -216,7 +213,7 @@ def test_weights_without_records_give_a_rating(tmp_path: Path) -> None:
     assert (hint.points, hint.meaning.policy, hint.meaning.chance) == (None, "", None)
 
 
-def test_a_hint_corrects_points_by_the_records() -> None:
+def test_a_hint_corrects_points_by_the_records():
     """The excess is taken off every direction, so that losses stay as they are."""
     player = make_player("ntuple")
     shot = PositionSnapshot(get_rules("2x4"), Board.parse("256 64 8 4/. . . 2"), 0)
@@ -232,7 +229,7 @@ def test_a_hint_corrects_points_by_the_records() -> None:
     assert (moved.points, moved.meaning.chance) == (None, None)
 
 
-def test_a_hint_promises_points_on_a_board_that_is_nearly_lost() -> None:
+def test_a_hint_promises_points_on_a_board_that_is_nearly_lost():
     """However much the values of its stage are too high by."""
     player, board = make_player("ntuple"), Board.parse("8 16 128 256/. 2 4 8")
     hint = PositionSnapshot(get_rules("2x4"), board, 0).ask(player)

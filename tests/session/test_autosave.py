@@ -68,7 +68,7 @@ def saved_board(session: Session) -> Board:
     return TrackedGame.from_saved(saved).game.board
 
 
-def test_a_locked_store_holds_up_no_move(data_folder: Path) -> None:
+def test_a_locked_store_holds_up_no_move(data_folder):
     """Moves, undos, new games and settings go on; all is told as unsaved, and saved afterwards."""
     session = open_session()
     events = [*session.start(seed=1), *move(session)]
@@ -106,7 +106,7 @@ def test_a_locked_store_holds_up_no_move(data_folder: Path) -> None:
     later.close()
 
 
-def test_closing_says_what_is_lost(data_folder: Path) -> None:
+def test_closing_says_what_is_lost(data_folder):
     """A session waits for a bounded time, then names the reason; a second close is quiet."""
     session = open_session()
     session.start(seed=1)
@@ -120,9 +120,7 @@ def test_closing_says_what_is_lost(data_folder: Path) -> None:
         other.close()
 
 
-def test_a_session_settles_when_all_is_saved_or_known_not_to_be(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_settles_when_all_is_saved_or_known_not_to_be(data_folder, monkeypatch):
     """It waits for a store that is slow, and not for one that has failed."""
     monkeypatch.setattr(autosave, "CLOSE_TIMEOUT_S", 60.0)
     session = open_session()
@@ -139,7 +137,7 @@ def test_a_session_settles_when_all_is_saved_or_known_not_to_be(
     session.close()
 
 
-def test_saving_is_late_only_while_the_store_is_slow() -> None:
+def test_saving_is_late_only_while_the_store_is_slow():
     """Changes that follow each other without a pause are not late once the store is quick again."""
     writer = BackgroundWriter("a store")
     numbers = iter(range(1_000_000))
@@ -158,7 +156,7 @@ def test_saving_is_late_only_while_the_store_is_slow() -> None:
     writer.close(5)
 
 
-def test_closing_saves_what_can_be_saved(data_folder: Path) -> None:
+def test_closing_saves_what_can_be_saved(data_folder):
     """What a lock held up is saved when the lock goes in time."""
     session = open_session()
     session.start(seed=1)
@@ -172,7 +170,7 @@ def test_closing_saves_what_can_be_saved(data_folder: Path) -> None:
     other.close()
 
 
-def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder: Path) -> None:
+def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder):
     """It is finished when the store is free, and counts for the best score."""
     session = open_session()
     session.start(get_rules("2x4"), seed=1)
@@ -187,7 +185,7 @@ def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder
     session.close()
 
 
-def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder: Path) -> None:
+def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder):
     """Neither course is lost, even if the session has left the game by then."""
     one, two = open_session(), open_session()
     one.start(seed=1)
@@ -214,7 +212,7 @@ def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder: 
     two.close()
 
 
-def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch):
     """What the store turns out to have is not written again as a game of its own."""
     store = open_store()
     session = Session(StoreAutosave(store))
@@ -235,7 +233,7 @@ def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch: pytest.M
     session.close()
 
 
-def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch):
     """Opening it is one transaction, not one a turn; so is continuing from its middle."""
     game, corner = Game(get_rules("8x8"), seed=3), make_player("corner")
     while game.ply < 1500:
@@ -258,7 +256,7 @@ def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("way", ["file", "store"])
-def test_a_computers_game_stays_one(way: str, tmp_path: Path) -> None:
+def test_a_computers_game_stays_one(way, tmp_path):
     """Saved, resumed, written to a file and opened again: it never is a person's best."""
     session = open_session()
     session.start(seed=1)
@@ -283,7 +281,7 @@ def test_a_computers_game_stays_one(way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_over", [True, False])
-def test_a_record_brings_no_best_score(is_over: bool) -> None:
+def test_a_record_brings_no_best_score(is_over):
     """Moves of another player make no best, to the end; playing on counts as assisted."""
     other = Session(player="Anna")
     other.start(get_rules("2x4"), seed=1)
@@ -313,9 +311,7 @@ def test_a_record_brings_no_best_score(is_over: bool) -> None:
 
 
 @pytest.mark.postgres
-def test_a_server_that_stops_or_hangs_holds_up_no_move(
-    postgresql: PostgresqlServer, postgresql_url: str
-) -> None:
+def test_a_server_that_stops_or_hangs_holds_up_no_move(postgresql, postgresql_url):
     """PostgreSQL stopped, or does not answer: play continues, and is saved later."""
     session = open_session(postgresql_url)
     session.start(seed=1)

@@ -63,7 +63,7 @@ def play(session: Session, moves: int) -> list[Event]:
     return events
 
 
-def test_events_carry_all_that_a_screen_draws(session: Session) -> None:
+def test_events_carry_all_that_a_screen_draws(session):
     """A move says where it came from, what moved, what appeared and what it scored."""
     (started,) = session.start(get_rules("2x4"), seed=1, board=Board.parse("2 2 . 4 / . . . ."))
     (moved,) = session.move(LEFT)
@@ -73,7 +73,6 @@ def test_events_carry_all_that_a_screen_draws(session: Session) -> None:
     assert moved.before == started.board
     assert (moved.points, moved.score) == (4, 4)
     assert moved.turn.slide.board.rows[0] == (4, 4, 0, 0)
-    assert moved.turn.spawn is not None
     assert moved.board[moved.turn.spawn.cell] == moved.turn.spawn.tile
     (undone,) = session.undo()
     assert isinstance(undone, Undone)
@@ -84,7 +83,7 @@ def test_events_carry_all_that_a_screen_draws(session: Session) -> None:
     assert (session.redo(), session.game.ply) == ((), 1)
 
 
-def test_a_refused_move_says_what_it_costs(session: Session) -> None:
+def test_a_refused_move_says_what_it_costs(session):
     """Nothing under most rules, a point under cits1401."""
     session.start(board=Board.parse("2 4 . . / . . . . / . . . . / . . . ."), seed=1)
     assert session.move(LEFT) == (IllegalMove(LEFT, 0, 0),)
@@ -94,7 +93,7 @@ def test_a_refused_move_says_what_it_costs(session: Session) -> None:
     assert session.game.can_undo
 
 
-def test_winning_is_announced_once_and_play_goes_on(session: Session) -> None:
+def test_winning_is_announced_once_and_play_goes_on(session):
     """Undo and redo do not announce it again. Rules that end there announce both."""
     session.start(board=NEARLY, seed=1)
     assert kinds(session.move(LEFT)) == ["Moved", "Won"]
@@ -105,7 +104,7 @@ def test_winning_is_announced_once_and_play_goes_on(session: Session) -> None:
     assert not session.in_progress
 
 
-def test_the_end_tells_the_best(session: Session) -> None:
+def test_the_end_tells_the_best(session):
     """A game that holds the best score says so."""
     session.start(get_rules("2x4"), seed=2)
     over = play(session, 10_000)[-1]
@@ -121,7 +120,7 @@ def ask(session: Session, player: str) -> Hint:
     return hint
 
 
-def test_help_and_computers_have_their_own_lists(session: Session) -> None:
+def test_help_and_computers_have_their_own_lists(session):
     """Plain until an undo or a hint, then assisted; a computer's move makes it a computer's.
 
     A position that was set up does not compete with games begun by the rules either.
@@ -144,7 +143,7 @@ def test_help_and_computers_have_their_own_lists(session: Session) -> None:
     assert session.category == "assisted"
 
 
-def test_hints_are_shown_only_for_the_position_they_are_about(session: Session) -> None:
+def test_hints_are_shown_only_for_the_position_they_are_about(session):
     """A worker's answer to an outdated position is dropped, and so is its move."""
     session.start(seed=1)
     snapshot = session.snapshot()
@@ -160,7 +159,7 @@ def test_hints_are_shown_only_for_the_position_they_are_about(session: Session) 
     assert session.game.ply == 2
 
 
-def test_advisers_do_not_see_what_will_spawn(session: Session) -> None:
+def test_advisers_do_not_see_what_will_spawn(session):
     """The snapshot carries no seed: the player gets a game with another generator."""
     seen: list[Game] = []
 
@@ -180,7 +179,7 @@ def test_advisers_do_not_see_what_will_spawn(session: Session) -> None:
     assert seen[0].seed == 0
 
 
-def test_a_player_that_cheats_is_caught(session: Session) -> None:
+def test_a_player_that_cheats_is_caught(session):
     """An illegal answer is an error that names the player; the game stays."""
 
     class Cheat:
@@ -200,7 +199,7 @@ def test_a_player_that_cheats_is_caught(session: Session) -> None:
     assert session.game.ply == 0
 
 
-def test_nothing_is_asked_when_the_game_is_over(session: Session) -> None:
+def test_nothing_is_asked_when_the_game_is_over(session):
     """A hint says so; autoplay stops."""
     session.start(board=Board.parse("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"), seed=1)
     assert not session.autoplay_step("greedy")
@@ -211,7 +210,7 @@ def test_nothing_is_asked_when_the_game_is_over(session: Session) -> None:
 # With a store
 
 
-def test_everything_is_there_after_a_restart() -> None:
+def test_everything_is_there_after_a_restart():
     """Board, score, undone turns, help and best score come back."""
     first = open_session()
     first.start(get_rules("ist"), seed=9)
@@ -230,7 +229,7 @@ def test_everything_is_there_after_a_restart() -> None:
     second.close()
 
 
-def test_each_rule_set_keeps_its_own_game() -> None:
+def test_each_rule_set_keeps_its_own_game():
     """Starting other rules loses nothing: both games can be resumed."""
     with_store = open_session()
     with_store.start(get_rules("3x3"), seed=1)
@@ -247,7 +246,7 @@ def test_each_rule_set_keeps_its_own_game() -> None:
     with_store.close()
 
 
-def test_a_game_without_a_move_leaves_nothing_behind() -> None:
+def test_a_game_without_a_move_leaves_nothing_behind():
     """Opening and closing the program does not fill the store."""
     session = open_session()
     session.start(seed=1)
@@ -259,7 +258,7 @@ def test_a_game_without_a_move_leaves_nothing_behind() -> None:
     session.close()
 
 
-def test_a_finished_game_becomes_a_verified_record(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_game_becomes_a_verified_record(monkeypatch):
     """After the next start, or after a later opening if the process ended before."""
     monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
     session = open_session()
@@ -279,9 +278,7 @@ def test_a_finished_game_becomes_a_verified_record(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("finalize", [True, False])
-def test_a_game_over_on_a_screen_is_left_to_it(
-    finalize: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_game_over_on_a_screen_is_left_to_it(finalize, monkeypatch):
     """It may be undone there, though another session opens: a moment later, or only to read."""
     if not finalize:
         monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
@@ -303,7 +300,7 @@ def damage(session: Session, game_id: str) -> None:
         connection.execute(sa.update(games).where(games.c.id == game_id).values(rules="nosuch"))
 
 
-def test_a_saved_game_that_cannot_be_read_back_replaces_nothing() -> None:
+def test_a_saved_game_that_cannot_be_read_back_replaces_nothing():
     """The game on the screen continues, and is still saved."""
     with closing(open_session()) as session:
         session.start(seed=1)
@@ -323,9 +320,7 @@ def test_a_saved_game_that_cannot_be_read_back_replaces_nothing() -> None:
 
 
 @pytest.mark.parametrize("is_over", [True, False])
-def test_a_game_that_cannot_be_read_back_is_skipped(
-    is_over: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
     """Whether it is over or in progress: the session opens, and who first listens is told."""
     monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
     killed = open_session()
@@ -348,7 +343,7 @@ def test_a_game_that_cannot_be_read_back_is_skipped(
     killed.close()
 
 
-def test_a_session_without_a_store_keeps_nothing() -> None:
+def test_a_session_without_a_store_keeps_nothing():
     """It plays all the same."""
     session = Session()
     session.start(seed=1)
@@ -370,7 +365,7 @@ def test_a_session_without_a_store_keeps_nothing() -> None:
         *("0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2999-01-01T00:00:00Z"),
     ],
 )
-def test_a_game_began_when_it_began(started: str) -> None:
+def test_a_game_began_when_it_began(started):
     """Not when it was opened or resumed; where that is not known, it begins with its opening."""
     record = replace(Session().record(), started=started)
     with closing(open_session()) as session:
@@ -386,7 +381,7 @@ def test_a_game_began_when_it_began(started: str) -> None:
         assert session.record().started == opened
 
 
-def test_a_game_that_is_continued_has_a_record_that_verifies() -> None:
+def test_a_game_that_is_continued_has_a_record_that_verifies():
     """Whatever its own record said of it; so also what an older version has kept."""
     session = Session()
     session.start(seed=1)
@@ -402,7 +397,7 @@ def test_a_game_that_is_continued_has_a_record_that_verifies() -> None:
         assert record.player == "[2JAda"
 
 
-def test_the_last_turn_was_played_when_it_was_played() -> None:
+def test_the_last_turn_was_played_when_it_was_played():
     """Not when the game is opened or resumed, until another is played."""
     session = Session()
     session.start(seed=1)
@@ -440,7 +435,7 @@ CHILD = """
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_sigkill_between_moves_loses_nothing(seed: int) -> None:
+def test_sigkill_between_moves_loses_nothing(seed):
     """Every move that was shown without a warning is there after the process was killed."""
     child = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(CHILD), str(seed)],
@@ -448,7 +443,6 @@ def test_sigkill_between_moves_loses_nothing(seed: int) -> None:
         text=True,
         env=os.environ.copy(),
     )
-    assert child.stdout is not None
     lines = [child.stdout.readline() for _ in range(20 + 7 * seed)]
     child.send_signal(signal.SIGKILL)
     lines += child.stdout.read().splitlines(keepends=True)
@@ -466,7 +460,7 @@ def test_sigkill_between_moves_loses_nothing(seed: int) -> None:
     session.close()
 
 
-def test_a_replay_walks_both_ways() -> None:
+def test_a_replay_walks_both_ways():
     """Forward gives the moves to animate, back takes them away, seek jumps."""
     game = Game(seed=3)
     while game.ply < 20:
@@ -480,7 +474,6 @@ def test_a_replay_walks_both_ways() -> None:
     assert boards[-1] == game.board
     for board in reversed(boards[:-1]):
         undone = replay.back()
-        assert undone is not None
         assert undone.board == board
     assert replay.back() is None
     assert replay.seek(7).board == boards[7]

@@ -33,12 +33,12 @@ def signed_in(store: Store, owner: str, *sessions: str) -> Store:
         ("Bob", "\uff22ob"),  # as wide as Chinese characters
     ],
 )
-def test_names_that_look_alike_have_the_same_looks(name: str, other: str) -> None:
+def test_names_that_look_alike_have_the_same_looks(name, other):
     """Case, separators and the letters and digits that a hurried reader takes for each other."""
     assert looks_of(name) == looks_of(other)
 
 
-def test_names_that_look_alike_are_one(store: Store) -> None:
+def test_names_that_look_alike_are_one(store):
     """No name can be taken that people would take for another's, and each is found by its own.
 
     Case, width and spaces do not matter, and an account takes one name only.
@@ -53,17 +53,15 @@ def test_names_that_look_alike_are_one(store: Store) -> None:
     for number, name in enumerate(["Andr\u00e9", "Andre", "Anna"]):
         store.accounts.claim_name(str(number), name, "hash")
         found = store.accounts.find_name(name)
-        assert found is not None
         assert found.id == str(number)
 
 
-def test_a_session_is_found_until_it_is_ended(store: Store) -> None:
+def test_a_session_is_found_until_it_is_ended(store):
     """One ends, the others go on; a stranger cannot end it."""
     store.accounts.claim_name("ada", "Ada", "hash")
     signed_in(store, "ada", "one", "two")
     store.sessions.end("one", "eve")
     found = store.sessions.find("one")
-    assert found is not None
     assert (found[0].id, found[0].name) == ("ada", "Ada")
     store.sessions.end("one", "ada")
     assert store.sessions.find("one") is None
@@ -73,7 +71,7 @@ def test_a_session_is_found_until_it_is_ended(store: Store) -> None:
     assert store.sessions.live(["two"]) == set()
 
 
-def test_a_new_password_ends_all_sessions(store: Store) -> None:
+def test_a_new_password_ends_all_sessions(store):
     """Of this account, and of no other."""
     for owner in ("ada", "bob"):
         store.accounts.claim_name(owner, owner, "old", ["code"])
@@ -81,12 +79,11 @@ def test_a_new_password_ends_all_sessions(store: Store) -> None:
     store.accounts.set_password("ada", "new")
     assert store.sessions.live(["adas", "bobs"]) == {"bobs"}
     account = store.accounts.find("ada")
-    assert account is not None
     assert account.password == "new"
     assert store.accounts.recovery_codes("ada") == {"code"}
 
 
-def test_a_recovery_code_works_once(store: Store) -> None:
+def test_a_recovery_code_works_once(store):
     """It is its account's alone; the others stay until there are new ones."""
     for owner in ("ada", "bob"):
         store.accounts.claim_name(owner, owner, "old", ["1", "2"])
@@ -95,7 +92,6 @@ def test_a_recovery_code_works_once(store: Store) -> None:
     assert store.accounts.recover("ada", "1", "new")
     assert not store.accounts.recover("ada", "1", "again")
     account = store.accounts.find("ada")
-    assert account is not None
     assert account.password == "new"
     assert store.sessions.live(["adas", "bobs"]) == {"bobs"}
     assert store.accounts.recovery_codes("ada") == {"2"}
@@ -109,7 +105,7 @@ def test_a_recovery_code_works_once(store: Store) -> None:
     assert store.accounts.recovery_codes("ada") == set()
 
 
-def test_guests_are_guests_until_they_take_a_name(store: Store) -> None:
+def test_guests_are_guests_until_they_take_a_name(store):
     """One that has not played is not written down; a name or the end of it ends what it may."""
     for owner in ("played", "ended"):
         new_online_game(store, owner=owner)
@@ -118,7 +114,7 @@ def test_guests_are_guests_until_they_take_a_name(store: Store) -> None:
     assert store.accounts.live_guests({"new", "played", "ended", "named"}) == {"new", "played"}
 
 
-def test_sessions_that_nobody_uses_are_forgotten(store: Store) -> None:
+def test_sessions_that_nobody_uses_are_forgotten(store):
     """People have to sign in again after long; programs keep their tokens."""
     store.accounts.claim_name("ada", "Ada", "hash")
     signed_in(store, "ada", "session")
@@ -129,7 +125,7 @@ def test_sessions_that_nobody_uses_are_forgotten(store: Store) -> None:
     assert store.sessions.live(["session", "token"]) == {"token"}
 
 
-def test_a_person_answers_for_programs(store: Store) -> None:
+def test_a_person_answers_for_programs(store):
     """As many as may be, each with a token that can be renewed, all gone with the person."""
     store.accounts.claim_name("ada", "Ada", "hash")
     store.accounts.add_bot("1", "Engine", "ada", "token 1", most=2)
@@ -139,7 +135,6 @@ def test_a_person_answers_for_programs(store: Store) -> None:
     with pytest.raises(AccountError):
         store.accounts.add_bot("3", "ADA", "eve", "token 3", most=2)
     found = store.sessions.find("token 1")
-    assert found is not None
     assert (found[0].name, found[0].bot_of) == ("Engine", "ada")
     assert not store.accounts.renew_token("eve", "1", "stolen")
     assert store.accounts.renew_token("ada", "1", "fresh")
@@ -164,7 +159,7 @@ def at_once(*calls: Callable[[], object]) -> list[BaseException | None]:
 
 
 @pytest.mark.parametrize("pair", [("Al", "al"), ("Al", "A1")])
-def test_of_two_who_take_a_name_at_once_one_has_it(store: Store, pair: tuple[str, str]) -> None:
+def test_of_two_who_take_a_name_at_once_one_has_it(store, pair):
     """The other is told that it is taken, as by a name that was there before."""
     for number in range(10):
         claims = [
@@ -175,7 +170,7 @@ def test_of_two_who_take_a_name_at_once_one_has_it(store: Store, pair: tuple[str
         assert sorted(type(fault) for fault in faults if fault) == [AccountError]
 
 
-def test_requests_at_the_same_moment_pass_no_limit(store: Store) -> None:
+def test_requests_at_the_same_moment_pass_no_limit(store):
     """Programs are counted, and recovery codes replaced, one after another."""
     names = [*"abcdefgh"]
     for name in names:
@@ -187,7 +182,7 @@ def test_requests_at_the_same_moment_pass_no_limit(store: Store) -> None:
     assert len(store.accounts.recovery_codes("a")) == 2
 
 
-def test_the_secret_of_a_day_is_drawn_once(store: Store) -> None:
+def test_the_secret_of_a_day_is_drawn_once(store):
     """The first one decides, for every process."""
     assert store.online.find_day_secret("2048-01-31") is None
     assert store.online.day_secret("2048-01-31", "first") == "first"

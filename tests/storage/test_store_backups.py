@@ -30,7 +30,7 @@ def earlier(folder: Path, days: float, ending: str = "") -> Path:
     return path
 
 
-def test_the_newest_backups_are_kept(store: Store, tmp_path: Path) -> None:
+def test_the_newest_backups_are_kept(store, tmp_path):
     """Files with other names stay, and so does work in progress."""
     new_game(store)
     folder = tmp_path / "backups"
@@ -48,7 +48,7 @@ def test_the_newest_backups_are_kept(store: Store, tmp_path: Path) -> None:
         assert restore(again, path) == rows > 0
 
 
-def test_a_backup_while_people_play_is_of_one_moment(store: Store, tmp_path: Path) -> None:
+def test_a_backup_while_people_play_is_of_one_moment(store, tmp_path):
     """Each game has all the turns that its row tells of, and every move that was made before."""
     game, is_over = new_game(store), threading.Event()
     played = []
@@ -85,9 +85,7 @@ def interrupted(store: Store, monkeypatch: pytest.MonkeyPatch, what: Callable[[]
     monkeypatch.setattr(store, "read", reading)
 
 
-def test_two_backups_of_one_moment_are_both_complete(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_backups_of_one_moment_are_both_complete(store, tmp_path, monkeypatch):
     """The second ends while the first is written: the file is whole, and nothing else is left."""
     new_game(store)
     path = tmp_path / "games.2048.jsonl.gz"
@@ -99,9 +97,7 @@ def test_two_backups_of_one_moment_are_both_complete(
 
 
 @pytest.mark.parametrize("fault", [StorageError("the disk fails"), KeyboardInterrupt()])
-def test_a_backup_that_ends_early_changes_nothing(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
-) -> None:
+def test_a_backup_that_ends_early_changes_nothing(store, tmp_path, monkeypatch, fault):
     """Neither a fault of the database nor Ctrl+C leaves half a file, or removes an old one."""
     old = sorted(earlier(tmp_path, days) for days in range(1, 4))
     interrupted(store, monkeypatch, Mock(side_effect=fault))
@@ -129,22 +125,20 @@ def check_restored(store: Store, other: Store, path: Path) -> None:
         restore(other, path)
 
 
-def test_a_backup_is_the_whole_store(store: Store, tmp_path: Path) -> None:
+def test_a_backup_is_the_whole_store(store, tmp_path):
     """Everything is as it was, in an SQLite store; one that holds something is not filled."""
     with open_store(tmp_path / "again.sqlite3") as again:
         check_restored(store, again, tmp_path / "all.gz")
 
 
 @pytest.mark.postgres
-def test_a_backup_leads_from_sqlite_to_postgresql(
-    sqlite_url: str, postgresql_url: str, tmp_path: Path
-) -> None:
+def test_a_backup_leads_from_sqlite_to_postgresql(sqlite_url, postgresql_url, tmp_path):
     """The way to a larger server: nothing is lost on it."""
     with open_store(sqlite_url) as small, open_store(postgresql_url) as large:
         check_restored(small, large, tmp_path / "all.gz")
 
 
-def test_what_is_not_a_backup_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_a_backup_is_refused(tmp_path):
     """Compressed or not, empty or not: the line says what a backup is."""
     path = tmp_path / "some.gz"
     with open_store("sqlite://") as empty:
@@ -154,7 +148,7 @@ def test_what_is_not_a_backup_is_refused(tmp_path: Path) -> None:
                 restore(empty, path)
 
 
-def test_a_damaged_backup_restores_nothing(tmp_path: Path) -> None:
+def test_a_damaged_backup_restores_nothing(tmp_path):
     """Whichever byte or line is another or missing: it is refused, and the store stays empty."""
     path = tmp_path / "all.gz"
     with open_store("sqlite://") as store:
@@ -177,9 +171,7 @@ def test_a_damaged_backup_restores_nothing(tmp_path: Path) -> None:
         assert empty.accounts.find("ada") is None
 
 
-def test_no_backup_takes_the_place_of_the_store(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_backup_takes_the_place_of_the_store(tmp_path, capsys):
     """Nor of the files beside it, by whatever name; the store holds what it held."""
     database, link = tmp_path / "games.sqlite3", tmp_path / "link"
     with open_store(database) as store:
@@ -197,9 +189,7 @@ def test_no_backup_takes_the_place_of_the_store(
         assert back_up(store, tmp_path / "after.gz") == rows > 0
 
 
-def test_a_backup_takes_the_place_of_another_file_only_by_force(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_backup_takes_the_place_of_another_file_only_by_force(tmp_path, capsys):
     """A name that is taken is refused, and what is there stays."""
     path = tmp_path / "monday.2048.jsonl.gz"
     path.write_text("the only copy")
@@ -211,9 +201,7 @@ def test_a_backup_takes_the_place_of_another_file_only_by_force(
         assert restore(again, path) == 0
 
 
-def test_the_command_keeps_backups_in_a_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_keeps_backups_in_a_folder(tmp_path, capsys):
     """`py2048 backup FOLDER --keep N` names what it wrote; a folder must be there."""
     began = time.time()
     assert main(["backup", str(tmp_path / "nowhere"), "--keep", "3"]) == 2

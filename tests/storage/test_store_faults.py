@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from postgresql_server import PASSWORD, PostgresqlServer
+from postgresql_server import PASSWORD
 from store_games import append_turn, load, new_game
 from tests.free_ports import free_port
 
@@ -64,9 +64,7 @@ def unprivileged() -> Iterator[None]:
         os.seteuid(0)
 
 
-def test_the_store_lies_in_the_data_folder(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_store_lies_in_the_data_folder(data_folder, monkeypatch):
     """Without a URL the store is `py2048.sqlite3` in `PY2048_HOME`, which is made."""
     with open_store() as store:
         assert store.name == str(data_folder / "py2048.sqlite3")
@@ -76,7 +74,7 @@ def test_the_store_lies_in_the_data_folder(
         assert store.settings.get("theme") == "dark"
 
 
-def test_without_py2048_home_the_platform_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_py2048_home_the_platform_decides(monkeypatch):
     """The data folder is then the platform's user data folder for py2048."""
     monkeypatch.delenv("PY2048_HOME")
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere/data")
@@ -85,7 +83,7 @@ def test_without_py2048_home_the_platform_decides(monkeypatch: pytest.MonkeyPatc
         assert data_folder() == Path("/somewhere/data/py2048")
 
 
-def test_a_home_that_nobody_knows_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_that_nobody_knows_is_named(monkeypatch):
     """As the data folder, and in the path of a database."""
     with one_clear_line("there is no folder", "~nobody_x"):
         open_store("~nobody_x/games.sqlite3")
@@ -94,7 +92,7 @@ def test_a_home_that_nobody_knows_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         open_store()
 
 
-def test_a_closed_store_refuses_work(store: Store) -> None:
+def test_a_closed_store_refuses_work(store):
     """A store that was closed does not come back by itself."""
     store.close()
     with one_clear_line("closed", store.name):
@@ -103,7 +101,7 @@ def test_a_closed_store_refuses_work(store: Store) -> None:
         store.settings.set("theme", "dark")
 
 
-def test_a_data_folder_that_cannot_be_made_is_named(data_folder: Path) -> None:
+def test_a_data_folder_that_cannot_be_made_is_named(data_folder):
     """A file where the folder should be is named, and stays."""
     data_folder.write_text("precious")
     with one_clear_line(str(data_folder), "PY2048_HOME"):
@@ -111,7 +109,7 @@ def test_a_data_folder_that_cannot_be_made_is_named(data_folder: Path) -> None:
     assert data_folder.read_text() == "precious"
 
 
-def test_a_read_only_data_folder_is_named(public_folder: Path) -> None:
+def test_a_read_only_data_folder_is_named(public_folder):
     """A new store in a folder that may not be written."""
     public_folder.chmod(0o555)
     with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
@@ -120,7 +118,7 @@ def test_a_read_only_data_folder_is_named(public_folder: Path) -> None:
         open_store(public_folder / "folder" / "py2048.sqlite3")
 
 
-def test_a_read_only_store_keeps_its_games(public_folder: Path) -> None:
+def test_a_read_only_store_keeps_its_games(public_folder):
     """Moves that cannot be written are refused; those that were written stay."""
     path = public_folder / "py2048.sqlite3"
     with open_store(path) as store:
@@ -139,7 +137,7 @@ def test_a_read_only_store_keeps_its_games(public_folder: Path) -> None:
         assert load(store, game.id) == game
 
 
-def test_a_new_store_is_its_owners_alone(public_folder: Path) -> None:
+def test_a_new_store_is_its_owners_alone(public_folder):
     """Its file, and those beside it, cannot be read by others, whatever the folder allows."""
     with open_store(public_folder / "py2048.sqlite3") as store:
         play(store, 3)
@@ -148,7 +146,7 @@ def test_a_new_store_is_its_owners_alone(public_folder: Path) -> None:
     assert set(found.values()) == {0o600}
 
 
-def test_a_store_that_is_moved_away_takes_no_more(tmp_path: Path) -> None:
+def test_a_store_that_is_moved_away_takes_no_more(tmp_path):
     """Nothing is written to a file that the next start does not find; put back, it is used."""
     path, aside = tmp_path / "py2048.sqlite3", tmp_path / "aside.sqlite3"
     with open_store(path) as store:
@@ -167,7 +165,7 @@ def test_a_store_that_is_moved_away_takes_no_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
-def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
+def test_a_full_disk_loses_nothing(public_folder):
     """On a file system of 768 kB the turn that finds no room is refused, the rest stay."""
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=768k", "none", str(public_folder)], check=False
@@ -192,7 +190,7 @@ def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
         subprocess.run(["umount", str(public_folder)], check=True)
 
 
-def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path):
     """A file of another kind keeps every byte, and so does a store that may be rescued."""
     path = tmp_path / "py2048.sqlite3"
     with open_store(path) as store:
@@ -206,7 +204,7 @@ def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path: P
         assert path.read_bytes() == held
 
 
-def test_a_store_held_by_another_program_says_so(sqlite_url: str) -> None:
+def test_a_store_held_by_another_program_says_so(sqlite_url):
     """When another program does not let go, the wait ends with its reason, and all is kept."""
     with open_store(sqlite_url, timeout_s=0.05) as store:
         with closing(sqlite3.connect(store.name)) as rival:
@@ -227,16 +225,14 @@ def test_a_store_held_by_another_program_says_so(sqlite_url: str) -> None:
         f"postgresql//://me:{PASSWORD}@@host/name",
     ],
 )
-def test_a_url_that_names_no_usable_database_is_refused(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_url_that_names_no_usable_database_is_refused(url, monkeypatch):
     """The message shows the URL without its password, and what a good one looks like."""
     monkeypatch.setenv("PY2048_DATABASE_URL", url)
     with one_clear_line("***", "postgresql://user:password@host/name", "PY2048_DATABASE_URL"):
         open_store()
 
 
-def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_answer_is_named(monkeypatch):
     """The message has the server's address and what to do, and never the password."""
     port = free_port()
     for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
@@ -247,7 +243,7 @@ def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.postgres
-def test_a_server_that_lets_nobody_in_says_why(postgresql: PostgresqlServer) -> None:
+def test_a_server_that_lets_nobody_in_says_why(postgresql):
     """A wrong password and an unknown database are told apart."""
     with one_clear_line("password authentication failed", ":***@"):
         open_store(postgresql.url(password="wrong"))
@@ -256,9 +252,7 @@ def test_a_server_that_lets_nobody_in_says_why(postgresql: PostgresqlServer) -> 
 
 
 @pytest.mark.postgres
-def test_a_server_that_restarts_loses_nothing(
-    postgresql: PostgresqlServer, postgresql_url: str
-) -> None:
+def test_a_server_that_restarts_loses_nothing(postgresql, postgresql_url):
     """While the server is away moves are refused; afterwards the same store works again."""
     with open_store(postgresql_url) as store:
         game = play(store, 3)
@@ -274,7 +268,7 @@ def test_a_server_that_restarts_loses_nothing(
 
 
 @pytest.mark.postgres
-def test_a_server_that_only_reads_says_so(postgresql_url: str) -> None:
+def test_a_server_that_only_reads_says_so(postgresql_url):
     """A standby, or a database that was set to read only, refuses moves and keeps games."""
     with open_store(postgresql_url) as store:
         game = play(store, 3)
@@ -285,7 +279,7 @@ def test_a_server_that_only_reads_says_so(postgresql_url: str) -> None:
             append_turn(store, game.id, 3, 3, "x", score=0)
 
 
-def test_postgresql_without_psycopg_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_postgresql_without_psycopg_names_the_extra(monkeypatch):
     """The missing library is named with the command that installs it."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'py2048\[postgres\]'"):
@@ -293,7 +287,7 @@ def test_postgresql_without_psycopg_names_the_extra(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.postgres
-def test_text_that_postgresql_cannot_hold_is_refused(postgresql_url: str) -> None:
+def test_text_that_postgresql_cannot_hold_is_refused(postgresql_url):
     """PostgreSQL has no NUL in texts; that is an error, not a shorter text."""
     with open_store(postgresql_url) as store:
         with one_clear_line("cannot keep this value"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -28,7 +28,7 @@ _scores = st.integers(-(2**40), 2**40)
 _categories = st.sampled_from(["plain", "assisted", "computer"])
 
 
-def test_store_keeps_the_public_laws(url: str) -> None:
+def test_store_keeps_the_public_laws(url):
     """Both databases pass the check that users can run on theirs."""
     check_store(lambda: open_store(url))
 
@@ -52,7 +52,7 @@ def _renaming(store: Store) -> None:
 
 
 @pytest.mark.parametrize("break_", [_last_writer_wins, _renaming])
-def test_check_store_finds_broken_stores(sqlite_url: str, break_: Callable[[Store], None]) -> None:
+def test_check_store_finds_broken_stores(sqlite_url, break_):
     """A store that breaks a law does not pass the check."""
 
     def broken() -> Store:
@@ -202,7 +202,7 @@ class _StoreMachine(RuleBasedStateMachine):
             assert self.windows[1].games.find(record_id) is None
 
 
-def test_store_behaves_as_its_model(url: str) -> None:
+def test_store_behaves_as_its_model(url):
     """Whatever two windows do, in any order, the store holds what a plain model says."""
     with open_store(url) as one, open_store(url) as other:
         run_state_machine_as_test(

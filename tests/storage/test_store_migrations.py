@@ -81,7 +81,7 @@ def _rows(store: Store, table: sa.Table) -> list[list[object]]:
         return [list(row) for row in connection.execute(sa.select(table))]
 
 
-def test_a_new_store_is_made_whatever_outlives_its_making(tmp_path: Path) -> None:
+def test_a_new_store_is_made_whatever_outlives_its_making(tmp_path):
     """A debugger that keeps a frame, with what it asked SQLite, holds no commit up."""
     frames: list[object] = []
     sys.setprofile(lambda frame, _event, _argument: frames.append(frame))
@@ -92,7 +92,7 @@ def test_a_new_store_is_made_whatever_outlives_its_making(tmp_path: Path) -> Non
     assert frames
 
 
-def test_a_store_of_before_has_the_tables_of_a_new_one(url: str) -> None:
+def test_a_store_of_before_has_the_tables_of_a_new_one(url):
     """Converted or made, the tables are the same, so no store is a special case."""
     open_store(url).close()
     made = _reflect(url)
@@ -107,7 +107,7 @@ def test_a_store_of_before_has_the_tables_of_a_new_one(url: str) -> None:
     assert _query(url, "SELECT version_num FROM py2048_schema") == [(schema.REVISION,)]
 
 
-def test_a_store_of_before_keeps_all_that_a_player_has(url: str) -> None:
+def test_a_store_of_before_keeps_all_that_a_player_has(url):
     """Every row of what stays is there, the game continues, and every name still logs in."""
     make_store_before(url)
     with open_store(url) as store:
@@ -120,7 +120,6 @@ def test_a_store_of_before_keeps_all_that_a_player_has(url: str) -> None:
         people = [row for name, row in ROWS if name == "accounts"]
         for account, name, *_ in people:
             found = store.accounts.find_name(name.upper())
-            assert found is not None
             assert found.id == account
         for taken in ("Mo.dern", "rnodern", "PAU1", "jörg"):
             with pytest.raises(AccountError):
@@ -132,7 +131,7 @@ def test_a_store_of_before_keeps_all_that_a_player_has(url: str) -> None:
     session.close()
 
 
-def test_a_conversion_that_fails_leaves_the_store_as_it_was(url: str) -> None:
+def test_a_conversion_that_fails_leaves_the_store_as_it_was(url):
     """A conversion happens as a whole or not at all."""
     make_store_before(url)
     _query(url, "ALTER TABLE leaders ADD COLUMN think_ms BIGINT")
@@ -146,9 +145,7 @@ def test_a_conversion_that_fails_leaves_the_store_as_it_was(url: str) -> None:
 @pytest.mark.parametrize(
     ("revision", "message"), [("0008", "an older.*0008.*move it away"), ("9999", "a newer.*9999")]
 )
-def test_a_store_of_another_version_is_refused_and_left_alone(
-    url: str, revision: str, message: str
-) -> None:
+def test_a_store_of_another_version_is_refused_and_left_alone(url, revision, message):
     """One line names the store, both schemas and the way out; nothing in it is touched."""
     with open_store(url) as store:
         store.settings.set("theme", "dark")
@@ -160,7 +157,7 @@ def test_a_store_of_another_version_is_refused_and_left_alone(
     assert _query(url, "SELECT value FROM settings") == [('"dark"',)]
 
 
-def test_a_database_of_another_program_is_refused_and_left_alone(url: str) -> None:
+def test_a_database_of_another_program_is_refused_and_left_alone(url):
     """A database with tables that are not ours is not ours to change."""
     _query(url, "CREATE TABLE games (title TEXT)")
     _query(url, "INSERT INTO games VALUES ('chess')")
@@ -171,7 +168,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(url: str) -> No
 
 
 @pytest.mark.postgres
-def test_a_server_database_may_hold_other_tables(postgresql_url: str) -> None:
+def test_a_server_database_may_hold_other_tables(postgresql_url):
     """On a server the store can live beside other programs' tables."""
     _query(postgresql_url, "CREATE TABLE alembic_version (version_num TEXT)")
     _query(postgresql_url, "INSERT INTO alembic_version VALUES ('theirs')")
@@ -180,7 +177,7 @@ def test_a_server_database_may_hold_other_tables(postgresql_url: str) -> None:
     assert _query(postgresql_url, "SELECT * FROM alembic_version") == [("theirs",)]
 
 
-def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+def test_an_empty_file_becomes_a_store(tmp_path):
     """A file of no bytes, as a crash at the very first moment leaves, is a new store."""
     path = tmp_path / "py2048.sqlite3"
     path.touch()
@@ -199,7 +196,7 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
         ("from py2048.storage import open_store; open_store().close()", {"psycopg"}),
     ],
 )
-def test_libraries_are_loaded_only_when_they_are_needed(code: str, absent: set[str]) -> None:
+def test_libraries_are_loaded_only_when_they_are_needed(code, absent):
     """Importing the store loads no database library."""
     script = f"import sys; {code}; print(*sys.modules)"
     output = subprocess.run(

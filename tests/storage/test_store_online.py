@@ -53,7 +53,7 @@ def finish(store: Store, game: SavedGame, score: int, category: str = "ranked") 
     )  # fmt: skip
 
 
-def test_a_stale_change_is_not_written_and_others_are(store: Store) -> None:
+def test_a_stale_change_is_not_written_and_others_are(store):
     """A writer with an old revision is told; the others in the transaction do not suffer."""
     one, two = deal(store, "one"), deal(store, "two")
     store.changes.write([change(one, "a")])
@@ -71,7 +71,7 @@ def wait_for(heard: list[Committed]) -> None:
 
 
 @pytest.mark.parametrize("bad", ["score", "code", "extra", "stale"])
-def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
+def test_one_bad_change_fails_alone(store, bad):
     """What the store cannot keep costs no other player a move, first or last in a group commit."""
     games = [deal(store, f"owner {n}") for n in range(5)]
     good = [change(game, "a") for game in games[:4]]
@@ -96,7 +96,7 @@ def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
     assert all(load(store, each.id).turns == ("a",) for each in good)
 
 
-def test_what_is_no_json_is_refused(store: Store) -> None:
+def test_what_is_no_json_is_refused(store):
     """Facts that the store cannot write are an error that names them, and nothing is written."""
     game = deal(store)
     for extra in ({"max_tile": {1}}, {"share": float("nan")}):
@@ -105,7 +105,7 @@ def test_what_is_no_json_is_refused(store: Store) -> None:
     assert load(store, game.id) == game
 
 
-def test_no_index_is_on_what_a_move_changes() -> None:
+def test_no_index_is_on_what_a_move_changes():
     """PostgreSQL then updates the row alone, within its page (a HOT update), and no index."""
     changed = {"revision", "length", "position", "score", "undos", "hints", "extra", "updated"}
     for index in games_table.indexes:
@@ -120,7 +120,7 @@ def planned(owner: str, day: str | None = None) -> NewOnlineGame:
     )
 
 
-def test_moves_of_many_games_are_written_together(store: Store) -> None:
+def test_moves_of_many_games_are_written_together(store):
     """One transaction brings all of them to the disk, in games of accounts that were not there."""
     games = [deal(store, f"owner {n}") for n in range(20)]
     assert store.changes.write([change(game, "a", "b") for game in games]) == set()
@@ -130,7 +130,7 @@ def test_moves_of_many_games_are_written_together(store: Store) -> None:
         assert (saved.score, saved.extra, saved.millis) == (8, {"max_tile": 8}, (100, 100))
 
 
-def test_reads_of_a_block_see_one_moment(store: Store) -> None:
+def test_reads_of_a_block_see_one_moment(store):
     """What others write meanwhile is not seen before the block ends."""
     game = deal(store)
     with store.snapshot():
@@ -142,7 +142,7 @@ def test_reads_of_a_block_see_one_moment(store: Store) -> None:
     assert load(store, game.id).revision == 1
 
 
-def test_a_deleted_account_leaves_nothing(store: Store) -> None:
+def test_a_deleted_account_leaves_nothing(store):
     """Games, turns, records, rounds, bests: all of it is gone, and only theirs."""
     for owner in ("ada", "bob"):
         store.accounts.claim_name(owner, owner.title(), "hash", ["code"])
@@ -166,7 +166,7 @@ def scores(store: Store, *board: str) -> list[tuple[str, int]]:
     return [(row.player, row.score) for row in store.leaderboards.top(*board)]
 
 
-def test_a_leaderboard_has_the_best_game_of_each_name(store: Store) -> None:
+def test_a_leaderboard_has_the_best_game_of_each_name(store):
     """One row for each account with a name, the highest first; boards and rules stay apart.
 
     A later game with the same score neither passes another player's nor replaces one's own.
@@ -186,7 +186,7 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store: Store) -> None:
     assert scores(store, "ranked", "3x3") == [("Ada", 7), ("Bob", 7)]
 
 
-def test_a_place_is_that_of_the_list(store: Store) -> None:
+def test_a_place_is_that_of_the_list(store):
     """Ties included; whoever has no game on a board has no place, nor has a guest."""
     for number, score in enumerate((7, 9, 7, 3, 9)):
         store.accounts.claim_name(f"p{number}", f"Player {number}", "hash")
@@ -199,7 +199,7 @@ def test_a_place_is_that_of_the_list(store: Store) -> None:
     assert store.leaderboards.standing("p0", "ranked", "5x5") is None
 
 
-def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
+def test_a_guests_games_count_from_the_name_on(store):
     """Taking a name brings the games of the guest; deleting the account takes all."""
     for score in (10, 30, 20):
         finish(store, deal(store, "ada"), score)
@@ -210,7 +210,7 @@ def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
     assert scores(store, "ranked", "classic") == []
 
 
-def test_periods_are_days_weeks_and_seasons(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
     """A game counts for the day, the week, the season and ever; a daily game for its challenge.
 
     Past days and weeks are forgotten, past seasons stay.
@@ -248,7 +248,7 @@ def test_periods_are_days_weeks_and_seasons(store: Store, monkeypatch: pytest.Mo
     assert not any(period.startswith(("day 2048", "week 2048")) for period in kept)
 
 
-def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store: Store) -> None:
+def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store):
     """One of few turns goes when it is left for a while, any when no cookie is that old."""
     store.accounts.claim_name("named", "Ada", "hash")
     short, long, named = deal(store, "guest"), deal(store, "guest"), deal(store, "named")
@@ -265,7 +265,7 @@ def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store: Store) -> N
     assert store.accounts.find("guest") is None
 
 
-def test_guests_games_without_a_move_are_swept(store: Store) -> None:
+def test_guests_games_without_a_move_are_swept(store):
     """Old ones go with their guests, unless the guest has anything else, or a browser shows it."""
     store.accounts.claim_name("named", "Ada", "hash")
     swept = [deal(store, "gone"), deal(store, "gone"), deal(store, "busy")]
@@ -336,7 +336,7 @@ def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url: str) -> None:
+def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url):
     """With 50 times as many games SQLite takes about as many steps for each question of a page."""
     with open_store(sqlite_url) as store:
         steps: Counter[str] = Counter()
@@ -363,7 +363,7 @@ def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url: str) -> 
     assert {name for name, taken in many.items() if taken > 1.5 * few.get(name, 0) + 5} == set()
 
 
-def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
+def test_a_player_has_one_daily_game_a_day(store):
     """A second is not written at all; one of another day, or of another player, is."""
     first, second = planned("ada", "2048-01-31"), planned("ada", "2048-01-31")
     others = [planned("ada", "2048-02-01"), planned("bob", "2048-01-31")]
@@ -376,7 +376,7 @@ def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
 
 
 @pytest.mark.postgres
-def test_processes_hear_each_other(postgresql_url: str) -> None:
+def test_processes_hear_each_other(postgresql_url):
     """A listener hears what is sent from then on, in its order."""
     with open_store(postgresql_url) as writer, open_store(postgresql_url) as listener:
         writer.notices.send(["unheard"])
@@ -387,7 +387,7 @@ def test_processes_hear_each_other(postgresql_url: str) -> None:
 
 
 @pytest.mark.postgres
-def test_a_listener_whose_connection_is_lost_says_so(postgresql_url: str) -> None:
+def test_a_listener_whose_connection_is_lost_says_so(postgresql_url):
     """The loss is a `StorageError` like any other, and listening again is possible."""
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'"
     with open_store(f"{postgresql_url}&application_name=lost") as store:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from py2048.storage import Store, open_store, practice
+from py2048.storage import open_store, practice
 from py2048.storage.values import PuzzleAnswer, SavedMistake
 
 LAST_BOX = 7
@@ -31,7 +29,7 @@ def named(position: str, **facts: object) -> SavedMistake:
     return replace(MISTAKE, position=position, **facts)  # type: ignore[arg-type]
 
 
-def test_a_mistake_comes_back_as_it_was_kept(store: Store, url: str) -> None:
+def test_a_mistake_comes_back_as_it_was_kept(store, url):
     """All of it, to its owner alone, and from another handle."""
     assert store.mistakes.keep([MISTAKE], owner="ada") == 1
     with open_store(url) as other:
@@ -39,7 +37,7 @@ def test_a_mistake_comes_back_as_it_was_kept(store: Store, url: str) -> None:
         assert not other.mistakes.due(TODAY, owner="bob")
 
 
-def test_only_what_is_due_comes_back_the_longest_due_first(store: Store) -> None:
+def test_only_what_is_due_comes_back_the_longest_due_first(store):
     """By theme, if one is asked for."""
     later = named("later", due="2048-01-01T12:00:00.000000Z", theme="row")
     store.mistakes.keep([later, MISTAKE, named("not yet", due="2048-02-01T00:00:00.000000Z")])
@@ -48,7 +46,7 @@ def test_only_what_is_due_comes_back_the_longest_due_first(store: Store) -> None
     assert store.mistakes.due(TODAY, theme="row") == [later]
 
 
-def test_an_answer_is_counted_and_moves_the_mistake(store: Store) -> None:
+def test_an_answer_is_counted_and_moves_the_mistake(store):
     """A mistake that is made again begins anew, with its tries; a second review changes nothing."""
     store.mistakes.keep([MISTAKE])
     due = "2048-01-03T00:00:00.000000Z"
@@ -68,7 +66,7 @@ def test_an_answer_is_counted_and_moves_the_mistake(store: Store) -> None:
     assert again == replace(MISTAKE, played="left", game="second", tries=1, successes=1)
 
 
-def test_the_notebook_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_is_bounded(store, monkeypatch):
     """What is known best is dropped; another owner's mistakes are not."""
     monkeypatch.setattr(practice, "MAX_MISTAKES", 2)
     store.mistakes.keep([MISTAKE], owner="bob")
@@ -77,7 +75,7 @@ def test_the_notebook_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) 
     assert store.mistakes.due(TODAY, owner="bob") == [MISTAKE]
 
 
-def test_the_first_answer_to_a_puzzle_counts(store: Store) -> None:
+def test_the_first_answer_to_a_puzzle_counts(store):
     """The last answered comes first; each owner has their own."""
     first = PuzzleAnswer(7, False, 1400.0, 200.0, "2048-01-01T00:00:00.000000Z")
     second = PuzzleAnswer(3, True, 1450.5, 180.0, TODAY)
@@ -89,7 +87,7 @@ def test_the_first_answer_to_a_puzzle_counts(store: Store) -> None:
     assert store.puzzle_answers.select(owner="ada") == [first]
 
 
-def test_an_account_that_goes_takes_its_practice_along(store: Store) -> None:
+def test_an_account_that_goes_takes_its_practice_along(store):
     """It is exported and deleted like all else that an account has."""
     store.mistakes.keep([MISTAKE], owner="ada")
     store.puzzle_answers.add(PuzzleAnswer(7, True, 1600.0, 300.0), owner="ada")

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from postgresql_server import PostgresqlServer
 from store_games import load, new_game
 
 import py2048
@@ -36,20 +35,17 @@ class Worker:
         )
 
     def tell(self, role: str, url: str, game_id: str = "-") -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(f"{role} {self.name} {url} {game_id}\n")
         self.process.stdin.flush()
 
     def hear(self, word: str) -> str:
         """Return what follows `word` in the next line, which must begin with it."""
-        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line.startswith(word), f"expected {word!r}, the worker said {line!r}"
         return line.removeprefix(word).strip()
 
     def hear_all(self) -> list[str]:
         """Return all lines of the role that it plays."""
-        assert self.process.stdout is not None
         lines = []
         while (line := self.process.stdout.readline()) != "done\n":
             assert line, "the worker failed"
@@ -94,7 +90,7 @@ def _ply(code: str) -> int:
     return int(code.split(".")[1])
 
 
-def test_a_killed_process_loses_no_acknowledged_turn(url: str) -> None:
+def test_a_killed_process_loses_no_acknowledged_turn(url):
     """Whenever SIGKILL falls, each turn that was acknowledged is there, in order, once."""
     acknowledged: list[str] = []
     for _ in range(4):
@@ -111,7 +107,7 @@ def test_a_killed_process_loses_no_acknowledged_turn(url: str) -> None:
     assert len(acknowledged) > 4
 
 
-def test_processes_that_play_one_game_overwrite_nothing(url: str, team: list[Worker]) -> None:
+def test_processes_that_play_one_game_overwrite_nothing(url, team):
     """Four processes hammer one game: every acknowledged turn is in it, once, and no other."""
     with open_store(url) as store:
         game_id = begin(store)
@@ -126,15 +122,13 @@ def test_processes_that_play_one_game_overwrite_nothing(url: str, team: list[Wor
         assert own == list(range(15))
 
 
-def test_processes_may_start_a_new_store_at_once(tmp_path: Path, team: list[Worker]) -> None:
+def test_processes_may_start_a_new_store_at_once(tmp_path, team):
     """The first one makes the tables; the others wait for that and find them."""
     _race_to_open([f"sqlite:///{tmp_path / f'{number}.sqlite3'}" for number in range(12)], team)
 
 
 @pytest.mark.postgres
-def test_processes_may_start_on_an_empty_server_at_once(
-    postgresql: PostgresqlServer, team: list[Worker]
-) -> None:
+def test_processes_may_start_on_an_empty_server_at_once(postgresql, team):
     """The same on PostgreSQL."""
     schemas = [f"race_{number}" for number in range(8)]
     for schema in schemas:

@@ -17,7 +17,7 @@ def _add(store: Store, score: int, day: int, **facts: object) -> str:
     )
 
 
-def test_records_come_best_first_and_the_earlier_of_equals_first(store: Store) -> None:
+def test_records_come_best_first_and_the_earlier_of_equals_first(store):
     """Who reached a score first stands above who equalled it."""
     late, early, best = _add(store, 10, 3), _add(store, 10, 2), _add(store, 20, 4)
     assert [record.id for record in store.records.select()] == [best, early, late]
@@ -25,7 +25,7 @@ def test_records_come_best_first_and_the_earlier_of_equals_first(store: Store) -
     assert [record.id for record in store.records.select(limit=1)] == [best]
 
 
-def test_records_can_be_asked_for_by_rules_and_owner(store: Store) -> None:
+def test_records_can_be_asked_for_by_rules_and_owner(store):
     """Each filter leaves out what it does not name, and filters combine."""
     mine = _add(store, 1, 1, owner="ada")
     _add(store, 2, 1, owner="ada", rules="ist")
@@ -35,14 +35,14 @@ def test_records_can_be_asked_for_by_rules_and_owner(store: Store) -> None:
     assert len(store.records.select(rules="classic")) == 2
 
 
-def test_an_unknown_record_is_refused_by_name(store: Store) -> None:
+def test_an_unknown_record_is_refused_by_name(store):
     """Asking for a record that is not there names it and the store."""
     with pytest.raises(StorageError, match="'nope'") as caught:
         store.records.load("nope")
     assert store.name in str(caught.value)
 
 
-def test_summaries_count_finished_games_and_keep_the_best_of_all(store: Store) -> None:
+def test_summaries_count_finished_games_and_keep_the_best_of_all(store):
     """Counts and means are of finished games; the best is of games in progress too."""
     _add(store, 10, 1, owner="ada")
     _add(store, 20, 2, owner="ada")
@@ -56,7 +56,7 @@ def test_summaries_count_finished_games_and_keep_the_best_of_all(store: Store) -
     assert store.scores.summaries("ada", rules="ist") == [ist]
 
 
-def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store: Store) -> None:
+def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store):
     """A number that the database cannot hold is an error, never another number."""
     game = new_game(store)
     with pytest.raises(StorageError, match="cannot keep this value"):
@@ -65,7 +65,7 @@ def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store: Store) -> 
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"bytes"])
-def test_settings_that_are_not_json_are_refused(store: Store, value: object) -> None:
+def test_settings_that_are_not_json_are_refused(store, value):
     """A value that JSON cannot hold changes nothing, on either database."""
     store.settings.set("theme", "dark")
     with pytest.raises(StorageError, match="cannot keep this value"):
@@ -73,7 +73,7 @@ def test_settings_that_are_not_json_are_refused(store: Store, value: object) -> 
     assert store.settings.get("theme") == "dark"
 
 
-def test_a_store_in_memory_is_gone_when_it_is_closed() -> None:
+def test_a_store_in_memory_is_gone_when_it_is_closed():
     """`sqlite://` is a store without a file, for playing where nothing may be written."""
     with open_store("sqlite://") as store:
         store.settings.set("theme", "dark")

@@ -29,7 +29,7 @@ def claimed(store: Store, version: str = VERSION) -> ReviewClaim:
     return claim
 
 
-def test_the_first_asked_is_the_first_claimed(store: Store, games: list[str]) -> None:
+def test_the_first_asked_is_the_first_claimed(store, games):
     """Each once, in the order of the requests; then nothing waits."""
     assert [claimed(store).game_id for _ in games] == games
     assert store.reviews.claim(VERSION, NEVER) is None
@@ -38,7 +38,7 @@ def test_the_first_asked_is_the_first_claimed(store: Store, games: list[str]) ->
     assert [store.reviews.pending(before) for before in asked] == [0, 1, 2]
 
 
-def test_of_many_who_claim_each_gets_another(store: Store, games: list[str]) -> None:
+def test_of_many_who_claim_each_gets_another(store, games):
     """No review is computed by two at a time."""
     with ThreadPoolExecutor(6) as pool:
         claims = list(pool.map(lambda _: store.reviews.claim(VERSION, NEVER), range(6)))
@@ -46,7 +46,7 @@ def test_of_many_who_claim_each_gets_another(store: Store, games: list[str]) -> 
     assert len(taken) == len(set(taken)) > 0
 
 
-def test_a_request_is_one_however_often_it_is_made(store: Store, games: list[str]) -> None:
+def test_a_request_is_one_however_often_it_is_made(store, games):
     """Neither a pending review nor a finished one is begun anew, but for a newer version."""
     claim = claimed(store)
     store.reviews.renew(claim, 7)
@@ -72,7 +72,7 @@ def test_a_request_is_one_however_often_it_is_made(store: Store, games: list[str
     )
 
 
-def test_a_claim_that_is_not_renewed_ends(store: Store, games: list[str]) -> None:
+def test_a_claim_that_is_not_renewed_ends(store, games):
     """Another process takes it over, and what the first still says is not heard."""
     lost = claimed(store)
     for _ in games[1:]:
@@ -88,13 +88,13 @@ def test_a_claim_that_is_not_renewed_ends(store: Store, games: list[str]) -> Non
     assert (review.version, review.done, review.attempts) == ("2", 5, 2)
 
 
-def test_a_claim_given_back_was_no_attempt(store: Store, games: list[str]) -> None:
+def test_a_claim_given_back_was_no_attempt(store, games):
     """A server that ends leaves the line as it was."""
     store.reviews.release(claimed(store))
     assert claimed(store) == ReviewClaim("c", 1)
 
 
-def test_a_fault_can_be_tried_again(store: Store, games: list[str]) -> None:
+def test_a_fault_can_be_tried_again(store, games):
     """A review that was given up says why, until it is asked for again."""
     store.reviews.finish(claimed(store), None, None, "it took too long")
     review = store.reviews.find("c")
@@ -106,7 +106,7 @@ def test_a_fault_can_be_tried_again(store: Store, games: list[str]) -> None:
     assert (review.fault, review.finished, review.attempts) == (None, None, 0)
 
 
-def test_the_latest_reviews_are_kept(store: Store, games: list[str]) -> None:
+def test_the_latest_reviews_are_kept(store, games):
     """As many as wanted; what waits is never removed."""
     for _ in range(2):
         store.reviews.finish(claimed(store), {}, [])
@@ -119,7 +119,7 @@ def test_the_latest_reviews_are_kept(store: Store, games: list[str]) -> None:
     assert store.reviews.find("b") is not None
 
 
-def test_a_game_that_is_gone_is_not_asked_for(store: Store) -> None:
+def test_a_game_that_is_gone_is_not_asked_for(store):
     """An account may be deleted at any moment."""
     store.reviews.request("nothing", VERSION)
     assert store.reviews.find("nothing") is None

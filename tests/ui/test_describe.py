@@ -11,7 +11,7 @@ from tests.strategies import boards, directions, mergings
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Turn
-from py2048.rules import Merging, Rules, get_rules, list_rules
+from py2048.rules import Rules, get_rules, list_rules
 from py2048.session import Event, Moved, Session, StorageFailed
 from py2048.ui.shared.describe import (
     describe,
@@ -32,7 +32,7 @@ def heard(
     return [describe(event) for event in do(session)]
 
 
-def test_a_move_says_what_merged_what_came_and_the_score() -> None:
+def test_a_move_says_what_merged_what_came_and_the_score():
     """A move names its merges, its points, the new tile's place and the score."""
     [sentence] = heard(lambda s: s.move(Direction.LEFT), board="4 4 2 .\n. . . .\n. . . .\n. . . .")
     opening, spawn, score = sentence.split(". ", 2)
@@ -51,7 +51,7 @@ def test_a_move_says_what_merged_what_came_and_the_score() -> None:
         ("cits1401", ". 2 2 . ./. . . . .", "merged 2 and 2 into 4, plus 1"),
     ],
 )
-def test_merges_are_counted_and_listed(rules: str, board: str, merges: str) -> None:
+def test_merges_are_counted_and_listed(rules, board, merges):
     """Equal merges are counted, others listed; cascades name all tiles that went in."""
     side = get_rules(rules).rows
     full = board + f"/{' '.join('.' * side)}" * (side - 2)
@@ -60,9 +60,7 @@ def test_merges_are_counted_and_listed(rules: str, board: str, merges: str) -> N
 
 
 @given(boards(), directions, mergings)
-def test_what_merges_is_what_moves_into_one_cell(
-    board: Board, direction: Direction, merging: Merging
-) -> None:
+def test_what_merges_is_what_moves_into_one_cell(board, direction, merging):
     """The merges that are said are those of the motions, in their order."""
     slide = board.slide(direction, merging)
     into: dict[tuple[int, int], list[str]] = {}
@@ -78,7 +76,7 @@ def test_what_merges_is_what_moves_into_one_cell(
     assert said == (", ".join(dict.fromkeys(merges)) or "nothing merged")
 
 
-def test_eight_takes_an() -> None:
+def test_eight_takes_an():
     """One says an eight."""
     happened = Session().start(get_rules("2x4"), board=Board.parse("8 . . 2\n. . . ."))
     assert list(map(describe, happened)) == [
@@ -86,13 +84,13 @@ def test_eight_takes_an() -> None:
     ]
 
 
-def test_a_full_board_is_summed_up() -> None:
+def test_a_full_board_is_summed_up():
     """A start with many tiles is not read out tile by tile."""
     happened = Session().start(board=Board.parse("2 4 2 4\n. 16 . .\n. . . .\n2 . . ."))
     assert list(map(describe, happened)) == ["New game, 4 by 4. 6 tiles, the largest 16. Score 0."]
 
 
-def test_refusals_say_whether_they_cost() -> None:
+def test_refusals_say_whether_they_cost():
     """A refused move says so, and names the penalty where the rules have one."""
     left = ". . . .\n2 . . .\n. . . .\n. . . ."
     assert heard(lambda s: s.move(Direction.LEFT), board=left) == ["Left: nothing moves."]
@@ -102,7 +100,7 @@ def test_refusals_say_whether_they_cost() -> None:
     ]
 
 
-def test_undo_redo_win_and_end() -> None:
+def test_undo_redo_win_and_end():
     """Each remaining event has its sentence."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 
@@ -123,7 +121,7 @@ def test_undo_redo_win_and_end() -> None:
     ("rules", "end"),
     [("classic", []), ("comp1127", ["Game over: the target is made. Score 2,048."])],
 )
-def test_a_computer_wins_without_praise(rules: str, end: list[str]) -> None:
+def test_a_computer_wins_without_praise(rules, end):
     """The tile and the end are told without praise."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
     _, *said = heard(lambda s: s.autoplay_step("greedy"), rules, board)
@@ -134,24 +132,24 @@ def test_a_computer_wins_without_praise(rules: str, end: list[str]) -> None:
     ("count", "text"),
     [(0, "0 moves"), (1, "1 move"), (-1, "-1 move"), (2, "2 moves"), (1203, "1,203 moves")],
 )
-def test_one_is_no_plural(count: int, text: str) -> None:
+def test_one_is_no_plural(count, text):
     """A number with its noun."""
     assert moves(count) == text
 
 
-def test_a_stuck_game_says_that_no_move_is_left() -> None:
+def test_a_stuck_game_says_that_no_move_is_left():
     """A board without a move is announced as the end, with the score."""
     stuck = "2 4 2 4\n4 2 4 2\n2 4 2 4\n4 2 4 2"
     *_, over = Session().start(board=Board.parse(stuck))
     assert describe(over) == "Game over: no move is left. Score 0."
 
 
-def test_trouble_is_a_warning() -> None:
+def test_trouble_is_a_warning():
     """Trouble with the store is passed on in its own words."""
     assert describe(StorageFailed("the disk is full")) == "Warning: the disk is full"
 
 
-def test_boards_are_read_row_by_row() -> None:
+def test_boards_are_read_row_by_row():
     """A board is read as one line a row, with words for empty cells."""
     assert describe_board(Board.parse("2 . 4\n. 8 .")) == [
         "Row 1: 2, empty, 4.",
@@ -159,7 +157,7 @@ def test_boards_are_read_row_by_row() -> None:
     ]
 
 
-def test_each_preset_has_a_line_of_its_own() -> None:
+def test_each_preset_has_a_line_of_its_own():
     """The menu's lines are short, single, and tell the presets apart."""
     lines = [describe_rules(rules) for rules in list_rules()]
     assert len(set(lines)) == len(lines)
@@ -177,12 +175,12 @@ def test_each_preset_has_a_line_of_its_own() -> None:
         ("2:2999+4:1", "new 2 (100 %) or 4 (0.0333 %)"),
     ],
 )
-def test_shares_of_new_tiles_have_one_decimal_and_are_never_0(spawn: str, told: str) -> None:
+def test_shares_of_new_tiles_have_one_decimal_and_are_never_0(spawn, told):
     assert told in describe_rules(Rules.parse(f"classic:spawn={spawn}"))
 
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.sampled_from(list(Direction)), max_size=60))
-def test_every_event_is_one_line_without_escapes(seed: int, directions: list[Direction]) -> None:
+def test_every_event_is_one_line_without_escapes(seed, directions):
     """Whatever happens is told in one printable line that ends a sentence, with the true score."""
     session = Session()
     events = [*session.start(get_rules("3x3"), seed=seed)]

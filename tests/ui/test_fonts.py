@@ -12,9 +12,7 @@ PROGRAM = Path(__file__).parent / "fitting.py"
 
 
 @pytest.mark.gui
-def test_every_text_fits_where_dejavu_is_the_only_font(
-    display: str, only_dejavu: dict[str, str]
-) -> None:
+def test_every_text_fits_where_dejavu_is_the_only_font(display, only_dejavu):
     """Whatever the system draws "Helvetica" or "Arial" with, no text is cut or lies on another."""
     done = subprocess.run(
         [sys.executable, str(PROGRAM)],

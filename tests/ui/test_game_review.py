@@ -35,7 +35,7 @@ from py2048.ui.shared.screen import CoachStatus
 from py2048.ui.shared.themes import THEMES
 
 
-def test_mistakes_are_visited_in_order_and_their_ends_hold() -> None:
+def test_mistakes_are_visited_in_order_and_their_ends_hold():
     """Next mistake visits each planted one and stays on the last; back again likewise."""
     review, found = known_review(), []
     assert review.index + 1 == 5  # it opens at the first
@@ -46,7 +46,7 @@ def test_mistakes_are_visited_in_order_and_their_ends_hold() -> None:
     assert found == [5, 9, 12, 12, 9, 5, 5]
 
 
-def test_walking_stays_in_the_game() -> None:
+def test_walking_stays_in_the_game():
     """Every step ends on a move of the game."""
     review = known_review()
     review.go("first")
@@ -58,11 +58,10 @@ def test_walking_stays_in_the_game() -> None:
     assert found == [0, 1, MOVES - 1, MOVES - 1, MOVES - 11, 0, 10]
 
 
-def test_a_blunder_is_told_with_the_best_move_and_every_loss() -> None:
+def test_a_blunder_is_told_with_the_best_move_and_every_loss():
     """The planted blunder is named with its share; all directions have what they lose."""
     review = known_review()
     move = review.move
-    assert move is not None
     assert move.grade is Grade.BLUNDER
     assert review.board == move.board
     best, *_, worst = review.rows
@@ -75,7 +74,7 @@ def test_a_blunder_is_told_with_the_best_move_and_every_loss() -> None:
     assert f"{move.played} loses 40.0 %." in said.lower()
 
 
-def test_a_blunder_in_a_players_words() -> None:
+def test_a_blunder_in_a_players_words():
     """Its grade with the share of the chances, what was best, and why; each direction has a bar."""
     review = known_review()
     move = review.move
@@ -94,7 +93,7 @@ def test_a_blunder_in_a_players_words() -> None:
     assert (review.badge, review.why) == ("Best", "")
 
 
-def test_one_who_walks_is_not_led_away() -> None:
+def test_one_who_walks_is_not_led_away():
     """The first mistake takes nobody from a move that was looked for."""
     review, judged = known_review(0), known_review().moves
     review.seek(2)
@@ -102,7 +101,7 @@ def test_one_who_walks_is_not_led_away() -> None:
     assert review.index == 2
 
 
-def test_what_is_not_judged_yet_can_be_looked_at() -> None:
+def test_what_is_not_judged_yet_can_be_looked_at():
     """All moves are there from the start; those that are judged have a grade."""
     review = known_review(6)
     assert len(review) == MOVES
@@ -117,7 +116,7 @@ def test_what_is_not_judged_yet_can_be_looked_at() -> None:
     assert review.index + 1 == 5
 
 
-def test_the_summary_counts_the_planted_faults() -> None:
+def test_the_summary_counts_the_planted_faults():
     """In a player's words: accuracy, one of each kind, luck; who judged is for experts."""
     review = known_review()
     assert review.review is not None
@@ -129,7 +128,7 @@ def test_the_summary_counts_the_planted_faults() -> None:
     assert "1 inaccuracy, 1 mistake, 1 blunder." in review.summary
 
 
-def test_no_better_move_is_named_for_one_of_the_best() -> None:
+def test_no_better_move_is_named_for_one_of_the_best():
     """The review and the coach agree: a move that loses next to nothing is as good as the best."""
     review = known_review()
     board, rivals = review.moves[4].board, review.moves[4].values
@@ -169,7 +168,7 @@ def follow(coach: Coach, happened: Iterable[Event]) -> None:
 @pytest.mark.usefixtures("known_judge")
 @given(st.lists(st.sampled_from(["move", "fault", "undo", "redo"]), max_size=30))
 @settings(max_examples=25, deadline=None)
-def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps: list[str]) -> None:
+def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps):
     """However they were taken back and played again, by the definition for a whole game."""
     session = Session()
     session.start_from(known_record(), 3)
@@ -190,7 +189,7 @@ def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps: list[str]) -
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_an_illegal_attempt_is_no_move_to_the_coach() -> None:
+def test_an_illegal_attempt_is_no_move_to_the_coach():
     """Nor is it where the rules count it, and it is taken back and made again."""
     session = Session()
     session.start(Rules.parse("line:size=1x6,scoring=moves:1:-1,target=none"), seed=1)
@@ -203,11 +202,10 @@ def test_an_illegal_attempt_is_no_move_to_the_coach() -> None:
     assert session.game.score == score - 1
     assert coach.last_move == last
     follow(coach, session.move(session.game.legal_directions()[0]))
-    assert coach.last_move is not None
     assert coach.last_move.ply == 2
 
 
-def test_grades_differ_without_colour() -> None:
+def test_grades_differ_without_colour():
     """Each fault has a symbol of its own, which moves without fault do not have."""
     faults = {GRADE_SYMBOLS[grade] for grade in Grade if grade.is_mistake}
     assert len(faults) == 3
@@ -216,7 +214,7 @@ def test_grades_differ_without_colour() -> None:
 
 @given(st.integers(1, 40))
 @settings(max_examples=25)
-def test_the_graph_fills_any_width_and_shows_every_fault(width: int) -> None:
+def test_the_graph_fills_any_width_and_shows_every_fault(width):
     """As many columns as asked for; the worst fault of its moves marks one, each fault one."""
     review = known_review()
     columns = review.graph(width, 50)
@@ -243,7 +241,7 @@ def test_the_graph_fills_any_width_and_shows_every_fault(width: int) -> None:
 
 @given(st.integers(0, MOVES - 1), st.integers(1, 60))
 @settings(max_examples=50)
-def test_the_column_of_a_move_stands_for_it(index: int, width: int) -> None:
+def test_the_column_of_a_move_stands_for_it(index, width):
     """The column of the move that is shown leads back to that move."""
     review = known_review()
     review.seek(index)
@@ -253,7 +251,7 @@ def test_the_column_of_a_move_stands_for_it(index: int, width: int) -> None:
     assert first <= index < max(first + 1, after)
 
 
-def test_points_are_drawn_in_the_range_of_the_game() -> None:
+def test_points_are_drawn_in_the_range_of_the_game():
     """The most is full, the least is hardly seen, and what is unknown is empty."""
     review = known_review(0)
     review.judge = KnownJudge(known_record().rules)
@@ -268,13 +266,13 @@ def test_points_are_drawn_in_the_range_of_the_game() -> None:
     assert review.chances == 0.25
 
 
-def test_luck_is_compared_with_how_far_it_swings() -> None:
+def test_luck_is_compared_with_how_far_it_swings():
     """So those who play badly, whose every tile decides, are not told of great luck."""
     words = [luck_word(luck, 10.0) for luck in (0.0, -9.0, 11.0, -25.0)]
     assert [*words, luck_word(3.0, 0.0)] == ["average", "average", "good", "very bad", ""]
 
 
-def test_texts_of_values() -> None:
+def test_texts_of_values():
     """Estimates have two digits, exact points one after the point, chances are in percent."""
     assert value_text(281_436.1, Unit.POINTS, is_exact=False) == "280,000"
     assert value_text(2642.61, Unit.POINTS, is_exact=True) == "2,642.6"
@@ -287,19 +285,19 @@ def test_texts_of_values() -> None:
     assert amount(Unit.RATING, 5.55) == "5.5"
 
 
-def test_a_record_without_a_move_cannot_be_reviewed() -> None:
+def test_a_record_without_a_move_cannot_be_reviewed():
     """There is nothing to say about it, and that is said."""
     with pytest.raises(RecordError, match="nothing to review"):
         GameReview(Game(get_rules("2x4"), seed=1).record())
 
 
-def test_the_title_says_whose_game_it_is() -> None:
+def test_the_title_says_whose_game_it_is():
     """Rules, score, player; the day where it is known."""
     record = replace(known_record(), player="", finished="")
     assert record_title(record) == f"2x4, {record.score} points, by a person"
 
 
-def test_answers_to_a_job_that_was_replaced_are_dropped() -> None:
+def test_answers_to_a_job_that_was_replaced_are_dropped():
     """Also those that were given before, and wait for the screen; the worker is then not busy."""
     screen, taken = FakeScreen(), list[int | Failure]()
     worker = BackgroundWorker(screen.later)
@@ -317,7 +315,7 @@ def test_answers_to_a_job_that_was_replaced_are_dropped() -> None:
     worker.close()
 
 
-def test_an_error_ends_the_review_and_is_told() -> None:
+def test_an_error_ends_the_review_and_is_told():
     """The summary is the error; nothing is under way any more."""
     review = known_review(0)
     review.take(Failure("no judge for these rules"))

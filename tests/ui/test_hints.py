@@ -30,7 +30,7 @@ def on(board: str, direction: Direction) -> Hint:
     return Hint(direction, {direction: 1.0}, "expectimax", 1, position=position)
 
 
-def test_a_hint_says_what_is_best_and_what_the_others_lose() -> None:
+def test_a_hint_says_what_is_best_and_what_the_others_lose():
     """The direction comes first, then each other one with what it loses; no name of a program."""
     assert hints.headline(HINT) == "Left is best"
     assert hints.describe_hint(HINT) == "Left is best. Down is as good. Up loses 1,490."
@@ -39,7 +39,7 @@ def test_a_hint_says_what_is_best_and_what_the_others_lose() -> None:
     assert hints.describe_hint(quick) == said
 
 
-def test_a_row_for_each_direction_says_its_loss_share_and_grade() -> None:
+def test_a_row_for_each_direction_says_its_loss_share_and_grade():
     """The best is first, also among equals; a minus stands before what is lost."""
     rows = [(row.direction, row.text, row.grade) for row in hints.options_of(HINT)]
     assert rows == [
@@ -54,7 +54,7 @@ def test_a_row_for_each_direction_says_its_loss_share_and_grade() -> None:
 
 
 @pytest.mark.parametrize("unit", Unit)
-def test_bars_are_longer_for_better_directions(unit: Unit) -> None:
+def test_bars_are_longer_for_better_directions(unit):
     """Whatever the unit, a bar is between nothing and the whole, and worse is shorter."""
     values = {Direction.UP: 0.25, Direction.LEFT: 0.5, Direction.DOWN: -0.1}
     hint = replace(HINT, values=values, meaning=Meaning(unit))
@@ -74,7 +74,7 @@ def test_bars_are_longer_for_better_directions(unit: Unit) -> None:
         (0.0001, Unit.CHANCE, ""),
     ],
 )
-def test_a_loss_is_short(loss: float, unit: Unit, text: str) -> None:
+def test_a_loss_is_short(loss, unit, text):
     """No loss has six digits, and one that is not seen is none."""
     assert hints.short_loss(loss, unit) == text
 
@@ -90,14 +90,14 @@ def test_a_loss_is_short(loss: float, unit: Unit, text: str) -> None:
         ("2 . . ./4 . . ./2 . . ./4 . . .", Direction.RIGHT, "It is the only move."),
     ],
 )
-def test_a_reason_is_one_that_can_be_seen(board: str, direction: Direction, reason: str) -> None:
+def test_a_reason_is_one_that_can_be_seen(board, direction, reason):
     """A reason holds for the best direction and not for all the others; else there is none."""
     hint = on(board, direction)
     assert hints.reason_of(hint) == reason
     assert hints.describe_hint(hint).startswith(f"{direction} is best.".capitalize())
 
 
-def test_what_comes_is_told_where_it_is_known() -> None:
+def test_what_comes_is_told_where_it_is_known():
     """Points in two digits, never less than none; the chance with the games behind it."""
     meaning = Meaning(Unit.POINTS, "ntuple", 0.0, Chance(16384, 660, 1000))
     hint = Hint(Direction.LEFT, {Direction.LEFT: 281436.1}, "x", 1, meaning)
@@ -109,7 +109,7 @@ def test_what_comes_is_told_where_it_is_known() -> None:
     assert hints.describe_outlook(last) == "About 0 points to come with good play."
 
 
-def test_players_have_names_for_people_on_every_board() -> None:
+def test_players_have_names_for_people_on_every_board():
     """The best player of a board is the strong one, and each named player can be made."""
     for rules in list_rules():
         best = hint_player(rules)
@@ -120,7 +120,7 @@ def test_players_have_names_for_people_on_every_board() -> None:
     assert hints.player_name("montecarlo:games=5") == "montecarlo:games=5"
 
 
-def test_a_beginner_is_taught_for_three_moves() -> None:
+def test_a_beginner_is_taught_for_three_moves():
     """The line names the target where there is one, and goes after three moves."""
     rules = get_rules("classic")
     assert hints.teaching(rules, 2) == "Join equal tiles. Make 2048."

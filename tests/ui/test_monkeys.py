@@ -11,13 +11,13 @@ SEED = 1  # a gate needs the same answer twice; other seeds are for longer runs
 
 
 @pytest.mark.parametrize(("front_end", "sent"), [("terminal", 400), ("lines", 1000)])
-def test_no_keys_and_clicks_break_it(front_end: str, sent: int) -> None:
+def test_no_keys_and_clicks_break_it(front_end, sent):
     """Whatever is pressed, typed, clicked, dragged and resized, it continues."""
     assert let_loose(front_end, sent, SEED) >= sent
 
 
 @pytest.mark.gui
-def test_no_keys_and_clicks_break_the_window(display: str) -> None:
+def test_no_keys_and_clicks_break_the_window(display):
     """The same in the window."""
     assert let_loose("desktop", 900, SEED) >= 900
 
@@ -25,7 +25,7 @@ def test_no_keys_and_clicks_break_the_window(display: str) -> None:
 @pytest.mark.slow
 @pytest.mark.gui
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
-def test_no_keys_and_clicks_break_it_in_the_long_run(front_end: str, display: str) -> None:
+def test_no_keys_and_clicks_break_it_in_the_long_run(front_end, display):
     """The same for longer, and in the browser."""
     if front_end == "web" and not any(map(shutil.which, CHROMIUMS)):
         pytest.skip("no Chromium: sudo apt install chromium")

@@ -29,7 +29,7 @@ def moved(board: Board, direction: Direction) -> tuple[Moved, Undone] | None:
     return turn, undone
 
 
-def test_the_timings_are_those_of_the_table_of_looks() -> None:
+def test_the_timings_are_those_of_the_table_of_looks():
     """A slide takes 90 ms, then a pop 160 ms; the end of a game waits 700 ms."""
     event, undone = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT) or (0, 0)
     assert isinstance(event, Moved)
@@ -40,13 +40,10 @@ def test_the_timings_are_those_of_the_table_of_looks() -> None:
 
 
 @given(boards, directions)
-def test_a_transition_starts_on_the_old_board_and_ends_on_the_new(
-    board: Board, direction: Direction
-) -> None:
+def test_a_transition_starts_on_the_old_board_and_ends_on_the_new(board, direction):
     """At the beginning every old tile is in its place; at the end every new one, full-sized."""
     events = moved(board, direction)
     assume(events is not None)
-    assert events is not None
     for event, transition in zip(
         events, (motion.of_move(events[0]), motion.of_undo(events[1])), strict=True
     ):
@@ -58,11 +55,10 @@ def test_a_transition_starts_on_the_old_board_and_ends_on_the_new(
 
 
 @given(boards, directions, st.floats(0, 0.3))
-def test_sprites_stay_on_the_board(board: Board, direction: Direction, seconds: float) -> None:
+def test_sprites_stay_on_the_board(board, direction, seconds):
     """No tile leaves the board on its way, and none is larger than a pop."""
     events = moved(board, direction)
     assume(events is not None)
-    assert events is not None
     for sprite in motion.of_move(events[0]).at(seconds):
         assert 0 <= sprite.row <= 3
         assert 0 <= sprite.column <= 3
@@ -70,7 +66,7 @@ def test_sprites_stay_on_the_board(board: Board, direction: Direction, seconds: 
 
 
 @pytest.mark.parametrize("timing", [motion.ease, motion.glide])
-def test_timing_functions_rise_from_0_to_1(timing: object) -> None:
+def test_timing_functions_rise_from_0_to_1(timing):
     """A timing function never runs backwards."""
     assert callable(timing)
     values = [timing(step / 50) for step in range(51)]
@@ -80,24 +76,20 @@ def test_timing_functions_rise_from_0_to_1(timing: object) -> None:
 
 
 @given(boards, directions, st.floats(0, 1))
-def test_a_slide_carries_every_tile_from_its_source_to_its_target(
-    board: Board, direction: Direction, share: float
-) -> None:
+def test_a_slide_carries_every_tile_from_its_source_to_its_target(board, direction, share):
     """All old tiles are there during the whole slide."""
     events = moved(board, direction)
     assume(events is not None)
-    assert events is not None
     during = motion.of_move(events[0]).at(0.0899 * share)
     assert sorted(s.value for s in during) == sorted(s.value for s in motion.still(board))
 
 
-def test_new_tiles_grow_and_merged_tiles_pop() -> None:
+def test_new_tiles_grow_and_merged_tiles_pop():
     """After the slide the merged tile swells and the new tile grows, then both rest.
 
     No number vanishes on the way: a merged tile is never smaller than a tile at rest.
     """
     events = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT)
-    assert events is not None
     transition = motion.of_move(events[0])
     scales = {(s.row, s.column): s.scale for s in transition.at(0.17)}
     assert scales[0, 0] > 1
@@ -107,7 +99,7 @@ def test_new_tiles_grow_and_merged_tiles_pop() -> None:
     assert {s.scale for s in transition.at(1.0)} == {1.0}
 
 
-def test_standing_still_takes_no_time() -> None:
+def test_standing_still_takes_no_time():
     """A transition without motion and without new tiles is over at once."""
     board = Board.empty(4, 4)
     assert motion.BoardTransition((), board).seconds == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from tests.ui.reviewing import FAULTS, KnownJudge, known_record, known_review
@@ -48,7 +47,7 @@ def best(run: PracticeRun) -> Direction:
     return max(values, key=values.__getitem__)
 
 
-def test_mistakes_are_asked_one_after_another(session: Session) -> None:
+def test_mistakes_are_asked_one_after_another(session):
     """Each waits for a move, tells what all were worth, and the next comes when it is asked for."""
     run = PracticeRun(mistakes(filled(session).notebook()))
     for number in range(1, len(FAULTS) + 1):
@@ -56,7 +55,6 @@ def test_mistakes_are_asked_one_after_another(session: Session) -> None:
         assert not run.rows
         run.go("next")
         assert run.note == run.verdict == "Make a move first."
-        assert run.board is not None
         illegal = set(Direction) - set(run.board.legal_directions())
         for direction in illegal:
             run.go(str(direction))
@@ -79,7 +77,7 @@ def test_mistakes_are_asked_one_after_another(session: Session) -> None:
     assert "the next mistake comes back on" in empty.sentences
 
 
-def test_a_puzzle_of_a_kind_ends_after_its_answer(session: Session) -> None:
+def test_a_puzzle_of_a_kind_ends_after_its_answer(session):
     """Whether it is solved and the new rating are told; nothing more is asked."""
     puzzle = get_puzzle(17)
     run = PracticeRun(one_puzzle(session.puzzle_book(), puzzle))
@@ -92,9 +90,7 @@ def test_a_puzzle_of_a_kind_ends_after_its_answer(session: Session) -> None:
     assert session.puzzle_book().answers[0].puzzle == 17
 
 
-def test_all_that_can_be_practised_is_offered(
-    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
+def test_all_that_can_be_practised_is_offered(session, monkeypatch, tmp_path):
     """Mistakes with how many are due, puzzles with the rating, an ending of each table."""
     monkeypatch.setattr(module, "built_tables", lambda: [tmp_path / "L3-256.table"])
     values = [each.value for each in list_offers(session)]
@@ -108,17 +104,16 @@ def test_all_that_can_be_practised_is_offered(
         list_offers(Session())
 
 
-def test_the_last_board_of_an_ending_is_shown() -> None:
+def test_the_last_board_of_an_ending_is_shown():
     """With the result, when nothing more is asked."""
     board = Game("2x2", seed=1).board
     run = PracticeRun(iter([Closing("16 is made", board=board)]))
     assert (run.board, run.sentences, run.verdict) == (board, "16 is made.", "")
 
 
-def test_mistakes_of_a_computer_are_not_kept(session: Session) -> None:
+def test_mistakes_of_a_computer_are_not_kept(session):
     """Nor is anything where nothing can be kept."""
     review = known_review().review
-    assert review is not None
     assert review.record.player == "greedy"
     assert keep_mistakes(session, review) == ""
     assert not session.notebook().due()

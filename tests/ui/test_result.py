@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,14 +32,12 @@ def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
         ([1900, 3], [3], "1,900 short of your best."),
     ],
 )
-def test_a_sentence_says_how_the_points_compare(
-    earlier: list[int], today: list[int], said: str
-) -> None:
+def test_a_sentence_says_how_the_points_compare(earlier, today, said):
     """With the player's best, else with those of today."""
     assert result(earlier=earlier, today=today).headline == f"0 points. {said}"
 
 
-def test_a_daily_game_is_compared_with_dailies_and_with_its_day() -> None:
+def test_a_daily_game_is_compared_with_dailies_and_with_its_day():
     """Best among the player's own; its place is among all others on the same tiles."""
     daily = result(60, earlier=[1], field=[59] * 63 + [61] * 37, streak=13)
     assert daily.headline == "60 points. Your best daily."
@@ -50,14 +47,14 @@ def test_a_daily_game_is_compared_with_dailies_and_with_its_day() -> None:
     assert result(field=[]).place == "You are the first on these tiles."
 
 
-def test_few_games_are_counted_and_have_no_bars() -> None:
+def test_few_games_are_counted_and_have_no_bars():
     """A share of three games says little, and bars of two less."""
     few = result(60, earlier=[0, 10**6])
     assert (few.place, few.bars) == ("Better than 1 of your 2 other games", ())
 
 
 @given(st.lists(st.integers(-100, 10**7), min_size=3), st.integers(-50, 10**7))
-def test_every_game_stands_in_one_bar(others: list[int], score: int) -> None:
+def test_every_game_stands_in_one_bar(others, score):
     """This one in its own, which is where its score is between the ends."""
     found = result(score, earlier=others)
     assert len(found.bars) == BARS
@@ -69,13 +66,13 @@ def test_every_game_stands_in_one_bar(others: list[int], score: int) -> None:
     assert (low, high.endswith("+")) == ("0", found.is_open)
 
 
-def test_a_few_giants_do_not_press_the_rest_together() -> None:
+def test_a_few_giants_do_not_press_the_rest_together():
     """They stand in the last bar, which says so."""
     found = result(60, earlier=[*range(0, 1000, 10), 10**6])
     assert (found.high, found.is_open, found.bars[-1]) == (1000, True, 6)
 
 
-def test_the_review_fills_the_places_that_are_kept_for_it() -> None:
+def test_the_review_fills_the_places_that_are_kept_for_it():
     """And none that failed leaves a screen waiting."""
     first = result(60)
     assert [figure.value for figure in first.figures].count(PENDING) == 2
@@ -89,7 +86,7 @@ def test_the_review_fills_the_places_that_are_kept_for_it() -> None:
     assert [figure.value for figure in first.without_review("Busy").figures][1:3] == ["Busy", NONE]
 
 
-def test_a_game_of_a_computer_is_no_ones_best() -> None:
+def test_a_game_of_a_computer_is_no_ones_best():
     """It has no place among a person's games, and is not reviewed unasked."""
     found = result(60, earlier=[1, 2, 3, 4], is_by_computer=True)
     assert found.headline.endswith("Played by a computer.")
@@ -112,7 +109,7 @@ def shown(screen: FakeScreen) -> Result:
     return screen.banner
 
 
-def test_the_review_of_a_game_that_is_over_begins_by_itself(data_folder: Path) -> None:
+def test_the_review_of_a_game_that_is_over_begins_by_itself(data_folder):
     """Its figures come into the result; who then asks for it has it at once."""
     session = open_session()
     controller, screen = finished(session)
@@ -122,7 +119,6 @@ def test_the_review_of_a_game_that_is_over_begins_by_itself(data_folder: Path) -
     assert shown(screen).is_update_of(first)
     assert shown(screen).accuracy.endswith(" %")
     controller.do("review")
-    assert screen.review.review is not None
     assert len(screen.review.review.mistakes) == shown(screen).mistakes
     controller.do("new")
     assert screen.banner is None
@@ -131,7 +127,7 @@ def test_the_review_of_a_game_that_is_over_begins_by_itself(data_folder: Path) -
     session.close()
 
 
-def test_a_game_that_goes_on_after_its_end_is_reviewed_no_more() -> None:
+def test_a_game_that_goes_on_after_its_end_is_reviewed_no_more():
     """Undo takes the result away, and what the review finds then is of no use."""
     controller, screen = finished(Session())
     controller.do("undo")
@@ -141,7 +137,7 @@ def test_a_game_that_goes_on_after_its_end_is_reviewed_no_more() -> None:
     controller.close()
 
 
-def test_records_are_not_needed_to_compare() -> None:
+def test_records_are_not_needed_to_compare():
     """A session without a store has no earlier games."""
     controller, screen = finished(Session())
     assert shown(screen).headline.endswith("A first score to beat.")

@@ -14,7 +14,6 @@ from rich.color import ColorSystem
 
 from py2048.ui.shared.themes import (
     THEMES,
-    Theme,
     ThemeError,
     get_theme,
     in_256_colours,
@@ -51,7 +50,7 @@ def contrast(one: str, other: str) -> float:
 
 @every_theme
 @pytest.mark.parametrize("value", FAR_BEYOND)
-def test_the_number_on_every_tile_can_be_read(theme: Theme, value: int) -> None:
+def test_the_number_on_every_tile_can_be_read(theme, value):
     """Text stands on its tile at the theme's contrast, never under 4.5:1."""
     style = theme.tile(value)
     assert contrast(style.text, style.background) >= CONTRASTS.get(theme.name, 4.5)
@@ -59,7 +58,7 @@ def test_the_number_on_every_tile_can_be_read(theme: Theme, value: int) -> None:
 
 @every_theme
 @every_vision
-def test_neighbouring_tiles_are_told_apart(theme: Theme, vision: str) -> None:
+def test_neighbouring_tiles_are_told_apart(theme, vision):
     """Every tile differs from the next by the theme's step, past 131072 too, for every vision."""
     for value, double in pairwise(FAR_BEYOND):
         one, other = theme.tile(value).background, theme.tile(double).background
@@ -69,7 +68,7 @@ def test_neighbouring_tiles_are_told_apart(theme: Theme, vision: str) -> None:
 
 @every_theme
 @pytest.mark.parametrize("act", [TO_131072[:11], TO_131072[11:]], ids=["to 2048", "to 131072"])
-def test_growth_leaves_the_ground(theme: Theme, act: list[int]) -> None:
+def test_growth_leaves_the_ground(theme, act):
     """By day each tile is darker than the one before, by night brighter, in both acts."""
     steps = pairwise(Color(theme.tile(value).background).convert("lab")["l"] for value in act)
     assert all((after - before) * (1 if theme.dark else -1) >= 1 for before, after in steps)
@@ -77,7 +76,7 @@ def test_growth_leaves_the_ground(theme: Theme, act: list[int]) -> None:
 
 @every_theme
 @every_vision
-def test_all_tiles_to_131072_are_distinct(theme: Theme, vision: str) -> None:
+def test_all_tiles_to_131072_are_distinct(theme, vision):
     """No two tiles up to 131072 look alike, and none looks like an empty cell or the frame."""
     for value, other in combinations(TO_131072, 2):
         one, two = theme.tile(value).background, theme.tile(other).background
@@ -88,7 +87,7 @@ def test_all_tiles_to_131072_are_distinct(theme: Theme, vision: str) -> None:
 
 
 @every_theme
-def test_text_outside_the_board_can_be_read(theme: Theme) -> None:
+def test_text_outside_the_board_can_be_read(theme):
     """Every colour of text reaches 4.5:1 on the page, on panels and on dialogs; rings reach 3:1."""
     for ground in (theme.page, theme.panel, theme.raised):
         for text in (theme.ink, theme.muted, theme.accent, theme.danger, theme.good):
@@ -99,26 +98,26 @@ def test_text_outside_the_board_can_be_read(theme: Theme) -> None:
 
 @given(st.sampled_from(THEMES), st.integers(1, 5000))
 @settings(deadline=None)
-def test_every_tile_has_a_style(theme: Theme, rank: int) -> None:
+def test_every_tile_has_a_style(theme, rank):
     """No power of two is without a style, however large."""
     style = theme.tile(2**rank)
     assert style in theme.tiles + theme.beyond
     assert (style in theme.tiles) == (rank <= 17)
 
 
-def test_a_theme_is_found_by_its_name() -> None:
+def test_a_theme_is_found_by_its_name():
     """Each theme answers to its name; the names differ."""
     assert [get_theme(theme.name) for theme in THEMES] == list(THEMES)
     assert len({theme.name for theme in THEMES}) == len(THEMES)
 
 
-def test_an_unknown_theme_is_refused_with_the_nearest_name() -> None:
+def test_an_unknown_theme_is_refused_with_the_nearest_name():
     """A slip of the fingers is answered with the theme that was meant."""
     with pytest.raises(ThemeError, match="unknown theme 'drak'; did you mean 'dark'"):
         get_theme("drak")
 
 
-def test_the_next_theme_visits_all_and_returns() -> None:
+def test_the_next_theme_visits_all_and_returns():
     """Stepping through the themes shows each once before the first comes again."""
     seen = [THEMES[0].name]
     while (name := next_theme(seen[-1]).name) not in seen:
@@ -127,7 +126,7 @@ def test_the_next_theme_visits_all_and_returns() -> None:
     assert set(seen) == {theme.name for theme in THEMES}
 
 
-def test_the_table_imports_no_front_end() -> None:
+def test_the_table_imports_no_front_end():
     """Desktop and web read the table without loading a terminal library."""
     code = "import sys, py2048.ui.shared.themes; print({'textual', 'rich'} & {*sys.modules})"
     answer = subprocess.run(
@@ -151,7 +150,7 @@ CONSOLES = {
 
 @every_theme
 @pytest.mark.parametrize("terminal", CONSOLES)
-def test_sixteen_colours_are_enough(theme: Theme, terminal: str) -> None:
+def test_sixteen_colours_are_enough(theme, terminal):
     """Where a terminal has no more, digits can be read, and tiles and cells can be seen.
 
     The measure is 4.5:1 on the text console and in xterm, where nothing is bold, and 3:1, that of
@@ -189,7 +188,7 @@ def in_xterm(colour: str) -> str:
 
 
 @every_theme
-def test_256_colours_are_enough(theme: Theme) -> None:
+def test_256_colours_are_enough(theme):
     """As xterm shows them, all text can be read, and neighbours differ for every vision."""
     plain = in_256_colours(theme)
     for value, double in pairwise(FAR_BEYOND):

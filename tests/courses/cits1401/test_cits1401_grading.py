@@ -18,7 +18,7 @@ from py2048.courses.cits1401.tasks import (
 )
 
 
-def test_ten_equal_tasks_make_up_the_documents_25_marks() -> None:
+def test_ten_equal_tasks_make_up_the_documents_25_marks():
     assert [int(task.id) for task in GRADING.tasks] == list(range(1, 11))
     assert {task.marks for task in GRADING.tasks} == {GRADING.marks / 10}
     assert GRADING.marks == 25
@@ -39,7 +39,7 @@ def test_ten_equal_tasks_make_up_the_documents_25_marks() -> None:
         ("", 0, False),
     ],
 )
-def test_a_score_is_read_as_a_whole_number(text: str, score: int, shown: bool) -> None:
+def test_a_score_is_read_as_a_whole_number(text, score, shown):
     assert WindowContents([], [], [text]).shows_score(score) is shown
 
 
@@ -52,11 +52,11 @@ def test_a_score_is_read_as_a_whole_number(text: str, score: int, shown: bool) -
         (["Moved up"], set()),
     ],
 )
-def test_a_score_has_its_word_or_stands_alone(texts: list[str], scores: set[int]) -> None:
+def test_a_score_has_its_word_or_stands_alone(texts, scores):
     assert possible_scores(texts) == scores
 
 
-def test_texts_that_were_there_at_the_start_tell_nothing() -> None:
+def test_texts_that_were_there_at_the_start_tell_nothing():
     texts = ["An impossible move costs a point. Score: -1", "Not possible"]
     start = frozenset({"An impossible move costs a point. Score: 0"})
     contents = WindowContents([], [], texts, start)
@@ -81,7 +81,7 @@ def test_texts_that_were_there_at_the_start_tell_nothing() -> None:
         ("Movement successful, left failed", False),
     ],
 )
-def test_a_successful_move_is_told_beside_the_failure_of_others(text: str, told: bool) -> None:
+def test_a_successful_move_is_told_beside_the_failure_of_others(text, told):
     assert tells_of_success(text, Direction.LEFT) is told
 
 
@@ -95,14 +95,12 @@ def test_a_successful_move_is_told_beside_the_failure_of_others(text: str, told:
         (["Left moved\nUp failed"], ["Up failed\nLeft moved"], []),
     ],
 )
-def test_of_a_log_its_new_lines_are_what_is_told(
-    before: list[str], now: list[str], told: list[str]
-) -> None:
+def test_of_a_log_its_new_lines_are_what_is_told(before, now, told):
     one, two = (WindowContents([], [], texts) for texts in (before, now))
     assert ObservedMove(one, Direction.LEFT, two).told == told
 
 
-def test_squares_are_read_as_numbers_and_other_texts_make_no_board() -> None:
+def test_squares_are_read_as_numbers_and_other_texts_make_no_board():
     assert WindowContents([["2", ""], [" 4 ", "0"]], [], []).board == Board.parse("2 . / 4 .")
     assert WindowContents([["2", "x"], ["", ""]], [], []).board is None
     assert WindowContents([["2", "3"], ["", ""]], [], []).board is None
@@ -157,7 +155,7 @@ class _Corner:
     ],
     ids=["all", "never down", "never up", "prefers", "plans", "in turn", "corner"],
 )
-def test_only_a_computer_that_plans_may_leave_a_direction_out(choose, left_out, seed) -> None:
+def test_only_a_computer_that_plans_may_leave_a_direction_out(choose, left_out, seed):
     """Seen from the window: boards, scores, and what the status panel says."""
     game, choices = Game(get_rules("cits1401"), seed=seed), ObservedChoices()
     one = _window(game, "Good luck")
@@ -171,7 +169,7 @@ def test_only_a_computer_that_plans_may_leave_a_direction_out(choose, left_out, 
 
 
 @pytest.mark.parametrize("way", [DOWN, RIGHT])
-def test_a_move_is_seen_where_others_are_impossible(way: Direction) -> None:
+def test_a_move_is_seen_where_others_are_impossible(way):
     """Up, for one."""
     game = Game(get_rules("cits1401"), board=Board.empty(5, 5).with_tile((0, 0), 2))
     before, choices = _window(game, ""), ObservedChoices()

@@ -82,7 +82,7 @@ def tick_until(screen: RecordingScreen, done: Callable[[], bool], seconds: float
 
 
 @given(st.integers(0, 2**32), st.integers(2, 8), st.integers(2, 8))
-def test_a_game_starts_with_one_to_all_squares_holding_2(seed, rows, columns) -> None:
+def test_a_game_starts_with_one_to_all_squares_holding_2(seed, rows, columns):
     _, screen = begin(size=(rows, columns), seed=seed)
     tiles = [tile for row in screen.last.board.rows for tile in row]
     assert set(tiles) <= {0, 2}
@@ -94,7 +94,7 @@ def test_a_game_starts_with_one_to_all_squares_holding_2(seed, rows, columns) ->
 
 
 @pytest.mark.parametrize("direction", Direction)
-def test_a_click_on_the_border_moves_to_that_border(direction: Direction) -> None:
+def test_a_click_on_the_border_moves_to_that_border(direction):
     board = Board.parse(". . . . . / . . . . . / . . 2 . . / . . . . . / . . . . .")
     for cell in BORDERS[direction]:
         presenter, screen = begin(board=board)
@@ -108,7 +108,7 @@ def test_a_click_on_the_border_moves_to_that_border(direction: Direction) -> Non
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.data())
-def test_corners_and_inner_squares_do_nothing_and_cost_nothing(rows, columns, data) -> None:
+def test_corners_and_inner_squares_do_nothing_and_cost_nothing(rows, columns, data):
     row = data.draw(st.integers(0, rows - 1))
     column = data.draw(st.integers(0, columns - 1))
     ends = (row in (0, rows - 1)) + (column in (0, columns - 1))
@@ -122,7 +122,7 @@ def test_corners_and_inner_squares_do_nothing_and_cost_nothing(rows, columns, da
         assert presenter.score == 0
 
 
-def test_the_squares_that_moved_are_marked_and_the_new_tile_is_known() -> None:
+def test_the_squares_that_moved_are_marked_and_the_new_tile_is_known():
     presenter, screen = begin(board=Board.parse("2 2 . . / 4 . . 8 / . . . . / . . . ."))
     presenter.push(Direction.LEFT)
     assert screen.last.moved == {(0, 0), (1, 1)}
@@ -132,7 +132,7 @@ def test_the_squares_that_moved_are_marked_and_the_new_tile_is_known() -> None:
 
 
 @given(st.lists(st.sampled_from(Direction), max_size=60), st.integers(0, 2**32))
-def test_the_score_is_successes_minus_failures(pushes, seed) -> None:
+def test_the_score_is_successes_minus_failures(pushes, seed):
     presenter, screen = begin(size=(3, 3), seed=seed)
     score = 0
     for direction in pushes:
@@ -147,7 +147,7 @@ def test_the_score_is_successes_minus_failures(pushes, seed) -> None:
 # --- the end ---
 
 
-def test_the_end_is_announced_with_the_final_score_and_clicks_do_nothing_then() -> None:
+def test_the_end_is_announced_with_the_final_score_and_clicks_do_nothing_then():
     presenter, screen = begin(board=Board.parse("4 2 4 / 2 4 8 / . 8 16"))
     presenter.push(Direction.RIGHT)  # nothing moves: minus one
     presenter.push(Direction.LEFT)
@@ -161,7 +161,7 @@ def test_the_end_is_announced_with_the_final_score_and_clicks_do_nothing_then() 
 # --- the computer ---
 
 
-def test_the_random_computer_tries_all_four_directions_and_pays_for_failures() -> None:
+def test_the_random_computer_tries_all_four_directions_and_pays_for_failures():
     _, screen = begin(PlayerKind.RANDOM, size=(3, 3))
     tick_until(screen, lambda: screen.waiting is None)
     statuses = [state.status for state in screen.states[1:-1]]
@@ -173,14 +173,14 @@ def test_the_random_computer_tries_all_four_directions_and_pays_for_failures() -
     assert screen.waiting is None
 
 
-def test_the_intelligent_computer_never_fails_a_move() -> None:
+def test_the_intelligent_computer_never_fails_a_move():
     presenter, screen = begin(PlayerKind.INTELLIGENT)
     tick_until(screen, lambda: screen.last.score >= 1000)
     assert not any(state.status == "Movement not possible" for state in screen.states)
     presenter.end()
 
 
-def test_a_computer_that_cannot_think_says_why(monkeypatch) -> None:
+def test_a_computer_that_cannot_think_says_why(monkeypatch):
     def fail(*args: object) -> None:
         raise RuntimeError("no compiler")
 
@@ -190,7 +190,7 @@ def test_a_computer_that_cannot_think_says_why(monkeypatch) -> None:
     assert screen.last.status == "the intelligent computer gave up: no compiler"
 
 
-def test_a_stopped_computer_ends_its_thread() -> None:
+def test_a_stopped_computer_ends_its_thread():
     rules = GameSettings().rules
     computer = IntelligentComputer(Game(rules, seed=1).board, rules)
     computer.stop()

@@ -45,7 +45,7 @@ def click_square(app: App, cell: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("key", ["Up", "Down", "Left", "Right", "w", "s", "a", "d"])
-def test_keys_move_too(app: App, key: str) -> None:
+def test_keys_move_too(app, key):
     """A board with a side of two has nothing but corners there."""
     click(app, app.panel.human)
     app.presenter.board = MIDDLE
@@ -54,7 +54,7 @@ def test_keys_move_too(app: App, key: str) -> None:
     assert app.score["text"] == "Score: 1"
 
 
-def test_keys_do_not_play_while_the_question_is_open(app: App) -> None:
+def test_keys_do_not_play_while_the_question_is_open(app):
     click(app, app.panel.human)
     app.presenter.new_game()
     app.event_generate("<Left>")
@@ -62,7 +62,7 @@ def test_keys_do_not_play_while_the_question_is_open(app: App) -> None:
     assert app.status["text"] == "Choose who plays"
 
 
-def test_a_move_is_seen_on_the_squares_and_the_panels(app: App) -> None:
+def test_a_move_is_seen_on_the_squares_and_the_panels(app):
     click(app, app.panel.human)
     app.presenter.board = MIDDLE
     click_square(app, (0, 0))
@@ -78,7 +78,7 @@ def test_a_move_is_seen_on_the_squares_and_the_panels(app: App) -> None:
     assert app.status["text"] == "Up movement is successful"
 
 
-def test_the_options_of_the_panel_reach_the_game(app: App) -> None:
+def test_the_options_of_the_panel_reach_the_game(app):
     app.panel.rows.set(2)
     app.panel.columns.set(3)
     app.panel.speed.set("rapid")
@@ -92,7 +92,7 @@ def test_the_options_of_the_panel_reach_the_game(app: App) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool moves the mouse")
-def test_the_program_is_ended_with_a_real_mouse(display: str) -> None:
+def test_the_program_is_ended_with_a_real_mouse(display):
     program = subprocess.Popen([sys.executable, "-m", MODULE])
     try:
         find = ["xdotool", "search", "--sync", "--onlyvisible", "--name", "^CITS1401"]

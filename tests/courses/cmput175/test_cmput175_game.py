@@ -55,9 +55,7 @@ def shown(block: str) -> tuple[Board, int]:
     return Board.from_rows(rows), int(block.split(" Score: ")[1].split("\n")[0])
 
 
-def test_recorded_sessions(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_recorded_sessions(monkeypatch, capsys):
     """Seeded sessions of a public solution repeat, up to white space, while they play by the rules.
 
     The draws are the document's own, so the boards agree too. The third session's program spawns
@@ -73,9 +71,7 @@ def test_recorded_sessions(
         assert ours[: len(played)] == theirs[: len(played)]
 
 
-def test_a_session_to_the_letter(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_session_to_the_letter(monkeypatch, capsys):
     """Each wrong key shows everything again; ``p`` quits without a word."""
     random.seed(2)
     play(monkeypatch, typing(["x", "A", "", "w ", "wa", "p"]))
@@ -91,11 +87,7 @@ def test_a_session_to_the_letter(
 
 
 @pytest.mark.parametrize("shape", [(4, 4, 2), (3, 5, 3), (2, 2, 1), (1, 6, 2), (5, 1, 1)])
-def test_whole_game(
-    shape: tuple[int, int, int],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_whole_game(shape, monkeypatch, capsys):
     """Each grid follows from the last by a slide and one new tile, until no move is left."""
     random.seed(sum(shape))
     player = random.Random(sum(shape))
@@ -125,18 +117,14 @@ def check_turn(key: str, before: Board, points: int, after: Board, score: int) -
     assert score == points + slide.points
 
 
-def test_a_stuck_start_ends_at_once(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_stuck_start_ends_at_once(monkeypatch, capsys):
     """A grid without a move is shown with the end message and nothing is asked."""
     _, keys = play(monkeypatch, typing([]), 1, 1, 1)
     assert keys == []
     assert capsys.readouterr().out == "\n\t|  2  |\n\n Score: 0\nNo more legal moves.\n"
 
 
-def test_end_of_input_quits(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_end_of_input_quits(monkeypatch, capsys):
     """Without a player the game ends as with ``p``."""
 
     def at_the_end(prompt: str) -> str:
@@ -149,7 +137,7 @@ def test_end_of_input_quits(
     assert END not in out
 
 
-def test_the_documents_checks_pass(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_documents_checks_pass(capsys):
     """All five checks, one after the other, print the document's lines."""
     tests.main()
     assert capsys.readouterr().out == "\n".join([*RECORDED["tests_output"], ""])
@@ -169,9 +157,7 @@ def test_the_documents_checks_pass(capsys: pytest.CaptureFixture[str]) -> None:
         (["4", "4", "2", "9"], "9"),
     ],
 )
-def test_bad_arguments(
-    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_arguments(arguments, words, capsys):
     """Arguments that make no game give one line on standard error and status 2."""
     with pytest.raises(SystemExit) as caught:
         program.main(arguments)
@@ -182,7 +168,7 @@ def test_bad_arguments(
     assert words in error
 
 
-def test_play_in_a_terminal() -> None:
+def test_play_in_a_terminal():
     """Each prompt finds a cleared screen with a grid of the size asked for, up to the end."""
     child = pexpect.spawn(
         sys.executable,

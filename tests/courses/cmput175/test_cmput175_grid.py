@@ -47,7 +47,7 @@ def cells_of(grid: Grid) -> list[int]:
 
 
 @given(st.lists(INTEGERS, max_size=9))
-def test_collapse_row_is_the_slide(row: list[int]) -> None:
+def test_collapse_row_is_the_slide(row):
     """`collapseRow` is the engine's line slide for any length and any integers."""
     grid, before = Grid(), list(row)
     result = grid.collapseRow(row)
@@ -62,7 +62,7 @@ def test_collapse_row_is_the_slide(row: list[int]) -> None:
 
 
 @given(BOARDS, st.sampled_from(sorted(COLLAPSES)))
-def test_collapses_are_the_slides(rows: Rows, name: str) -> None:
+def test_collapses_are_the_slides(rows, name):
     """The four collapses are the engine's slides with their points, and say whether they moved."""
     grid = build(rows)
     slid = Board.from_rows(rows).slide(COLLAPSES[name])
@@ -72,7 +72,7 @@ def test_collapses_are_the_slides(rows: Rows, name: str) -> None:
 
 
 @given(BOARDS)
-def test_collapsible_is_a_legal_direction(rows: Rows) -> None:
+def test_collapsible_is_a_legal_direction(rows):
     """A grid with a tile is collapsible exactly if a direction is legal; asking changes nothing."""
     grid = build(rows)
     grid.score, grid.emptiesSet = 12, [0]
@@ -82,7 +82,7 @@ def test_collapsible_is_a_legal_direction(rows: Rows) -> None:
 
 
 @given(BOARDS, st.sampled_from(sorted(COLLAPSES)))
-def test_empties_follow_the_grid(rows: Rows, name: str) -> None:
+def test_empties_follow_the_grid(rows, name):
     """After a collapse the list holds exactly the empty cells, ascending."""
     grid = build(rows)
     getattr(grid, name)()
@@ -93,7 +93,7 @@ def test_empties_follow_the_grid(rows: Rows, name: str) -> None:
 
 
 @given(grids(TILES), st.booleans())
-def test_a_spawn_fills_one_empty_cell(rows: Rows, init: bool) -> None:
+def test_a_spawn_fills_one_empty_cell(rows, init):
     """One empty cell becomes 2 or 4 (only 2 at the start); a full grid stays as it is."""
     grid = build(rows)
     empties = list(grid.emptiesSet)
@@ -107,7 +107,7 @@ def test_a_spawn_fills_one_empty_cell(rows: Rows, init: bool) -> None:
     assert grid.emptiesSet == [n for n in empties if n not in filled]
 
 
-def test_a_spawn_never_overwrites_a_tile() -> None:
+def test_a_spawn_never_overwrites_a_tile():
     """Cells that the list still calls empty are passed over if they hold a tile."""
     grid = build(((8, 8), (8, 0)))
     grid.emptiesSet = [0, 1, 2, 3]
@@ -116,7 +116,7 @@ def test_a_spawn_never_overwrites_a_tile() -> None:
     assert grid.getCell(3) in (2, 4)
 
 
-def test_spawn_odds() -> None:
+def test_spawn_odds():
     """A 4 appears with the probability of the preset's rules, on every cell alike."""
     random.seed(175)
     spawn = get_rules("cmput175").spawn
@@ -136,7 +136,7 @@ def test_spawn_odds() -> None:
     assert max(cells.values()) < 2 * min(cells.values())
 
 
-def test_draw_grid(capsys: pytest.CaptureFixture[str]) -> None:
+def test_draw_grid(capsys):
     """Cells are centred in five columns, zero is blank, and an empty line follows."""
     build(((0, 2, 16), (128, 2048, 131072))).drawGrid()
     expected = "\t|     |  2  |  16 |\n\t| 128 | 2048|131072|\n\n"

@@ -84,8 +84,6 @@ class NotedFrame:
 def fresh(name: str) -> ModuleType:
     """Return a new copy of one of the course's modules, with globals of its own."""
     spec = importlib.util.find_spec(f"py2048.courses.comp1127.{name}")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -24,7 +24,7 @@ from py2048.courses.grading.tasks import same
 DOCUMENT_MARKS = [1, 2, 1, 3, 2, 7, 12, 6, 5, 5, 5, 5, 3, 7, 6, 6, 2, 9, 5, 10, 4]
 
 
-def test_the_marks_are_the_document_s() -> None:
+def test_the_marks_are_the_document_s():
     """Problems 1 to 21, 106 marks in all."""
     assert [int(task.id) for task in GRADING.tasks] == list(range(1, 22))
     assert [task.marks for task in GRADING.tasks] == DOCUMENT_MARKS
@@ -32,7 +32,7 @@ def test_the_marks_are_the_document_s() -> None:
 
 
 @pytest.mark.gui
-def test_a_game_in_the_grader_is_the_game_in_the_window(display: str, tmp_path: Path) -> None:
+def test_a_game_in_the_grader_is_the_game_in_the_window(display, tmp_path):
     """With the files that a submission gets, the same seed and keys give the same boards."""
     for path in GRADING.given_files:
         shutil.copy(path, tmp_path)
@@ -77,7 +77,7 @@ def _boards_of(program: ModuleType, frame: NotedFrame, board: NotedBoard, keys: 
     return found
 
 
-def test_the_reference_patches_work_in_any_module(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reference_patches_work_in_any_module(monkeypatch):
     """They find the document's names in the module; what is asked for stays the student's own."""
     monkeypatch.setitem(sys.modules, "gui", gui)  # beside the program, as in its process
     merge = object()
@@ -104,7 +104,7 @@ def _examples() -> Iterator[tuple[str, Example]]:
                 yield f"problem {task.id}, {check.title}", example
 
 
-def test_every_example_can_be_typed() -> None:
+def test_every_example_can_be_typed():
     """With the gui that students have, the lines that a report shows run and give what it says."""
     shown_before = dict(vars(gui))
     for title, example in _examples():
@@ -131,7 +131,7 @@ def typed(code: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "typed", "eval"), names)
 
 
-def test_nothing_in_an_example_is_the_checker_s_own() -> None:
+def test_nothing_in_an_example_is_the_checker_s_own():
     """What the checker's gui knows besides is not part of what a student reads."""
     own = ("gui_window", ".bound")
     for title, example in _examples():

@@ -38,7 +38,7 @@ def slide(rows: Rows, key: str) -> tuple[Rows, int]:
     return [list(row) for row in result.board.rows], result.points
 
 
-def test_the_names_that_the_document_gives(main: ModuleType) -> None:
+def test_the_names_that_the_document_gives(main):
     """The constants at the head of Shanice's file."""
     assert (main.UP, main.DOWN, main.RIGHT, main.LEFT) == (1, 2, 3, 4)
     assert main.helper == {"count": 0, "Right": 3, "Up": 1, "Left": 4, "Down": 2}
@@ -47,7 +47,7 @@ def test_the_names_that_the_document_gives(main: ModuleType) -> None:
 
 
 @given(grids, keys)
-def test_a_whole_move_is_the_engine_s_cascading_slide(grid: Rows, key: str) -> None:
+def test_a_whole_move_is_the_engine_s_cascading_slide(grid, key):
     """Grid, score, keys and pictures all follow the algorithm that the document dictates."""
     program, board = fresh("main"), NotedBoard()
     lay(program, board, grid)
@@ -61,9 +61,7 @@ def test_a_whole_move_is_the_engine_s_cascading_slide(grid: Rows, key: str) -> N
     )
 
 
-def test_a_sum_beyond_2048_counts_although_no_tile_shows_it(
-    main: ModuleType, board: NotedBoard
-) -> None:
+def test_a_sum_beyond_2048_counts_although_no_tile_shows_it(main, board):
     """The game ends at 2048; a grid laid by hand may go beyond without an error."""
     lay(main, board, [[2048, 2048, 0, 0], [0] * 4, [0] * 4, [0] * 4])
     main.move_all_left(board)
@@ -73,7 +71,7 @@ def test_a_sum_beyond_2048_counts_although_no_tile_shows_it(
 
 
 @given(grids | full_grids)
-def test_the_game_is_over_when_it_is_won_or_stuck(grid: Rows) -> None:
+def test_the_game_is_over_when_it_is_won_or_stuck(grid):
     """The engine decides whether a direction is legal; the message fits the end (problem 20)."""
     program, board = fresh("main"), NotedBoard()
     program.grid = grid
@@ -111,9 +109,7 @@ def play_out(main: ModuleType, board: NotedBoard, frame: NotedFrame, seed: int) 
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whole_games_end_with_a_message(
-    main: ModuleType, board: NotedBoard, frame: NotedFrame, seed: int
-) -> None:
+def test_whole_games_end_with_a_message(main, board, frame, seed):
     """Every turn of a game is the engine's slide and at most one new number."""
     random.seed(seed)
     assert play_out(main, board, frame, seed) > 20

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from comp1127_stand_ins import NotedBoard, NotedFrame, fresh, lay
+from comp1127_stand_ins import fresh, lay
 
 from py2048.courses.comp1127 import gui
 
@@ -23,7 +23,7 @@ def layout(cells: list[list[int]], value: int = 2) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("case", CASES["empty_slots"])
-def test_empty_slots_are_tuples_row_by_row(main: ModuleType, case: dict[str, Any]) -> None:
+def test_empty_slots_are_tuples_row_by_row(main, case):
     """The grid is read when the function runs, so a rebound grid counts (problem 2)."""
     main.grid = case["grid"]
     assert main.empty_slots() == [tuple(slot) for slot in case["slots"]]
@@ -31,9 +31,7 @@ def test_empty_slots_are_tuples_row_by_row(main: ModuleType, case: dict[str, Any
 
 @pytest.mark.parametrize("case", [case for case in CASES["empty_slots"] if case["slots"]])
 @pytest.mark.parametrize("name", ["random_position", "random_slot"])
-def test_a_random_position_is_any_of_the_empty_slots(
-    main: ModuleType, case: dict[str, Any], name: str
-) -> None:
+def test_a_random_position_is_any_of_the_empty_slots(main, case, name):
     """Every empty slot comes up, and no other (problem 3)."""
     main.grid = case["grid"]
     drawn = {getattr(main, name)() for _ in range(400)}
@@ -41,7 +39,7 @@ def test_a_random_position_is_any_of_the_empty_slots(
 
 
 @pytest.mark.parametrize("case", CASES["update_grid"])
-def test_update_grid_as_recorded(main: ModuleType, case: dict[str, Any]) -> None:
+def test_update_grid_as_recorded(main, case):
     """The document's and the staff's examples, an empty source cell among them (problem 6)."""
     main.grid = [list(row) for row in case["grid"]]
     place = main.update_grid(*case["from"], getattr(main, case["direction"]))
@@ -50,7 +48,7 @@ def test_update_grid_as_recorded(main: ModuleType, case: dict[str, Any]) -> None
     assert main.grid == case["after"]
 
 
-def test_functions_of_another_solution_take_the_place_of_ours(board: NotedBoard) -> None:
+def test_functions_of_another_solution_take_the_place_of_ours(board):
     """The staff's grader lends functions and the grid of its own solution to the submission."""
     ours, theirs = fresh("main"), fresh("main")
     lay(theirs, board, layout([[0, 0], [0, 1]]))
@@ -63,13 +61,7 @@ def test_functions_of_another_solution_take_the_place_of_ours(board: NotedBoard)
 
 
 @pytest.mark.parametrize("figure", CASES["figures"])
-def test_the_figures_of_the_document(
-    main: ModuleType,
-    board: NotedBoard,
-    frame: NotedFrame,
-    figure: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_figures_of_the_document(main, board, frame, figure, monkeypatch):
     """The boards depicted, with the new number where the picture shows it."""
     lay(main, board, figure["before"])
     after = [list(row) for row in figure["after"]]

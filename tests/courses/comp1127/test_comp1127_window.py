@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -53,9 +52,7 @@ def read(image: Image.Image) -> Rows:
 
 
 @pytest.mark.parametrize("winner", [True, False])
-def test_the_tiles_the_score_and_the_end_are_seen(
-    opened: tuple[Any, Any], display: str, main: ModuleType, winner: bool
-) -> None:
+def test_the_tiles_the_score_and_the_end_are_seen(opened, display, main, winner):
     """Every number has its colours on the screen; the message lies over them as a text."""
     frame, board = opened
     rows = [[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 0, 0], [0, 0, 2048, 4]]
@@ -72,7 +69,7 @@ def test_the_tiles_the_score_and_the_end_are_seen(
     assert texts == ["Score: 1234", gui.WON if winner else gui.LOST]
 
 
-def test_a_fresh_board_is_empty_and_140_pixels_a_cell(opened: tuple[Any, Any]) -> None:
+def test_a_fresh_board_is_empty_and_140_pixels_a_cell(opened):
     """The score starts at 0, the dictionary empty, the window titled and of one size."""
     frame, board = opened
     assert (board.score, board.numbers) == (0, {})
@@ -85,9 +82,7 @@ def test_a_fresh_board_is_empty_and_140_pixels_a_cell(opened: tuple[Any, Any]) -
 
 
 @pytest.mark.parametrize("way", ["window manager", "program", "display"])
-def test_the_window_may_close_in_the_middle_of_an_animation(
-    opened: tuple[Any, Any], main: ModuleType, way: str
-) -> None:
+def test_the_window_may_close_in_the_middle_of_an_animation(opened, main, way):
     """The turn runs to its end without a window, and nothing is reported as an error."""
     frame, board = opened
     lay(main, board, [[2, 2, 0, 4], *[[0] * 4] * 3])
@@ -172,9 +167,7 @@ def steady(display: str) -> Rows | None:
 
 
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool to press real keys")
-def test_real_keys_play_the_program_in_a_student_s_folder(
-    played: Callable[..., subprocess.Popen[str]], display: str, tmp_path: Path
-) -> None:
+def test_real_keys_play_the_program_in_a_student_s_folder(played, display, tmp_path):
     """Read from the screen: two numbers, and more when the four keys have been pressed."""
     get_course("comp1127").hand_out(tmp_path)
     source = Path(str(fresh("main").__file__)).read_text()
@@ -192,9 +185,7 @@ def test_real_keys_play_the_program_in_a_student_s_folder(
     assert program.poll() is None
 
 
-def test_the_student_s_program_prints_nothing_when_it_is_closed(
-    played: Callable[..., subprocess.Popen[str]], tmp_path: Path
-) -> None:
+def test_the_student_s_program_prints_nothing_when_it_is_closed(played, tmp_path):
     """A window closed while its tiles move leaves no traceback on the terminal."""
     driver = (
         "import runpy, tkinter\n"

@@ -70,7 +70,7 @@ def refuses(function: str, *arguments: Any) -> None:
 
 
 @given(ANYTHING.filter(lambda x: not (type(x) is int and 1 <= x <= 4)), INDICES)
-def test_coordinate_refuses_everything_else(wrong: Any, right: int) -> None:
+def test_coordinate_refuses_everything_else(wrong, right):
     """What is not an integer from 1 to 4 is refused with a ValueError, never a TypeError."""
     refuses("create_coordinate", wrong, right)
     refuses("create_coordinate", right, wrong)
@@ -78,14 +78,14 @@ def test_coordinate_refuses_everything_else(wrong: Any, right: int) -> None:
 
 
 @given(ANYTHING)
-def test_recognisers_take_anything(thing: Any) -> None:
+def test_recognisers_take_anything(thing):
     """The recognisers answer with a bool for every argument."""
     assert adt.is_coordinate(thing) is False
     assert adt.is_board(thing) is False
 
 
 @given(ANYTHING)
-def test_operations_refuse_what_is_no_coordinate(thing: Any) -> None:
+def test_operations_refuse_what_is_no_coordinate(thing):
     """Every operation on coordinates refuses other things by its own name."""
     c, b = adt.create_coordinate(1, 1), adt.create_board()
     refuses("coordinate_row", thing)
@@ -97,7 +97,7 @@ def test_operations_refuse_what_is_no_coordinate(thing: Any) -> None:
 
 
 @given(ANYTHING)
-def test_operations_refuse_what_is_no_board(thing: Any) -> None:
+def test_operations_refuse_what_is_no_board(thing):
     """Every operation on boards refuses other things by its own name."""
     c, b = adt.create_coordinate(1, 1), adt.create_board()
     refuses("board_position", thing, c)
@@ -112,14 +112,14 @@ def test_operations_refuse_what_is_no_board(thing: Any) -> None:
         refuses(name, thing)
 
 
-def test_values_are_stored_as_plain_integers() -> None:
+def test_values_are_stored_as_plain_integers():
     """A subclass of int is accepted and printed as its number."""
     b = adt.board_fill_position(adt.create_board(), adt.create_coordinate(1, 1), Colour.RED)
     assert type(adt.board_position(b, adt.create_coordinate(1, 1))) is int
 
 
 @given(ROWS, st.sampled_from("NSWE"))
-def test_reduce_is_the_slide(rows: Any, d: str) -> None:
+def test_reduce_is_the_slide(rows, d):
     """`board_reduce` is the engine's slide with its points, done to the board itself."""
     b = build(rows, 12)
     slid = Board.from_rows(rows).slide(DIRECTIONS[d])
@@ -129,7 +129,7 @@ def test_reduce_is_the_slide(rows: Any, d: str) -> None:
 
 
 @given(ROWS)
-def test_finished_is_full_and_stuck(rows: Any) -> None:
+def test_finished_is_full_and_stuck(rows):
     """A board is finished exactly if it is full and no direction is legal; asking is harmless."""
     b = build(rows, 4)
     full = all(tile for row in rows for tile in row)
@@ -143,7 +143,7 @@ STUCK = ((2, 4, 2, 4), (4, 2, 4, 2), (2, 4, 2, 4), (4, 2, 4, 2))
 
 
 @given(ANY_ROWS, st.sampled_from("NSWE"))
-def test_copies_are_independent(rows: Any, d: str) -> None:
+def test_copies_are_independent(rows, d):
     """A copy equals its original, whatever its score, and neither follows the other."""
     b = adt.board_reduce(build(rows), d)
     score, before = adt.board_score(b), rows_of(b)
@@ -156,7 +156,7 @@ def test_copies_are_independent(rows: Any, d: str) -> None:
 
 
 @given(ROWS.filter(lambda rows: any(0 in row for row in rows)))
-def test_random_fill_takes_an_empty_position(rows: Any) -> None:
+def test_random_fill_takes_an_empty_position(rows):
     """`fill_random_position` changes one empty position to 2 or 4 and returns its board."""
     b = build(rows, 4)
     assert adt.fill_random_position(b) is b
@@ -170,6 +170,6 @@ def test_random_fill_takes_an_empty_position(rows: Any) -> None:
     assert adt.board_score(b) == 4
 
 
-def test_random_fill_needs_room() -> None:
+def test_random_fill_needs_room():
     """A full board has no position to fill."""
     refuses("fill_random_position", build(STUCK))

@@ -17,7 +17,7 @@ from py2048.courses.ist import __main__ as program
 from py2048.courses.ist import adt
 
 
-def test_source_file() -> None:
+def test_source_file():
     """One ASCII file whose first line is a comment and whose head tells the representation."""
     source = Path(adt.__file__).read_bytes()
     assert source.isascii()
@@ -28,7 +28,7 @@ def test_source_file() -> None:
     assert "board:" in docstring
 
 
-def test_play_in_a_terminal() -> None:
+def test_play_in_a_terminal():
     """``python -m`` plays a whole game in a real terminal and ends with status 0."""
     child = pexpect.spawn(
         sys.executable, ["-m", "py2048.courses.ist"], encoding="utf-8", timeout=30
@@ -46,12 +46,7 @@ def test_play_in_a_terminal() -> None:
 
 
 @pytest.mark.parametrize(("error", "status"), [(EOFError, 0), (KeyboardInterrupt, 130)])
-def test_input_ends(
-    error: type[BaseException],
-    status: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_input_ends(error, status, monkeypatch, capsys):
     """End of input ends the program; Ctrl-C does too, with the shell's status for it."""
 
     def stop(prompt: str) -> str:
@@ -62,7 +57,7 @@ def test_input_ends(
     assert capsys.readouterr().out.endswith("\n")
 
 
-def test_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_arguments_are_refused(capsys):
     """The program takes no arguments: one line on standard error and status 2."""
     with pytest.raises(SystemExit) as caught:
         program.main(["5"])
@@ -70,7 +65,7 @@ def test_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "python -m py2048.courses.ist: unrecognized arguments: 5\n"
 
 
-def test_skeleton_is_ascii_and_lacks_nothing() -> None:
+def test_skeleton_is_ascii_and_lacks_nothing():
     """The skeleton defines every function of the reference that the document names."""
     source = (get_course("ist").starter / "project.py").read_bytes()
     assert source.isascii()

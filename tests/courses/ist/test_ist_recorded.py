@@ -24,7 +24,7 @@ def edges() -> list[list[str]]:
 
 
 @pytest.mark.parametrize(("call", "expected"), edges())
-def test_odd_calls(call: str, expected: str) -> None:
+def test_odd_calls(call, expected):
     """Every recorded odd call gives the recommended value or error."""
     names = vars(adt) | {"b": adt.create_board(), "C": adt.create_coordinate(1, 1)}
     try:
@@ -35,9 +35,7 @@ def test_odd_calls(call: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(load("transcripts.json.gz")))
-def test_course_transcript(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_course_transcript(name, monkeypatch, capsys):
     """The course's published tests print what was published, up to blanks at the end of lines."""
     transcript = load("transcripts.json.gz")[name]
     statements = iter(transcript["statements"])
@@ -61,7 +59,7 @@ def coordinate_in_list(c: Any, coordinates: list[Any]) -> bool:
 
 
 @pytest.mark.parametrize("name", sorted(load("replays.json.gz")))
-def test_game_replay(name: str) -> None:
+def test_game_replay(name):
     """The published long games go through the same boards and scores, step by step."""
     board = None
     for step in load("replays.json.gz")[name]:

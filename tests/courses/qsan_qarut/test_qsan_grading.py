@@ -25,5 +25,5 @@ from py2048.courses.qsan_qarut.tasks import OVER_WORDS, WON_WORDS, says
         ("The window is open", False, False),
     ],
 )
-def test_an_announcement_is_told_from_other_words(text: str, over: bool, won: bool) -> None:
+def test_an_announcement_is_told_from_other_words(text, over, won):
     assert (says(OVER_WORDS, text), says(WON_WORDS, text)) == (over, won)

@@ -42,7 +42,7 @@ def game_on(rows: list[list[int]]) -> Game:
 @given(boards, moves, st.integers(0, 2**32 - 1))
 def test_a_move_spawns_one_2_or_4_on_an_empty_cell_and_scores_the_sum_of_the_board(
     rows, move, seed
-) -> None:
+):
     game = game_on(rows)
     slide = Board.from_rows(rows).slide(DIRECTIONS[move])
     np.random.seed(seed)
@@ -54,7 +54,7 @@ def test_a_move_spawns_one_2_or_4_on_an_empty_cell_and_scores_the_sum_of_the_boa
 
 
 @given(boards, moves)
-def test_a_game_is_finished_when_full_and_stuck_and_won_with_2048(rows, move) -> None:
+def test_a_game_is_finished_when_full_and_stuck_and_won_with_2048(rows, move):
     game = game_on(rows)
     game.make_move(move)
     now = Board.from_rows(game.board)
@@ -62,7 +62,7 @@ def test_a_game_is_finished_when_full_and_stuck_and_won_with_2048(rows, move) ->
     assert game.is_won is any(2048 in row for row in now.rows)
 
 
-def test_a_game_stays_won_when_2048_is_merged_away() -> None:
+def test_a_game_stays_won_when_2048_is_merged_away():
     game = game_on([[1024, 1024], [2048, 0]])
     game.make_move("l")
     assert game.is_won
@@ -71,7 +71,7 @@ def test_a_game_stays_won_when_2048_is_merged_away() -> None:
     assert game.is_won
 
 
-def test_a_win_on_the_last_move_is_announced_before_the_end(capsys) -> None:
+def test_a_win_on_the_last_move_is_announced_before_the_end(capsys):
     game = game_on([[1024, 1024], [4, 8]])
     game.add_num = lambda: game.board.__setitem__((0, 1), 2)  # type: ignore[method-assign]
     game.left_arrow(None)
@@ -81,7 +81,7 @@ def test_a_win_on_the_last_move_is_announced_before_the_end(capsys) -> None:
     assert 0 < printed.index("You won") < printed.index("Game over")
 
 
-def test_the_same_seed_gives_the_same_game() -> None:
+def test_the_same_seed_gives_the_same_game():
     boards = []
     for _ in range(2):
         np.random.seed(7)
@@ -93,21 +93,21 @@ def test_the_same_seed_gives_the_same_game() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 0, -3, 2.5, "4", None])
-def test_a_size_that_makes_no_game_is_refused_by_name(n) -> None:
+def test_a_size_that_makes_no_game_is_refused_by_name(n):
     with pytest.raises(CourseError, match="whole number from 2") as error:
         Model(n)
     assert repr(n) in str(error.value)
 
 
 @pytest.mark.parametrize("move", ["", "d", "L", "lr", None, []])
-def test_an_unknown_move_is_refused_and_changes_nothing(move) -> None:
+def test_an_unknown_move_is_refused_and_changes_nothing(move):
     game = game_on([[2, 2], [0, 0]])
     with pytest.raises(CourseError, match="none of 'l', 'r', 'u' and 'b'"):
         game.make_move(move)
     assert game.board.tolist() == [[2, 2], [0, 0]]
 
 
-def test_the_model_needs_neither_tkinter_nor_a_display() -> None:
+def test_the_model_needs_neither_tkinter_nor_a_display():
     code = (
         "import sys; sys.modules['tkinter'] = None;"
         "from py2048.courses.qsan_qarut.model import Model; print(Model(4).game.score)"

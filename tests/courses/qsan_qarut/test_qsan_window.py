@@ -45,7 +45,7 @@ def lay(controller: Controller, rows: list[list[int]]) -> None:
     controller.view.window.update()
 
 
-def test_the_grid_is_the_modules_n_unless_another_is_given(opened: Opener, monkeypatch) -> None:
+def test_the_grid_is_the_modules_n_unless_another_is_given(opened, monkeypatch):
     assert opened().cells.shape == (4, 4)
     monkeypatch.setattr(controller_module, "N", 3)
     assert opened().cells.shape == (3, 3)
@@ -53,7 +53,7 @@ def test_the_grid_is_the_modules_n_unless_another_is_given(opened: Opener, monke
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8])
-def test_every_number_has_its_colour_and_fits_its_cell(opened: Opener, n: int) -> None:
+def test_every_number_has_its_colour_and_fits_its_cell(opened, n):
     """And all cells fit the window."""
     controller = opened(n)
     field = controller.view.game_canvas
@@ -70,7 +70,7 @@ def test_every_number_has_its_colour_and_fits_its_cell(opened: Opener, n: int) -
             assert label.winfo_width() == label.winfo_height() == controller.side
 
 
-def test_importing_the_controller_opens_no_window(display: str) -> None:
+def test_importing_the_controller_opens_no_window(display):
     code = (
         "import tkinter; tkinter.Tk = None;"
         "import py2048.courses.qsan_qarut.controller, py2048.courses.qsan_qarut.game"
@@ -80,7 +80,7 @@ def test_importing_the_controller_opens_no_window(display: str) -> None:
 
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool presses the keys")
 @pytest.mark.parametrize("copied_out", [False, True])
-def test_the_program_plays_with_real_keys(display: str, tmp_path: Path, copied_out: bool) -> None:
+def test_the_program_plays_with_real_keys(display, tmp_path, copied_out):
     command = [sys.executable, "-u", "-m", package.__name__, "3"]
     if copied_out:
         for path in Path(package.__path__[0]).glob("[a-z]*.py"):
@@ -88,7 +88,6 @@ def test_the_program_plays_with_real_keys(display: str, tmp_path: Path, copied_o
             (tmp_path / path.name).write_text(text)
         command = [sys.executable, "-u", "game.py", "3"]
     program = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert program.stdout is not None
     try:
         start = [program.stdout.readline() for _ in range(5)]
         assert start[0] == ("My score: 0\n" if copied_out else "Score: 0\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.browser.visiting import Arrive, Player
+from tests.server.browser.visiting import Player
 
 from py2048.ui.shared.themes import THEMES
 
@@ -38,7 +38,7 @@ async def violations(player: Player, rules: list[str] | None = None) -> list[Any
     ]
 
 
-async def test_axe_on_the_board(player: Player) -> None:
+async def test_axe_on_the_board(player):
     """axe-core finds nothing wrong before, during and after a game, nor in the dialogs."""
     await player.visit()
     assert await violations(player) == []
@@ -60,7 +60,7 @@ async def test_axe_on_the_board(player: Player) -> None:
     assert await violations(player) == []
 
 
-async def test_axe_in_every_theme(guest: Player) -> None:
+async def test_axe_in_every_theme(guest):
     """The contrasts of the page hold in every theme."""
     await guest.visit()
     await guest.press("ArrowLeft", "ArrowDown")
@@ -76,7 +76,7 @@ async def test_axe_in_every_theme(guest: Player) -> None:
         assert await violations(guest, ["color-contrast"]) == [], theme.name
 
 
-async def test_the_board_is_a_grid(guest: Player) -> None:
+async def test_the_board_is_a_grid(guest):
     """Assistive technology finds a grid of rows and cells, whose texts are the tiles."""
     await guest.deal("classic:size=3x5")
     tree = await guest.page.locator("#board").aria_snapshot()
@@ -90,7 +90,7 @@ async def test_the_board_is_a_grid(guest: Player) -> None:
     assert await guest.cells() == (await guest.state())["board"]
 
 
-async def test_what_is_said(guest: Player) -> None:
+async def test_what_is_said(guest):
     """A live region says merges, points, the new tile, the score, nothing moved, and the end."""
     await guest.deal("talk:size=1x4,start=2x2:1,spawn=2:1,target=4")
     await guest.said("New game, 1 by 4.")
@@ -112,7 +112,7 @@ async def test_what_is_said(guest: Player) -> None:
     await guest.said("Game over: no move is left.")
 
 
-async def test_cells_by_keyboard(guest: Player) -> None:
+async def test_cells_by_keyboard(guest):
     """Tab enters the board at one cell; Shift with arrows goes from cell to cell."""
     await guest.visit()
     place = """() => {
@@ -135,7 +135,7 @@ async def test_cells_by_keyboard(guest: Player) -> None:
     assert await guest.page.evaluate(place) == ["gridcell", 1, 3]
 
 
-async def test_everything_by_keyboard(guest: Player) -> None:
+async def test_everything_by_keyboard(guest):
     """Tab reaches every control in the order of the page, each with a ring one can see."""
     await guest.visit()
     reached = []
@@ -161,7 +161,7 @@ async def test_everything_by_keyboard(guest: Player) -> None:
     assert [name for name in reached if name in wanted] == wanted
 
 
-async def test_dialogs_keep_the_focus_and_give_it_to_the_board(guest: Player) -> None:
+async def test_dialogs_keep_the_focus_and_give_it_to_the_board(guest):
     """Every dialog keeps the keys to itself; when it is closed they are for the board again."""
     await guest.visit()
     focus = "() => document.activeElement.id"
@@ -180,7 +180,7 @@ async def test_dialogs_keep_the_focus_and_give_it_to_the_board(guest: Player) ->
     assert await guest.page.evaluate(focus) == "board"
 
 
-async def test_after_new_and_play_space_is_for_the_board(guest: Player) -> None:
+async def test_after_new_and_play_space_is_for_the_board(guest):
     """The key that lets the computer play opens no dialog, by whatever way the game began."""
     await guest.visit()
     await guest.page.click("#new")
@@ -194,7 +194,7 @@ async def test_after_new_and_play_space_is_for_the_board(guest: Player) -> None:
     await guest.page.wait_for_selector("#stop", state="hidden")
 
 
-async def test_a_page_without_scripts(arrive: Arrive) -> None:
+async def test_a_page_without_scripts(arrive):
     """Without scripts the page says that the game needs them; leaderboards do without."""
     player = await arrive(java_script_enabled=False)
     await player.page.goto(player.url + "/")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 from tests.server.browser.visiting import Arrive, Player, arriving
 
 from py2048.board import Board
@@ -52,7 +52,7 @@ async def game_of(player: Player) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
-async def test_a_game_is_played_from_a_disk(browser: Browser, site: str, size: str) -> None:
+async def test_a_game_is_played_from_a_disk(browser, site, size):
     """By keys, with undo and redo; it is there when the page is opened again, and ends."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site, size)
@@ -86,7 +86,7 @@ async def test_a_game_is_played_from_a_disk(browser: Browser, site: str, size: s
         assert (await game_of(player))["ply"] == 0
 
 
-async def test_other_rules_are_played_too(browser: Browser, site: str) -> None:
+async def test_other_rules_are_played_too(browser, site):
     """Each preset; where the page has no network for it, a hint says so."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
@@ -106,7 +106,7 @@ async def test_other_rules_are_played_too(browser: Browser, site: str) -> None:
                 await player.status("There are no hints on this board.")
 
 
-async def test_a_hint_is_the_networks(browser: Browser, site: str) -> None:
+async def test_a_hint_is_the_networks(browser, site):
     """The best of the four moves, as the package values them, and what the others lose."""
     network = load(NETWORKS["classic"])
     async with arriving(browser) as arrive:
@@ -126,7 +126,7 @@ async def test_a_hint_is_the_networks(browser: Browser, site: str) -> None:
             await expect(player.page.locator("#board[data-best]")).to_have_count(0)
 
 
-async def test_the_coach_says_a_word(browser: Browser, site: str) -> None:
+async def test_the_coach_says_a_word(browser, site):
     """It looks at the board while one thinks."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
@@ -136,9 +136,7 @@ async def test_the_coach_says_a_word(browser: Browser, site: str) -> None:
         await player.reads("coach-word", "That was the best move.")
 
 
-async def test_the_computer_makes_2048_before_the_visitors_eyes(
-    browser: Browser, site: str
-) -> None:
+async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
     """By one press of a button, and stops there; any move plays on."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
@@ -160,7 +158,7 @@ async def test_the_computer_makes_2048_before_the_visitors_eyes(
         await expect(player.page.locator("#stop")).to_be_hidden()
 
 
-async def test_the_page_speaks_portuguese(browser: Browser, site: str) -> None:
+async def test_the_page_speaks_portuguese(browser, site):
     """There is one for each language, and they lead to each other."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)

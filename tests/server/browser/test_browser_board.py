@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.server.browser.conftest import CHROMIUMS
-from tests.server.browser.visiting import SIZES, Arrive, Player, Server, arriving
+from tests.server.browser.visiting import SIZES, Player, arriving
 
 from py2048.board import Board
 from py2048.direction import Direction
@@ -15,7 +15,7 @@ from py2048.rules import Merging
 from py2048.ui.shared.themes import MOTION_MS, THEMES
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser
+    pass
 
 WIDTHS = (320, 360, 768, 1280)
 STAGE = """async () => {
@@ -53,7 +53,7 @@ def turn(board: Board, direction: Direction, **more: Any) -> dict[str, Any]:
     return {"event": {"motions": motions, "spawn": spawn}, "board": after.rows}
 
 
-async def test_the_timings_are_the_one_tables(guest: Player) -> None:
+async def test_the_timings_are_the_one_tables(guest):
     """Tiles slide, then a merged one pops from its full size, a new one grows; all ends at once."""
     await stage(guest)
     board = Board.parse("2 2 . . / 4 . . . / . . . . / . . . 8")
@@ -78,7 +78,7 @@ async def test_the_timings_are_the_one_tables(guest: Player) -> None:
     assert [each["whole"] for each in found] == [slide + MOTION_MS["pop"]] * 5
 
 
-async def test_a_new_move_ends_the_motion_at_once(guest: Player) -> None:
+async def test_a_new_move_ends_the_motion_at_once(guest):
     """Whatever moves when the next move comes is at its end at once, and so is `finish`."""
     await stage(guest)
     board = Board.parse("2 2 . . / 4 4 8 . / . . . . / 2 . . 2")
@@ -103,9 +103,7 @@ async def test_a_new_move_ends_the_motion_at_once(guest: Player) -> None:
 
 
 @pytest.mark.parametrize("merging", list(Merging))
-async def test_slides_and_their_undo_end_on_the_servers_board(
-    guest: Player, merging: Merging
-) -> None:
+async def test_slides_and_their_undo_end_on_the_servers_board(guest, merging):
     """From motions alone the page comes to the server's board, forwards and backwards."""
     await stage(guest)
     boards = [
@@ -138,7 +136,7 @@ async def test_slides_and_their_undo_end_on_the_servers_board(
             assert ends[2] == [list(row) for row in board.rows]
 
 
-async def test_less_motion(arrive: Arrive) -> None:
+async def test_less_motion(arrive):
     """Where the system asks for less motion nothing moves; X switches it by hand, and is kept."""
     player = await arrive(reduced_motion="reduce")
     moving = "() => document.getAnimations().length"
@@ -156,7 +154,7 @@ async def test_less_motion(arrive: Arrive) -> None:
     await player.said("Animation off.")
 
 
-async def test_themes_are_the_one_table(player: Player) -> None:
+async def test_themes_are_the_one_table(player):
     """Every tile has the colours that the terminal and the desktop have; the choice is kept."""
     await player.visit()
     values = [2**rank for rank in range(1, 25)]
@@ -184,9 +182,7 @@ async def test_themes_are_the_one_table(player: Player) -> None:
     assert shown == THEMES[-1].name
 
 
-async def test_numbers_fit_their_tiles_in_a_wide_font(
-    browser: Browser, server: Server, only_dejavu: dict[str, str]
-) -> None:
+async def test_numbers_fit_their_tiles_in_a_wide_font(browser, server, only_dejavu):
     """The size of a number follows from the width of the font's digits, on narrow tiles too."""
     path = next(filter(None, map(shutil.which, CHROMIUMS)))
     wide = await browser.browser_type.launch(
@@ -214,9 +210,7 @@ async def test_numbers_fit_their_tiles_in_a_wide_font(
         ({"contrast": "more"}, "high-contrast"),
     ],
 )
-async def test_the_systems_theme_is_the_default(
-    arrive: Arrive, system: dict[str, str], name: str
-) -> None:
+async def test_the_systems_theme_is_the_default(arrive, system, name):
     """Until somebody chooses, the page is as light, dark or rich in contrast as the system."""
     player = await arrive(**system)
     await player.visit("/about")
@@ -234,7 +228,7 @@ def _rgb(colour: str) -> str:
     return f"rgb({red}, {green}, {blue})"
 
 
-async def test_layouts(guest: Player) -> None:
+async def test_layouts(guest):
     """From 320 px up nothing is wider than the window, and the board is seen whole."""
     await guest.visit()
     await guest.ask()
@@ -259,7 +253,7 @@ async def test_layouts(guest: Player) -> None:
     guest.faults.clear()  # the page that is not there
 
 
-async def test_a_phone_on_its_side(guest: Player) -> None:
+async def test_a_phone_on_its_side(guest):
     """Board, moves and the way to log in are seen at once, and nothing is wider than the window."""
     await guest.visit()
     for width, height in ((844, 390), (667, 375), (568, 320)):
@@ -274,7 +268,7 @@ async def test_a_phone_on_its_side(guest: Player) -> None:
         await guest.look("side")
 
 
-async def test_a_tall_board_is_seen_whole(guest: Player) -> None:
+async def test_a_tall_board_is_seen_whole(guest):
     """With its buttons, and with what covers it, which on a narrow one is wider than the board."""
     await guest.visit()
     for rows, columns in ((8, 2), (16, 4), (16, 1), (3, 1)):
@@ -291,7 +285,7 @@ async def test_a_tall_board_is_seen_whole(guest: Player) -> None:
     assert box["width"] >= 240
 
 
-async def test_zoom(arrive: Arrive) -> None:
+async def test_zoom(arrive):
     """At four times the size (a window of 320 by 200) everything can still be reached."""
     player = await arrive(viewport={"width": 320, "height": 200})
     await player.visit()

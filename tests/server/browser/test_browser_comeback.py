@@ -5,16 +5,16 @@ from __future__ import annotations
 import secrets
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import play_to_the_end
-from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving, claim
+from tests.server.browser.visiting import Line, arriving, claim
 
 WHOLE = """() => [...document.querySelectorAll('.mini')].every(
     board => board.scrollWidth <= board.clientWidth)"""
 
 
-async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive: Arrive) -> None:
+async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive):
     """Where the server is busy just now, the page asks again, and shows the game."""
     one, other = await arrive(), await arrive()
     game = await one.deal("classic", "ranked")
@@ -29,7 +29,7 @@ async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive: Arrive) 
 
 
 @pytest.mark.slow
-async def test_sharing_a_game(player: Player) -> None:
+async def test_sharing_a_game(player):
     """A press copies the text and offers the picture, at the end of a game and on a page of it."""
     await player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await play_to_the_end(player)
@@ -44,7 +44,7 @@ async def test_sharing_a_game(player: Player) -> None:
     assert await player.page.evaluate("() => document.querySelector('.share-card').naturalWidth")
 
 
-async def test_the_longest_names_stay_on_a_phone(arrive: Arrive) -> None:
+async def test_the_longest_names_stay_on_a_phone(arrive):
     """No page is wider than the screen because of one, here 24 of the widest letters."""
     player = await arrive("phone")
     name = secrets.token_hex(12).translate(str.maketrans("0123456789abcdef", "WMWMWMWMWMWMWMWM"))
@@ -61,7 +61,7 @@ async def test_the_longest_names_stay_on_a_phone(arrive: Arrive) -> None:
         assert width <= 0, path
 
 
-async def test_a_battle_outlives_a_restart(browser: Browser, own_server: Server) -> None:
+async def test_a_battle_outlives_a_restart(browser, own_server):
     """Its page says that the server is away, and no longer when it is back."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url)
@@ -78,7 +78,7 @@ async def test_a_battle_outlives_a_restart(browser: Browser, own_server: Server)
 
 
 @pytest.mark.slow
-async def test_a_battle(arrive: Arrive) -> None:
+async def test_a_battle(arrive):
     """Offer, join by the link, start together, see each other's boards, leave, and play again."""
     one, two = await arrive(), await arrive("phone")
     await one.page.goto(f"{one.url}/battle")

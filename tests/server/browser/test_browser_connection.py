@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from far_away import far_away
-from playwright.async_api import Browser, WebSocketRoute, expect
-from tests.server.browser.visiting import Arrive, Player, Server, arriving, claim, log_in
+from playwright.async_api import WebSocketRoute, expect
+from tests.server.browser.visiting import Player, arriving, claim, log_in
 
 from py2048.storage import open_store
 
@@ -36,7 +36,7 @@ async def queue_after(guest: Player, script: str) -> Any:
     )
 
 
-async def test_actions_leave_at_once_and_are_numbered(guest: Player) -> None:
+async def test_actions_leave_at_once_and_are_numbered(guest):
     """Actions do not wait for answers; those that left before an answer are one chain."""
     sent = await queue_after(
         guest,
@@ -55,7 +55,7 @@ async def test_actions_leave_at_once_and_are_numbered(guest: Player) -> None:
     ]
 
 
-async def test_a_queue_has_an_end(guest: Player) -> None:
+async def test_a_queue_has_an_end(guest):
     """More actions than a queue holds are not taken."""
     sent = await queue_after(
         guest,
@@ -65,7 +65,7 @@ async def test_a_queue_has_an_end(guest: Player) -> None:
     assert sent == ["false true -"]
 
 
-async def test_a_refusal_before_the_first_game_is_told(guest: Player) -> None:
+async def test_a_refusal_before_the_first_game_is_told(guest):
     """A visitor whose first game is refused reads why, and the page's scripts run on."""
     message = "Too many new games; wait a minute."
     refused = {"type": "refused", "of": "new", "reason": "rate", "message": message}
@@ -81,7 +81,7 @@ async def test_a_refusal_before_the_first_game_is_told(guest: Player) -> None:
     assert guest.faults == []
 
 
-async def test_nothing_waits_for_a_connection(guest: Player) -> None:
+async def test_nothing_waits_for_a_connection(guest):
     """What has no answer when the connection goes is forgotten; what comes then is not taken."""
     sent = await queue_after(
         guest,
@@ -93,7 +93,7 @@ async def test_nothing_waits_for_a_connection(guest: Player) -> None:
     assert sent == ["left 4 1", "up 5 1", "lost 2 -", "false 0 -", "false 0 -", "right 5 3"]
 
 
-async def test_another_tab_that_was_faster(guest: Player) -> None:
+async def test_another_tab_that_was_faster(guest):
     """If another tab acted, what is on its way is dropped; its refusals are old when they come."""
     sent = await queue_after(
         guest,
@@ -110,7 +110,7 @@ async def test_another_tab_that_was_faster(guest: Player) -> None:
     ]
 
 
-async def test_a_hint_takes_a_number_too(guest: Player) -> None:
+async def test_a_hint_takes_a_number_too(guest):
     """A hint is answered in its turn; a later one with the same number changes nothing."""
     sent = await queue_after(
         guest,
@@ -121,7 +121,7 @@ async def test_a_hint_takes_a_number_too(guest: Player) -> None:
     assert sent == ["hint 1 1", "left 2 1", "up 3 2", "flying 1 -"]
 
 
-async def test_refusals(guest: Player) -> None:
+async def test_refusals(guest):
     """A refusal drops the chain; only a wrong number on the board that is known is mended."""
     sent = await queue_after(
         guest,
@@ -141,7 +141,7 @@ async def test_refusals(guest: Player) -> None:
     ]
 
 
-async def test_what_could_not_be_saved_is_tried_again_alone(guest: Player) -> None:
+async def test_what_could_not_be_saved_is_tried_again_alone(guest):
     """A move that the store could not keep goes again; what was pressed after it is forgotten."""
     sent = await queue_after(
         guest,
@@ -159,7 +159,7 @@ async def test_what_could_not_be_saved_is_tried_again_alone(guest: Player) -> No
     ]
 
 
-async def test_what_was_saved_all_the_same_is_not_tried_again(guest: Player) -> None:
+async def test_what_was_saved_all_the_same_is_not_tried_again(guest):
     """Where the store has a move that it did not acknowledge, nothing goes again."""
     sent = await queue_after(
         guest,
@@ -181,9 +181,7 @@ async def test_what_was_saved_all_the_same_is_not_tried_again(guest: Player) -> 
 
 
 @pytest.mark.parametrize("heard", ['events(6, moved("up"))', "state(6)"])
-async def test_another_tab_acts_before_what_could_not_be_saved_goes_again(
-    guest: Player, heard: str
-) -> None:
+async def test_another_tab_acts_before_what_could_not_be_saved_goes_again(guest, heard):
     """What waits is meant for another board then: it is dropped, that is told, and play goes on."""
     sent = await queue_after(
         guest,
@@ -196,7 +194,7 @@ async def test_another_tab_acts_before_what_could_not_be_saved_goes_again(
     assert sent == ["left 6 1", "dropped 1 -", "down 7 2", "true 1 -"]
 
 
-async def test_delays_grow_to_ten_seconds(guest: Player) -> None:
+async def test_delays_grow_to_ten_seconds(guest):
     """The page tries again after about 0.5 s, 1 s, 2 s, 4 s, 8 s and then every 10 s."""
     await guest.page.goto(guest.url + "/about")
     delays = await guest.page.evaluate(
@@ -209,7 +207,7 @@ async def test_delays_grow_to_ten_seconds(guest: Player) -> None:
     assert delays == [[0.75 * mean, mean, 1.25 * mean] for mean in means]
 
 
-async def test_a_cookie_that_is_refused_is_not_sent_again(guest: Player) -> None:
+async def test_a_cookie_that_is_refused_is_not_sent_again(guest):
     """A session that ends is tried once more, as another tab may have begun the next one."""
     await guest.page.goto(guest.url + "/about")
     found = await guest.page.evaluate(
@@ -236,7 +234,7 @@ async def test_a_cookie_that_is_refused_is_not_sent_again(guest: Player) -> None
     assert found == [2, 2, True]
 
 
-async def test_a_session_that_ends_elsewhere(arrive: Arrive) -> None:
+async def test_a_session_that_ends_elsewhere(arrive):
     """The page says so and plays no further, until this browser is logged in again or a guest."""
     here, there = await arrive(), await arrive()
     await here.visit()
@@ -264,7 +262,7 @@ async def test_a_session_that_ends_elsewhere(arrive: Arrive) -> None:
     await expect(here.page.locator("#moves")).to_have_text("0")
 
 
-async def test_a_server_that_restarts(browser: Browser, own_server: Server) -> None:
+async def test_a_server_that_restarts(browser, own_server):
     """In a game that counts keys are not kept while the server is away, and the page says so."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, "phone")
@@ -293,7 +291,7 @@ async def test_a_server_that_restarts(browser: Browser, own_server: Server) -> N
         assert await player.board() == (await player.state())["board"]
 
 
-async def test_far_from_the_server(browser: Browser, server: Server) -> None:
+async def test_far_from_the_server(browser, server):
     """The slide is there before the answer; ten keys are on their way together, and all are played.
 
     A screen reader hears of a move once, when the server has said what came of it.
@@ -321,7 +319,7 @@ async def test_far_from_the_server(browser: Browser, server: Server) -> None:
             assert (await player.text("#live")).count(player.answers()[0]["say"]) == 1
 
 
-async def test_far_from_the_server_another_tab_moves(browser: Browser, server: Server) -> None:
+async def test_far_from_the_server_another_tab_moves(browser, server):
     """A slide whose move is not made is taken back, and the page says that moves were dropped."""
     async with arriving(browser) as arrive:
         with far_away(server.port) as way:
@@ -345,7 +343,7 @@ async def test_far_from_the_server_another_tab_moves(browser: Browser, server: S
             assert await player.board() == (await player.state())["board"]
 
 
-async def test_a_burst_into_the_end_of_a_game(guest: Player) -> None:
+async def test_a_burst_into_the_end_of_a_game(guest):
     """What was pressed after the last move is dropped, and the end is said."""
     await guest.deal("short:size=1x2,start=2x2:1,spawn=2:1")
     await guest.press("ArrowLeft", "ArrowRight", "ArrowLeft")
@@ -354,7 +352,7 @@ async def test_a_burst_into_the_end_of_a_game(guest: Player) -> None:
     assert (await guest.state())["ply"] == 1
 
 
-async def test_a_game_that_is_gone_gives_way_to_another(guest: Player, server: Server) -> None:
+async def test_a_game_that_is_gone_gives_way_to_another(guest, server):
     """A page that was left open does not stay with a game that the store has no more."""
     game = await guest.deal()
     with open_store(server.store) as store:

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from tests.server.browser.test_browser_access import ONE_MOVE, violations
 from tests.server.browser.test_browser_pages import play_to_the_end
-from tests.server.browser.visiting import Arrive, Player, claim
+from tests.server.browser.visiting import Player, claim
 
 from py2048.ui.shared.themes import THEMES
 
@@ -56,7 +56,7 @@ async def places(browser: Any, server: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_every_page(arrive: Arrive, path: str, places: dict[str, str]) -> None:
+async def test_every_page(arrive, path, places):
     """At 320 pixels nothing is cut; axe finds nothing wrong, on large screens and in any theme."""
     player = await arrive("phone")
     await player.page.set_viewport_size({"width": 320, "height": 568})
@@ -77,7 +77,7 @@ async def test_every_page(arrive: Arrive, path: str, places: dict[str, str]) -> 
         player.faults.clear()
 
 
-async def test_targets_of_the_page_for_playing(player: Player) -> None:
+async def test_targets_of_the_page_for_playing(player):
     """A finger hits 44 pixels, a mouse 36; links within a text have 24, which axe looks for."""
     await player.visit()
     is_phone = await player.page.evaluate("matchMedia('(pointer: coarse)').matches")
@@ -85,7 +85,7 @@ async def test_targets_of_the_page_for_playing(player: Player) -> None:
     assert not small, small
 
 
-async def test_nothing_jumps_while_playing(player: Player) -> None:
+async def test_nothing_jumps_while_playing(player):
     """Hints, messages, moves, the end of a game and its review move nothing on the page."""
     await player.visit()
     await player.choose("greedy")  # which is quick; in a dialog, so the page comes anew

@@ -7,15 +7,15 @@ import json
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, WebSocketRoute, expect
-from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving, claim, log_in
+from playwright.async_api import WebSocketRoute, expect
+from tests.server.browser.visiting import Line, Player, arriving, claim, log_in
 
 from py2048.rules import get_rules
 from py2048.server.http.assets import STATIC
@@ -54,9 +54,7 @@ async def reload_alone(player: Player) -> None:
     await player.page.wait_for_selector(".tile")
 
 
-async def test_a_casual_game_goes_on_without_the_server(
-    browser: Browser, own_server: Server
-) -> None:
+async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
     """Moves made while the server is away are kept there when it is back, and marked."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url)
@@ -91,7 +89,7 @@ async def test_a_casual_game_goes_on_without_the_server(
         assert (await player.state())["ply"] == before["ply"] + 7
 
 
-async def test_help_goes_on_without_the_server(guest: Player) -> None:
+async def test_help_goes_on_without_the_server(guest):
     """Whoever has asked for a hint gets others, and may watch; moves made there are taken back."""
     line = Line()
     await line.lay(guest.page)
@@ -116,7 +114,7 @@ async def test_help_goes_on_without_the_server(guest: Player) -> None:
 
 
 @pytest.mark.parametrize("reason", ["storage", "busy", "rate", "gap"])
-async def test_moves_wait_until_the_server_can_take_them(guest: Player, reason: str) -> None:
+async def test_moves_wait_until_the_server_can_take_them(guest, reason):
     """No move is lost when the server cannot read or write its store, or has too much to do."""
     line = Line()
     await line.lay(guest.page)
@@ -140,7 +138,7 @@ async def test_moves_wait_until_the_server_can_take_them(guest: Player, reason: 
     assert (await guest.state())["board"] == await guest.board()
 
 
-async def test_pieces_whose_answers_were_lost_are_not_sent_again(guest: Player) -> None:
+async def test_pieces_whose_answers_were_lost_are_not_sent_again(guest):
     """If the connection breaks while many moves are sent, those that arrived are known."""
     line = Line()
     await line.lay(guest.page)
@@ -173,7 +171,7 @@ async def test_pieces_whose_answers_were_lost_are_not_sent_again(guest: Player) 
     assert (await guest.state())["ply"] == count
 
 
-async def test_tabs_play_the_same_game_without_the_server(guest: Player) -> None:
+async def test_tabs_play_the_same_game_without_the_server(guest):
     """What one tab plays without the server the other shows, and both find it saved."""
     line = Line()
     await line.lay(guest.page)
@@ -198,7 +196,7 @@ async def test_tabs_play_the_same_game_without_the_server(guest: Player) -> None
     assert (await guest.state())["board"] == board
 
 
-async def test_moves_wait_for_whoever_made_them(arrive: Arrive) -> None:
+async def test_moves_wait_for_whoever_made_them(arrive):
     """One's session ended elsewhere meanwhile; a guest may play here until one logs in again."""
     here, there = await arrive(), await arrive()
     line = Line()
@@ -222,7 +220,7 @@ async def test_moves_wait_for_whoever_made_them(arrive: Arrive) -> None:
     assert (await here.state())["game"] == game
 
 
-async def test_moves_of_a_closed_tab_are_not_forgotten(guest: Player) -> None:
+async def test_moves_of_a_closed_tab_are_not_forgotten(guest):
     """What a tab played without the server and could not send waits, whatever others play."""
     line = Line()
     await line.lay(guest.page)
@@ -258,9 +256,7 @@ async def test_moves_of_a_closed_tab_are_not_forgotten(guest: Player) -> None:
         ([], 8, 7, "lost"),
     ],
 )
-async def test_actions_without_an_answer_are_taken_back(
-    guest: Player, unanswered: list[str], version: int, ply: int, sent: str
-) -> None:
+async def test_actions_without_an_answer_are_taken_back(guest, unanswered, version, ply, sent):
     """Moves, undos and redos that the server did unheard give way to what was played since."""
     await guest.page.goto(guest.url + "/about")
     found = await guest.page.evaluate(
@@ -281,7 +277,7 @@ async def test_actions_without_an_answer_are_taken_back(
     assert found == sent
 
 
-async def test_a_game_that_went_on_elsewhere(guest: Player) -> None:
+async def test_a_game_that_went_on_elsewhere(guest):
     """Moves made without the server are lost, and that is said, if the game is another by then."""
     line = Line()
     await line.lay(guest.page)
@@ -299,7 +295,7 @@ async def test_a_game_that_went_on_elsewhere(guest: Player) -> None:
     assert (await guest.state())["ply"] == 3
 
 
-async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive: Arrive) -> None:
+async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive):
     """The kept game is shown and can be played; the server's word counts when it comes."""
     player = await arrive()
     kept = await player.deal("classic", "casual")
@@ -360,11 +356,7 @@ async def installed(player: Player) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answering", [nullcontext, answering_badly, answering_never])
-async def test_the_page_opens_without_the_server(
-    browser: Browser,
-    own_server: Server,
-    answering: Callable[[int], AbstractContextManager[None]],
-) -> None:
+async def test_the_page_opens_without_the_server(browser, own_server, answering):
     """Who was there once can open the page, play the casual game on, and keep it.
 
     A proxy without its server, or a network that swallows everything, is as good as none.
@@ -390,7 +382,7 @@ async def test_the_page_opens_without_the_server(
 
 
 @pytest.mark.slow
-async def test_an_update_leaves_nothing_old(browser: Browser, own_server: Server) -> None:
+async def test_an_update_leaves_nothing_old(browser, own_server):
     """The worker of a version deletes what others have kept."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, service_workers="allow")
@@ -407,7 +399,7 @@ async def test_an_update_leaves_nothing_old(browser: Browser, own_server: Server
 
 
 @pytest.mark.slow
-async def test_no_file_of_another_version_is_kept(browser: Browser, own_server: Server) -> None:
+async def test_no_file_of_another_version_is_kept(browser, own_server):
     """What another server answers while servers are updated does not stay in the browser."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, service_workers="allow")
@@ -426,7 +418,7 @@ async def test_no_file_of_another_version_is_kept(browser: Browser, own_server: 
         assert other not in kept
 
 
-async def test_the_page_can_be_installed(browser: Browser, server: Server) -> None:
+async def test_the_page_can_be_installed(browser, server):
     """The manifest names what systems ask for, and its icons are there."""
     async with arriving(browser) as arrive:
         player = await arrive(server.url)

@@ -7,14 +7,14 @@ import secrets
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.async_api import Route
-from tests.server.browser.visiting import Arrive, Player
+from tests.server.browser.visiting import Player
 
 from py2048.game import Record
 
 SHORT = "classic:size=2x2"
 
 
-async def test_a_form_is_sent_once(guest: Player) -> None:
+async def test_a_form_is_sent_once(guest):
     """A second press on the button changes nothing: the recovery codes are shown."""
     page, posts = guest.page, []
     page.on("request", lambda request: posts.append(request.url) if request.post_data else None)
@@ -39,7 +39,7 @@ async def play_to_the_end(player: Player, mode: str = "ranked") -> str:
     raise AssertionError("a game on four cells does not end")
 
 
-async def test_watching_live(arrive: Arrive) -> None:
+async def test_watching_live(arrive):
     """Who opens the page of a game in progress sees each move as it is made, and its end."""
     one, other = await arrive(), await arrive("phone")
     game = await one.deal(SHORT, "ranked")
@@ -71,7 +71,7 @@ async def test_watching_live(arrive: Arrive) -> None:
     await other.page.wait_for_selector("#place")
 
 
-async def test_replay(player: Player) -> None:
+async def test_replay(player):
     """A finished game has a page for ever: with slider, buttons, keys, record and proof."""
     game = await play_to_the_end(player)
     state = await player.state()
@@ -109,7 +109,7 @@ async def test_replay(player: Player) -> None:
     assert record.score == state["score"]
 
 
-async def test_replay_runs_by_itself(guest: Player) -> None:
+async def test_replay_runs_by_itself(guest):
     """Space runs through the game and stops it; at the end it stops by itself."""
     game = await play_to_the_end(guest)
     await guest.page.goto(f"{guest.url}/game/{game}")
@@ -133,7 +133,7 @@ async def test_replay_runs_by_itself(guest: Player) -> None:
     assert await guest.text("#run") == "Play"
 
 
-async def test_a_dragged_slider_asks_only_for_where_it_is(guest: Player) -> None:
+async def test_a_dragged_slider_asks_only_for_where_it_is(guest):
     """Of the places passed while turns are fetched only the last counts; 429 is waited for."""
     game, asked = await play_to_the_end(guest), list[int]()
 
@@ -166,7 +166,7 @@ async def test_a_dragged_slider_asks_only_for_where_it_is(guest: Player) -> None
     guest.faults.clear()
 
 
-async def test_held_keys_skip_no_turn_of_a_replay(guest: Player) -> None:
+async def test_held_keys_skip_no_turn_of_a_replay(guest):
     """While the turns around a place are fetched, what is shown belongs to the number beside it."""
     game = await play_to_the_end(guest)
     is_fast = asyncio.Event()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.async_api import WebSocketRoute, expect
-from tests.server.browser.visiting import Arrive, Player
+from tests.server.browser.visiting import Player
 
 from py2048.board import Board
 from py2048.rules import list_rules
@@ -16,7 +16,7 @@ WON_AT_ONCE = "won:size=1x2,start=2x2:1,spawn=2:1,target=4,end=target"
 WON_AND_ON = "on:size=1x6,start=2x2:1,spawn=2:1,target=4"
 
 
-async def test_plays_at_once(player: Player) -> None:
+async def test_plays_at_once(player):
     """Who opens the page has a board with its start tiles, and keys move them."""
     await player.visit()
     assert await player.page.locator(".tile").count() == 2
@@ -26,7 +26,7 @@ async def test_plays_at_once(player: Player) -> None:
     await player.look("play")
 
 
-async def test_keys_by_their_place(guest: Player) -> None:
+async def test_keys_by_their_place(guest):
     """Arrows, WASD and hjkl slide, whatever letter is printed on a key."""
     await guest.visit()
     keys = {
@@ -52,7 +52,7 @@ async def test_keys_by_their_place(guest: Player) -> None:
     assert guest.moves()[12:] == ["left"]
 
 
-async def test_keys_with_modifiers_are_the_browsers(guest: Player) -> None:
+async def test_keys_with_modifiers_are_the_browsers(guest):
     """Ctrl, Alt and Meta with a key are left to the browser."""
     await guest.visit()
     for modifier in ("Control", "Alt", "Meta"):
@@ -67,7 +67,7 @@ async def test_keys_with_modifiers_are_the_browsers(guest: Player) -> None:
     assert guest.moves() == []
 
 
-async def test_no_key_is_lost(guest: Player) -> None:
+async def test_no_key_is_lost(guest):
     """Of keys pressed faster than anything can move, each is answered, once and in order."""
     await guest.visit()
     # No more than the 32 that may be on their way, should nothing be answered meanwhile.
@@ -83,7 +83,7 @@ async def test_no_key_is_lost(guest: Player) -> None:
     assert await guest.text("#score") == f"{state['score']:,}"
 
 
-async def test_buttons_of_the_pad_move(player: Player) -> None:
+async def test_buttons_of_the_pad_move(player):
     """Four buttons move too, for those who cannot swipe or press keys; the menu shows them."""
     await player.visit()
     assert not await player.page.locator(".pad").is_visible()
@@ -96,7 +96,7 @@ async def test_buttons_of_the_pad_move(player: Player) -> None:
     assert player.moves() == ["left", "up", "right", "down"]
 
 
-async def test_swipes_on_the_board_only(arrive: Arrive) -> None:
+async def test_swipes_on_the_board_only(arrive):
     """A swipe on the board moves the tiles; one beside it scrolls the page."""
     player = await arrive("phone")
     await player.visit()
@@ -126,7 +126,7 @@ async def swipe(player: Player, start: tuple[float, float], way: tuple[float, fl
     await session.detach()
 
 
-async def test_mouse(guest: Player) -> None:
+async def test_mouse(guest):
     """The mouse drags over the board, or clicks near one of its sides."""
     await guest.visit()
     box = await guest.page.locator("#board").bounding_box()
@@ -143,7 +143,7 @@ async def test_mouse(guest: Player) -> None:
     assert guest.moves() == ["right", "up", "left"]
 
 
-async def test_undo_and_redo(player: Player) -> None:
+async def test_undo_and_redo(player):
     """By key and by button; the page says when there is nothing to undo."""
     await player.visit()
     first = await player.board()
@@ -164,7 +164,7 @@ async def test_undo_and_redo(player: Player) -> None:
     assert await player.text("#category") == "assisted"
 
 
-async def test_hint(player: Player) -> None:
+async def test_hint(player):
     """A hint marks the best direction and says what the others lose; a move takes it away."""
     await player.visit()
     await player.ask()
@@ -200,7 +200,7 @@ _SHIFTS = """() => {
 }"""
 
 
-async def test_nothing_jumps(player: Player) -> None:
+async def test_nothing_jumps(player):
     """By the browser's own measure nothing moves when the day's data, hints or words come."""
     await player.visit()
     await player.page.evaluate(_SHIFTS)
@@ -220,7 +220,7 @@ async def test_nothing_jumps(player: Player) -> None:
     assert await player.page.evaluate("() => window.shifts") == []
 
 
-async def test_the_first_moves_are_taught(player: Player) -> None:
+async def test_the_first_moves_are_taught(player):
     """A line says what to do until three moves are made, and never again in this browser."""
     await player.deal("classic:size=1x8,start=3")
     line = player.page.locator("#teach")
@@ -235,7 +235,7 @@ async def test_the_first_moves_are_taught(player: Player) -> None:
     await expect(line).to_be_hidden()
 
 
-async def test_the_coach_has_a_word_after_each_move(guest: Player) -> None:
+async def test_the_coach_has_a_word_after_each_move(guest):
     """It looks at the board while its player thinks, and says what the move was worth."""
     await guest.deal("classic:size=3x3")
     await guest.choose("greedy")
@@ -249,7 +249,7 @@ async def test_the_coach_has_a_word_after_each_move(guest: Player) -> None:
     await guest.reads("coach-word", "A word after each move")
 
 
-async def test_what_there_is_to_do_today(guest: Player) -> None:
+async def test_what_there_is_to_do_today(guest):
     """Beside the board are the day's challenge, its puzzle, and how one's own games went."""
     await guest.visit()
     puzzle = guest.page.locator("#today .mini")
@@ -264,7 +264,7 @@ async def test_what_there_is_to_do_today(guest: Player) -> None:
     assert await guest.page.locator(".games .spark path").count() == 1
 
 
-async def test_autoplay(player: Player) -> None:
+async def test_autoplay(player):
     """The computer plays at the speed that is set, until a move by hand stops it."""
     await player.visit()
     await player.choose("corner")
@@ -288,7 +288,7 @@ async def test_autoplay(player: Player) -> None:
     assert await player.board() == state["board"]
 
 
-async def test_win_and_play_on(player: Player) -> None:
+async def test_win_and_play_on(player):
     """At the target the page says so, and any move plays on."""
     await player.deal(WON_AND_ON)
     await player.press("ArrowLeft")
@@ -302,7 +302,7 @@ async def test_win_and_play_on(player: Player) -> None:
     assert (await player.state())["outcome"] == "playing"
 
 
-async def test_a_target_made_by_a_computer_player_is_not_praised(guest: Player) -> None:
+async def test_a_target_made_by_a_computer_player_is_not_praised(guest):
     """The page says that it is made; the messages are changed to such a game's."""
 
     def make_computers(route: WebSocketRoute) -> None:
@@ -322,7 +322,7 @@ def _as_a_computers(message: str | bytes) -> str:
     return text.replace('"category":"plain"', '"category":"computer"')
 
 
-async def test_the_end(player: Player) -> None:
+async def test_the_end(player):
     """A game that is over says so with its score; in a casual game the end can be undone."""
     game = await player.deal(ONE_MOVE)
     await player.press("ArrowLeft")
@@ -345,7 +345,7 @@ async def test_the_end(player: Player) -> None:
     await player.page.wait_for_selector("#place")  # the replay: what is left is a record
 
 
-async def test_a_win_on_the_last_move_is_a_win(guest: Player) -> None:
+async def test_a_win_on_the_last_move_is_a_win(guest):
     """Rules that end at the target show a win, not a loss."""
     await guest.deal(WON_AT_ONCE)
     await guest.press("ArrowRight")
@@ -356,7 +356,7 @@ async def test_a_win_on_the_last_move_is_a_win(guest: Player) -> None:
     assert await guest.text("#rules-name") == "won"
 
 
-async def test_the_review_comes_into_its_place(player: Player) -> None:
+async def test_the_review_comes_into_its_place(player):
     """It begins by itself; its figures move nothing, and the text of no button grows."""
     await player.deal("2x2")
     await play_out(player)
@@ -385,7 +385,7 @@ async def play_out(player: Player) -> None:
     await player.page.wait_for_selector(".result[open]")
 
 
-async def test_closing_the_result_leaves_the_board_readable(player: Player) -> None:
+async def test_closing_the_result_leaves_the_board_readable(player):
     """The focus is the board's again; a move there shows the result once more, N begins a game."""
     game = await player.deal(ONE_MOVE)
     await player.press("ArrowLeft")
@@ -406,7 +406,7 @@ async def test_closing_the_result_leaves_the_board_readable(player: Player) -> N
     await expect(result).to_have_count(0)
 
 
-async def test_the_device_is_given_picture_and_text(guest: Player) -> None:
+async def test_the_device_is_given_picture_and_text(guest):
     """Where it takes files; the text explains itself."""
     await guest.page.add_init_script("""
         window.given = null;
@@ -422,7 +422,7 @@ async def test_the_device_is_given_picture_and_text(guest: Player) -> None:
     assert size > 1000
 
 
-async def test_a_server_that_tells_nothing_of_the_end(guest: Player) -> None:
+async def test_a_server_that_tells_nothing_of_the_end(guest):
     """The page then says itself that the game is over, and how many points there are."""
     await guest.page.route("**/result", lambda route: route.abort())
     await guest.deal(ONE_MOVE)
@@ -433,7 +433,7 @@ async def test_a_server_that_tells_nothing_of_the_end(guest: Player) -> None:
     guest.faults.clear()
 
 
-async def test_new_game_asks_if_one_is_in_progress(player: Player) -> None:
+async def test_new_game_asks_if_one_is_in_progress(player):
     """N starts at once before the first move, and asks after it; nothing is ever thrown away."""
     await player.visit()
     first = await player.state()
@@ -462,7 +462,7 @@ async def test_new_game_asks_if_one_is_in_progress(player: Player) -> None:
     assert await player.board() == old["board"]
 
 
-async def test_all_presets_are_offered(guest: Player) -> None:
+async def test_all_presets_are_offered(guest):
     """The dialog has every preset, and each can be played."""
     await guest.visit()
     options = await guest.page.locator("#rules option").evaluate_all(
@@ -481,7 +481,7 @@ async def test_all_presets_are_offered(guest: Player) -> None:
         assert Board.from_rows(board).max_tile > 0
 
 
-async def test_rules_of_ones_own(player: Player) -> None:
+async def test_rules_of_ones_own(player):
     """The form says at once what is wrong, and what is right can be played and is kept."""
     await player.visit()
     await player.press("m")
@@ -508,7 +508,7 @@ async def test_rules_of_ones_own(player: Player) -> None:
     assert await player.page.input_value("#own-spawn") == "2:1+8:1"
 
 
-async def test_ranked_games_have_no_help(guest: Player) -> None:
+async def test_ranked_games_have_no_help(guest):
     """In a ranked game undo, hint and autoplay only say where they are to be had."""
     await guest.deal("classic", "ranked")
     await guest.press("ArrowDown", "ArrowLeft")

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from inside import add_game
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import cells, moves_say
-from tests.server.browser.visiting import Arrive, Player, Server
+from tests.server.browser.visiting import Player, Server
 
 from py2048 import Direction, Record
 from py2048.review import review
@@ -56,7 +56,7 @@ async def places(player: Player) -> list[int]:
     return sorted([int(await item.get_attribute("data-turn") or -1) for item in items])
 
 
-async def test_the_review_comes_while_one_waits(player: Player, store: Store) -> None:
+async def test_the_review_comes_while_one_waits(player, store):
     """Progress is shown, and then the review, without a press of a key."""
     game, record = finished(store)
     add_review(store, game, None)
@@ -75,7 +75,7 @@ async def test_the_review_comes_while_one_waits(player: Player, store: Store) ->
     )
 
 
-async def test_a_review_in_portuguese(arrive: Arrive, store: Store) -> None:
+async def test_a_review_in_portuguese(arrive, store):
     """It tells all moves of a mistake, and writes its numbers with a comma."""
     game, record = finished(store)
     add_review(store, game, record)
@@ -88,7 +88,7 @@ async def test_a_review_in_portuguese(arrive: Arrive, store: Store) -> None:
     assert re.fullmatch(r"\d+,\d %", await reader.text(".review-figures .figure"))
 
 
-async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
+async def test_stepping_through_mistakes(guest, store):
     """Buttons, keys, the list and the graph bring the replay to the board before the move."""
     game, record = finished(store)
     add_review(store, game, record)
@@ -125,9 +125,7 @@ async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
     await moves_say(guest, 0)
 
 
-async def test_every_mistake_is_stepped_through(
-    guest: Player, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_mistake_is_stepped_through(guest, store, monkeypatch):
     """Also those that are not among the worst, whose boards are listed."""
     monkeypatch.setattr(site_reviews, "MAX_MISTAKES", 1)
     game, record = finished(store)
@@ -144,7 +142,7 @@ async def test_every_mistake_is_stepped_through(
         await moves_say(guest, place)
 
 
-async def test_a_mistake_is_tried_again(guest: Player, store: Store) -> None:
+async def test_a_mistake_is_tried_again(guest, store):
     """What was best is hidden until a move is made, by an arrow or a button; Escape shows it."""
     game, record = finished(store)
     add_review(store, game, record)
@@ -172,7 +170,7 @@ async def test_a_mistake_is_tried_again(guest: Player, store: Store) -> None:
     assert await guest.text("#moves") == place
 
 
-async def test_a_position_of_the_replay_is_played_on(guest: Player, store: Store) -> None:
+async def test_a_position_of_the_replay_is_played_on(guest, store):
     """The new game begins with the board that the replay shows, and says what it is."""
     game, record = finished(store)
     await guest.page.goto(f"{guest.url}/game/{game}")
@@ -192,7 +190,7 @@ async def test_a_position_of_the_replay_is_played_on(guest: Player, store: Store
 
 
 @pytest.mark.slow
-async def test_the_review_in_every_theme(guest: Player, store: Store) -> None:
+async def test_the_review_in_every_theme(guest, store):
     """The contrasts of boards, numbers and marks hold."""
     game, record = finished(store)
     add_review(store, game, record)
@@ -204,7 +202,7 @@ async def test_the_review_in_every_theme(guest: Player, store: Store) -> None:
         await guest.look(f"review-{theme.name}")
 
 
-async def test_a_review_without_scripts(arrive: Arrive, store: Store) -> None:
+async def test_a_review_without_scripts(arrive, store):
     """The graph, the boards and what was better can be read; a button asks for a review."""
     guest = await arrive(java_script_enabled=False)
     game, record = finished(store)
@@ -225,7 +223,7 @@ async def test_a_review_without_scripts(arrive: Arrive, store: Store) -> None:
     )  # the page loads itself anew
 
 
-async def test_the_puzzle_of_the_day(player: Player) -> None:
+async def test_the_puzzle_of_the_day(player):
     """A right and a wrong move, each with what all are worth, by keys and by buttons."""
     await player.page.goto(player.url + "/puzzle?day=2026-11-20")
     puzzle = daily_puzzle(date(2026, 11, 20))
@@ -249,7 +247,7 @@ async def test_the_puzzle_of_the_day(player: Player) -> None:
     assert await player.page.locator("#puzzle button[disabled]").count() == len(illegal)
 
 
-async def test_a_puzzle_without_scripts(arrive: Arrive) -> None:
+async def test_a_puzzle_without_scripts(arrive):
     """The four buttons send a form; other days have other puzzles, and the next none yet."""
     guest = await arrive(java_script_enabled=False)
     await guest.page.goto(guest.url + "/puzzle")

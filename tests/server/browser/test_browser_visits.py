@@ -6,8 +6,7 @@ import gzip
 import re
 
 from far_away import far_away
-from playwright.async_api import Browser
-from tests.server.browser.visiting import Player, Server, arriving
+from tests.server.browser.visiting import Player, arriving
 
 from py2048.server.site.pages import DIGITS
 
@@ -18,7 +17,7 @@ FONT = len(gzip.compress(DIGITS.read_bytes()))
 """The digits, which are not counted."""
 
 
-async def test_a_first_and_a_second_visit(browser: Browser, server: Server) -> None:
+async def test_a_first_and_a_second_visit(browser, server):
     """The first visit fits into 60 kB; the second asks for the page and the day's, and plays."""
     async with arriving(browser) as arrive:
         with far_away(server.port) as way:
@@ -37,7 +36,7 @@ async def test_a_first_and_a_second_visit(browser: Browser, server: Server) -> N
             assert again.faults == []
 
 
-async def test_every_file_of_a_page_names_its_version(browser: Browser, server: Server) -> None:
+async def test_every_file_of_a_page_names_its_version(browser, server):
     """Whatever a page loads, modules of modules too, has an address that may be kept for ever."""
     async with arriving(browser) as arrive:
         player = await arrive(server.url)

@@ -107,7 +107,7 @@ screens.open_screen(screens.UserInterface.DESKTOP, screens.LaunchOptions(screens
 
 
 @pytest.mark.usefixtures("display", "data_folder")
-def test_the_first_picture_waits_for_no_more_than_it_shows() -> None:
+def test_the_first_picture_waits_for_no_more_than_it_shows():
     """The window is drawn before session, store, players, Pillow and boards are loaded."""
     command = [sys.executable, "-c", OPENING]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -117,9 +117,7 @@ def test_the_first_picture_waits_for_no_more_than_it_shows() -> None:
     assert not later & set(done.stdout.split())
 
 
-def test_a_game_is_played_killed_and_resumed(
-    open_game: Callable[..., Process], data_folder: Path
-) -> None:
+def test_a_game_is_played_killed_and_resumed(open_game, data_folder):
     """Real keys move; after a crash the game is where it was, and the window's place too."""
     game = open_game("--seed", "7")
     for _ in range(10):
@@ -136,7 +134,7 @@ def test_a_game_is_played_killed_and_resumed(
     assert (data_folder / "desktop.json").exists()
 
 
-def test_closing_in_the_middle_of_anything_is_quiet(open_game: Callable[..., Process]) -> None:
+def test_closing_in_the_middle_of_anything_is_quiet(open_game):
     """While a player plays at full speed the window closes without a word and with status 0."""
     game = open_game("--player", "corner", "--rules", "8x8")
     time.sleep(1.0)
@@ -150,9 +148,7 @@ def test_closing_in_the_middle_of_anything_is_quiet(open_game: Callable[..., Pro
     assert other.end() == (0, "")
 
 
-def test_a_damaged_store_does_not_stop_the_game(
-    open_game: Callable[..., Process], data_folder: Path
-) -> None:
+def test_a_damaged_store_does_not_stop_the_game(open_game, data_folder):
     """A store that cannot be opened is told in the window; the game is kept in memory."""
     data_folder.mkdir(parents=True)
     (data_folder / "py2048.sqlite3").write_text("this is not a database, " * 100)
@@ -163,9 +159,7 @@ def test_a_damaged_store_does_not_stop_the_game(
     assert game.end() == (0, "")
 
 
-def test_without_tkinter_the_terminal_opens_and_the_package_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_tkinter_the_terminal_opens_and_the_package_is_named(monkeypatch, capsys):
     """Where tkinter is missing, the command says what to install and falls back."""
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr(desktop, "has_tkinter", lambda: False)
@@ -183,9 +177,7 @@ def test_without_tkinter_the_terminal_opens_and_the_package_is_named(
         assert "display" in desktop.why_unavailable()
 
 
-def test_a_display_that_does_not_answer_is_an_error_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_display_that_does_not_answer_is_an_error_in_one_line(monkeypatch):
     """A display that is named but not there raises, and opens nothing."""
     if os.name != "posix" or sys.platform == "darwin":
         pytest.skip("only X has names of displays")
@@ -198,9 +190,7 @@ def test_a_display_that_does_not_answer_is_an_error_in_one_line(
     ("number", "dialog"),
     [(signal.SIGINT, ""), (signal.SIGINT, "ctrl+s"), (signal.SIGTERM, "m"), (signal.SIGHUP, "F1")],
 )
-def test_a_signal_closes_the_window(
-    open_game: Callable[..., Process], number: signal.Signals, dialog: str
-) -> None:
+def test_a_signal_closes_the_window(open_game, number, dialog):
     """It ends the command without a traceback, though no event comes, also under a dialog."""
     game = open_game("--no-save")
     time.sleep(1.0)
@@ -211,7 +201,7 @@ def test_a_signal_closes_the_window(
     assert game.end() == (128 + number, "")
 
 
-def test_a_signal_loses_no_move(open_game: Callable[..., Process], data_folder: Path) -> None:
+def test_a_signal_loses_no_move(open_game, data_folder):
     """What the store could not take yet is saved before the process ends."""
     game = open_game("--seed", "7")
     game.key("Left", "Down")
@@ -224,11 +214,10 @@ def test_a_signal_loses_no_move(open_game: Callable[..., Process], data_folder: 
         time.sleep(1.0)
     assert game.end() == (128 + signal.SIGTERM, "")
     found = saved(data_folder)
-    assert found is not None
     assert found[1] == 5
 
 
-def test_without_fonts_the_reason_is_one_line(display: str, tmp_path: Path) -> None:
+def test_without_fonts_the_reason_is_one_line(display, tmp_path):
     """A system without a font has no window, and says what is missing."""
     config = tmp_path / "fonts.conf"
     config.write_text(f"<fontconfig><cachedir>{tmp_path}</cachedir></fontconfig>")

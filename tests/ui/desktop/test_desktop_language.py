@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import tkinter as tk
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from tkinter import ttk
-from typing import Any
 
 import pytest
 from tests import pseudo
@@ -45,7 +43,7 @@ def said(widget: tk.Misc) -> Iterator[str]:
         yield from said(child)
 
 
-def test_every_line_about_rules_has_room(open_desk: Callable[..., Any]) -> None:
+def test_every_line_about_rules_has_room(open_desk):
     """The longest of them in Portuguese is shown to its end."""
     with use_language("pt"):
         desk = open_desk()
@@ -56,9 +54,7 @@ def test_every_line_about_rules_has_room(open_desk: Callable[..., Any]) -> None:
             assert measured(table, text, "small") < table.column("detail", "width")
 
 
-def test_no_text_of_the_window_is_left_out(
-    open_desk: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_text_of_the_window_is_left_out(open_desk, tmp_path, monkeypatch):
     """Board, menus, hint, coach, dialogs and the end have no English word but names."""
     with pseudo.spoken(tmp_path, monkeypatch):
         desk = open_desk()

@@ -29,9 +29,7 @@ LOOKS = [(theme, SIZES[1]) for theme in THEMES] + [
 @pytest.mark.parametrize(
     ("theme", "size"), LOOKS, ids=[f"{theme.name}-{size[0]}x{size[1]}" for theme, size in LOOKS]
 )
-def test_all_cells_have_their_colours_on_the_screen(
-    open_desk: Any, theme: Any, size: tuple[int, int]
-) -> None:
+def test_all_cells_have_their_colours_on_the_screen(open_desk, theme, size):
     """On the screen, each cell has its tile's colour, and all stands inside the window."""
     desk = open_desk(theme=theme.name, reduced_motion=True)
     desk.root.geometry(f"{size[0]}x{size[1]}+0+0")
@@ -69,7 +67,7 @@ def distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
     return sum(abs(a - b) for a, b in zip(first, second, strict=True))
 
 
-def test_changing_the_theme_recolours_everything(desk: Any) -> None:
+def test_changing_the_theme_recolours_everything(desk):
     """T goes round the themes and remembers the last one."""
     desk.app.controller.do("animation")
     for _ in THEMES:
@@ -79,7 +77,7 @@ def test_changing_the_theme_recolours_everything(desk: Any) -> None:
         assert desk.app.menus.theme.get() == desk.app.controller.theme.name
 
 
-def test_no_label_is_cut_in_the_least_window(open_desk: Any) -> None:
+def test_no_label_is_cut_in_the_least_window(open_desk):
     """The words on the buttons fit, "Pause" among them, in the smallest window that there is."""
     desk = open_desk(reduced_motion=True)
     desk.key("space")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 import tkinter as tk
-from typing import Any
 
 import pytest
 
@@ -50,7 +49,7 @@ class Slow:
 
 
 @pytest.mark.parametrize("direction", Direction)
-def test_all_keys_move(desk: Any, direction: Direction) -> None:
+def test_all_keys_move(desk, direction):
     """Arrows, WASD and hjkl slide, with and without the Shift key."""
     for key in KEYS[direction]:
         desk.put(OPEN)
@@ -59,7 +58,7 @@ def test_all_keys_move(desk: Any, direction: Direction) -> None:
 
 
 @pytest.mark.parametrize("is_drag", [True, False])
-def test_drags_and_clicks_near_a_side_move(desk: Any, is_drag: bool) -> None:
+def test_drags_and_clicks_near_a_side_move(desk, is_drag):
     """A drag slides where it mostly goes, a click towards its side; a tiny or central one not."""
     cells = desk.board.cells
     x, y = cells.centre
@@ -77,7 +76,7 @@ def test_drags_and_clicks_near_a_side_move(desk: Any, is_drag: bool) -> None:
         assert moved == ([direction] if direction else [])
 
 
-def test_no_key_is_lost_in_a_storm(desk: Any) -> None:
+def test_no_key_is_lost_in_a_storm(desk):
     """40 keys at once, faster than any animation, all count, and the last board is shown."""
     twin = Game(get_rules("classic"), seed=1)
     keys = [("Down", "Left", "Right", "Down", "Up")[index % 5] for index in range(40)]
@@ -90,7 +89,7 @@ def test_no_key_is_lost_in_a_storm(desk: Any) -> None:
     assert desk.board.board == twin.board
 
 
-def test_a_move_is_animated_as_long_as_the_table_says(desk: Any, clock: Any) -> None:
+def test_a_move_is_animated_as_long_as_the_table_says(desk, clock):
     """Between a key and rest pass 250 ms: 15 frames of a 60th of a second, then the end."""
     board = desk.board
     desk.put("2 2 . ./. . . ./. . . ./. . . .")
@@ -107,7 +106,7 @@ def test_a_move_is_animated_as_long_as_the_table_says(desk: Any, clock: Any) -> 
     assert desk.board.frames - frames == 1
 
 
-def test_points_are_shown_and_vanish(desk: Any) -> None:
+def test_points_are_shown_and_vanish(desk):
     """What a merge is worth stands in the corner of the score for a moment."""
     desk.put("4 4 . ./. . . ./. . . ./. . . .")
     desk.key("Left")
@@ -117,7 +116,7 @@ def test_points_are_shown_and_vanish(desk: Any) -> None:
     desk.until(lambda: not header.gain.winfo_ismapped())
 
 
-def test_reduced_motion_jumps(open_desk: Any) -> None:
+def test_reduced_motion_jumps(open_desk):
     """With reduced motion nothing slides."""
     desk = open_desk(reduced_motion=True)
     desk.put("4 4 . ./. . . ./. . . ./. . . .")
@@ -129,7 +128,7 @@ def test_reduced_motion_jumps(open_desk: Any) -> None:
 # Games
 
 
-def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
+def test_the_end_covers_the_board_and_undo_uncovers_it(desk):
     """After the last move the overlay comes with its buttons; undo takes it away."""
     desk.put("2 2 4 8/4 8 16 32/8 16 32 64/16 32 64 128", spawn=get_rules("classic").spawn)
     board = Board.parse("2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128")
@@ -150,7 +149,7 @@ def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
 # Players
 
 
-def test_a_hint_points_and_says_why(desk: Any) -> None:
+def test_a_hint_points_and_says_why(desk):
     """? marks the best side, says it, and what the others lose; a move removes the mark."""
     desk.put("2 . . ./2 . . ./. . . ./. . . .")
     desk.app.controller.players.set_player("greedy")
@@ -162,9 +161,7 @@ def test_a_hint_points_and_says_why(desk: Any) -> None:
     assert not desk.board.find_withtag("hint")
 
 
-def test_closing_while_a_player_thinks_is_quiet(
-    open_desk: Any, monkeypatch: pytest.MonkeyPatch, capfd: Any
-) -> None:
+def test_closing_while_a_player_thinks_is_quiet(open_desk, monkeypatch, capfd):
     """A thought that comes after the window has gone is dropped without a word."""
     desk, slow = open_desk(), Slow()
     monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
@@ -178,7 +175,7 @@ def test_closing_while_a_player_thinks_is_quiet(
     assert capfd.readouterr().err == ""
 
 
-def test_a_closed_window_ends_its_loop_though_another_one_stays_open(desk: Any) -> None:
+def test_a_closed_window_ends_its_loop_though_another_one_stays_open(desk):
     """Tk alone would wait for the last window of the process."""
     other, late = tk.Tk(), list[bool]()
     other.after(60_000, lambda: (late.append(True), other.quit()))
@@ -188,7 +185,7 @@ def test_a_closed_window_ends_its_loop_though_another_one_stays_open(desk: Any) 
     assert not late
 
 
-def test_warnings_stay_until_they_are_dismissed(desk: Any) -> None:
+def test_warnings_stay_until_they_are_dismissed(desk):
     """A failing disk is a bar in the window, not a dialog; what is not saved stays until it is."""
     desk.show([SavingChanged("held by another program"), StorageFailed("the disk is full")])
     desk.play(1)
@@ -205,7 +202,7 @@ def test_warnings_stay_until_they_are_dismissed(desk: Any) -> None:
 # Looks
 
 
-def test_every_action_is_in_the_menus_with_its_key(desk: Any) -> None:
+def test_every_action_is_in_the_menus_with_its_key(desk):
     """Each menu lists its actions, which can all be done, and shows their keys."""
     assert {action.name for action in ACTIONS} <= set(desk.app.controller.commands)
     shown = {}
@@ -217,7 +214,7 @@ def test_every_action_is_in_the_menus_with_its_key(desk: Any) -> None:
     assert shown == {action.title: action.shown for action in ACTIONS}
 
 
-def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
+def test_tab_goes_round_and_the_focus_is_visible(desk):
     """Tab reaches the board and every button that can be pressed; Space presses it."""
     desk.focus(desk.board)
     desk.play(1)
@@ -244,7 +241,7 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     assert not desk.app.controller.players.playing
 
 
-def test_the_board_leans_where_nothing_moves(desk: Any, clock: Any) -> None:
+def test_the_board_leans_where_nothing_moves(desk, clock):
     """It gives way to the side of the key, and comes back."""
     desk.put("2 . . ./4 . . ./2 . . ./4 . . .")
     still = desk.board.bbox("all")
@@ -256,7 +253,7 @@ def test_the_board_leans_where_nothing_moves(desk: Any, clock: Any) -> None:
     assert desk.board.bbox("all") == still
 
 
-def test_a_tile_that_there_was_none_of_has_a_ring_of_light(desk: Any, clock: Any) -> None:
+def test_a_tile_that_there_was_none_of_has_a_ring_of_light(desk, clock):
     """It is seen once the tile is there, and goes; the second such tile has none."""
     for rows, count in (("64 64 . ./. . . .", 1), ("128 64 64 ./. . . .", 0)):
         desk.put(rows)
@@ -270,7 +267,7 @@ def test_a_tile_that_there_was_none_of_has_a_ring_of_light(desk: Any, clock: Any
         assert not desk.board.find_withtag("ring")
 
 
-def test_the_veil_of_a_result_comes_by_degrees(desk: Any, clock: Any) -> None:
+def test_the_veil_of_a_result_comes_by_degrees(desk, clock):
     """The board is seen less and less below the result."""
     desk.root.geometry("900x1000")
     desk.put("2 4 2 4/4 2 4 2/2 4 2 16/. 4 2 8")
@@ -287,7 +284,7 @@ def test_the_veil_of_a_result_comes_by_degrees(desk: Any, clock: Any) -> None:
     assert not desk.board.is_moving
 
 
-def test_nothing_leans_under_reduced_motion(open_desk: Any) -> None:
+def test_nothing_leans_under_reduced_motion(open_desk):
     """The board stands still, and so does its ring."""
     desk = open_desk(reduced_motion=True)
     desk.put("64 64 . ./. . . .")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,7 +14,7 @@ from py2048.direction import Direction
 from py2048.errors import RulesError
 from py2048.game import Game, Record
 from py2048.players import make_player
-from py2048.rules import Rules, get_rules, list_rules
+from py2048.rules import get_rules, list_rules
 from py2048.ui.desktop.dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.statistics_window import ALL, summarise
@@ -27,12 +26,11 @@ from py2048.ui.shared.actions import (
     MENUS,
     PRACTICE_ACTIONS,
     REVIEW_ACTIONS,
-    UserAction,
 )
 from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.controller import rules_for
 from py2048.ui.shared.motion import direction_of_gesture
-from py2048.ui.shared.themes import DARK, THEMES, Theme
+from py2048.ui.shared.themes import DARK, THEMES
 
 directions = st.sampled_from(Direction)
 tiles = st.sampled_from([0, 2, 2, 4, 4, 8, 16])
@@ -49,7 +47,7 @@ shapes = st.tuples(st.integers(1, 8), st.integers(1, 8)).filter(lambda s: s[0] *
 
 
 @given(shapes, st.integers(150, 1600), st.integers(150, 1600))
-def test_any_board_fits_any_window(shape: tuple[int, int], width: int, height: int) -> None:
+def test_any_board_fits_any_window(shape, width, height):
     """The frame lies inside the window, and the middle of each cell belongs to that cell."""
     grid = BoardGrid.fit(shape, width, height)
     assert grid.left >= 0
@@ -62,7 +60,7 @@ def test_any_board_fits_any_window(shape: tuple[int, int], width: int, height: i
 
 
 @given(st.floats(100, 900), st.floats(100, 900), st.floats(0.05, 0.2))
-def test_clicks_near_a_side_mean_that_side(width: float, height: float, inset: float) -> None:
+def test_clicks_near_a_side_mean_that_side(width, height, inset):
     """A click just inside the middle of a side means the side; one in the centre nothing."""
 
     def clicked(x: float, y: float) -> Direction | None:
@@ -78,7 +76,7 @@ def test_clicks_near_a_side_mean_that_side(width: float, height: float, inset: f
 
 
 @given(st.floats(-500, 500), st.floats(-500, 500))
-def test_a_swipe_goes_where_it_mostly_went(across: float, down: float) -> None:
+def test_a_swipe_goes_where_it_mostly_went(across, down):
     """Short drags are not swipes; the mirror image of a swipe goes the opposite way."""
     corner, size = (0.0, 0.0), (1000.0, 1000.0)
     there, back = (
@@ -87,7 +85,6 @@ def test_a_swipe_goes_where_it_mostly_went(across: float, down: float) -> None:
     if max(abs(across), abs(down)) < 20:
         assert there is None
     else:
-        assert there is not None
         assert there.is_vertical == (abs(down) > abs(across))
         assert back is Direction(there.value ^ 1)
 
@@ -95,7 +92,7 @@ def test_a_swipe_goes_where_it_mostly_went(across: float, down: float) -> None:
 # Actions
 
 
-def test_every_key_does_its_action() -> None:
+def test_every_key_does_its_action():
     """Each key of the table is the action's, with Control where its name says so."""
     for action in ACTIONS:
         for key in tk_keys(action):
@@ -104,7 +101,7 @@ def test_every_key_does_its_action() -> None:
 
 
 @pytest.mark.parametrize("actions", [ACTIONS, REVIEW_ACTIONS, PRACTICE_ACTIONS])
-def test_caps_lock_changes_nothing(actions: list[UserAction]) -> None:
+def test_caps_lock_changes_nothing(actions):
     """A letter does the same in both cases."""
     keys = {key: action.name for action in actions for key in tk_keys(action)}
     assert len(keys) == sum(len(tk_keys(action)) for action in actions)
@@ -112,7 +109,7 @@ def test_caps_lock_changes_nothing(actions: list[UserAction]) -> None:
 
 
 @pytest.mark.parametrize("actions", [REVIEW_ACTIONS, PRACTICE_ACTIONS])
-def test_reviews_and_practice_have_the_keys_of_the_game(actions: list[UserAction]) -> None:
+def test_reviews_and_practice_have_the_keys_of_the_game(actions):
     """What moves goes the same way there, and what quits closes."""
     keys = {key: action.name for action in actions for key in action.keys}
     for name, meanings in (
@@ -125,7 +122,7 @@ def test_reviews_and_practice_have_the_keys_of_the_game(actions: list[UserAction
         assert {keys.get(key) for key in BY_NAME[name].keys} <= meanings
 
 
-def test_no_key_has_two_meanings() -> None:
+def test_no_key_has_two_meanings():
     """A key belongs to one action, and every action with a key shows it."""
     keys = [key for action in ACTIONS for key in tk_keys(action)]
     assert len(keys) == len(set(keys))
@@ -135,11 +132,10 @@ def test_no_key_has_two_meanings() -> None:
         assert action.help
 
 
-def test_other_alphabets_play_by_the_place_of_the_keys() -> None:
+def test_other_alphabets_play_by_the_place_of_the_keys():
     """On a Cyrillic or Greek keyboard the keys in the places of WASD move."""
     for keycode, char, name in ((25, "ц", "up"), (38, "ф", "left"), (39, "ы", "down")):
         action = action_of(f"Cyrillic_{char}", 0, keycode, char)
-        assert action is not None
         assert action.name == name
     assert action_of("Cyrillic_a", 8, 38, "ф") is None  # Alt opens menus
 
@@ -148,7 +144,7 @@ def test_other_alphabets_play_by_the_place_of_the_keys() -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
-def test_every_number_fits_its_tile(theme: Theme) -> None:
+def test_every_number_fits_its_tile(theme):
     """On tiles of any size, up to 2**40, the text stays off the edge and its ink is there."""
     for side in (20, 28, 60, 107, 220):
         for rank in (1, 4, 7, 10, 14, 17, 21, 40):
@@ -160,14 +156,14 @@ def test_every_number_fits_its_tile(theme: Theme) -> None:
             assert len(image.getcolors(1 << 20)) > 5, f"{value} has no digits at {side}"
 
 
-def test_digits_give_way_to_thousands_only_where_they_are_too_small() -> None:
+def test_digits_give_way_to_thousands_only_where_they_are_too_small():
     """131072 is written out on a tile of 60 pixels and as 131k on one of 20."""
     assert board_image.digits(131072, 60)[0] == "131072"
     assert board_image.digits(131072, 20)[0] == "131k"
     assert board_image.digits(2048, 20)[0] == "2048"
 
 
-def test_the_icon_is_drawn_at_every_size() -> None:
+def test_the_icon_is_drawn_at_every_size():
     """An icon is square, of several colours, transparent at its corners."""
     for side in (16, 32, 64, 128):
         icon = board_image.icon(side, DARK)
@@ -190,7 +186,7 @@ def short_game(moves: int = 30) -> Record:
     return game.record()
 
 
-def test_a_film_has_a_frame_for_each_position(tmp_path: Path) -> None:
+def test_a_film_has_a_frame_for_each_position(tmp_path):
     """The start and each turn are one frame of the GIF, in the colours of the tiles."""
     record = short_game()
     path = tmp_path / "game.gif"
@@ -212,7 +208,7 @@ def test_a_film_has_a_frame_for_each_position(tmp_path: Path) -> None:
             assert max(abs(a - b) for a, b in zip(wanted, got, strict=True)) < 12, (row, column)
 
 
-def test_a_long_game_makes_no_endless_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_game_makes_no_endless_film(tmp_path, monkeypatch):
     """More turns than `MAX_FRAMES` are shown in steps, the last position always."""
     monkeypatch.setattr(board_image, "MAX_FRAMES", 10)
     path = tmp_path / "game.gif"
@@ -221,7 +217,7 @@ def test_a_long_game_makes_no_endless_film(tmp_path: Path, monkeypatch: pytest.M
         assert film.n_frames <= 11
 
 
-def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path):
     """The error is raised, and no half-written file is there."""
     (tmp_path / "x.gif").mkdir()
     with pytest.raises(OSError, match="directory"):
@@ -233,7 +229,7 @@ def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
-def test_the_form_keeps_every_preset(rules: Rules) -> None:
+def test_the_form_keeps_every_preset(rules):
     """Rules put into the form come out of it the same, but for the name."""
     assert rules_of(fields_of(rules) | {"name": rules.name}) == rules
 
@@ -251,7 +247,7 @@ def test_the_form_keeps_every_preset(rules: Rules) -> None:
         ("name", "", "name"),
     ],
 )
-def test_the_form_names_what_is_wrong(field: str, value: str, word: str) -> None:
+def test_the_form_names_what_is_wrong(field, value, word):
     """A bad field yields one line that names the value, and no rules."""
     with pytest.raises(RulesError) as caught:
         rules_of(fields_of(get_rules("classic")) | {field: value})
@@ -260,7 +256,7 @@ def test_the_form_names_what_is_wrong(field: str, value: str, word: str) -> None
 
 
 @given(shapes, st.sampled_from(list_rules()))
-def test_rules_follow_the_size_of_a_pasted_board(shape: tuple[int, int], rules: Rules) -> None:
+def test_rules_follow_the_size_of_a_pasted_board(shape, rules):
     """Any rules can be had on a board of any size; all else stays."""
     fitted = rules_for(rules, Board.empty(*shape))
     assert fitted.shape == shape
@@ -276,9 +272,7 @@ def test_rules_follow_the_size_of_a_pasted_board(shape: tuple[int, int], rules: 
 
 
 @given(boards(), st.lists(directions, max_size=30), st.integers(0, 60))
-def test_editing_changes_the_cell_at_the_cursor_only(
-    board: Board, steps: list[Direction], rank: int
-) -> None:
+def test_editing_changes_the_cell_at_the_cursor_only(board, steps, rank):
     """The cursor goes round; `put` sets its cell and no other."""
     editing = BoardEditor(board)
     for step in steps:
@@ -289,7 +283,7 @@ def test_editing_changes_the_cell_at_the_cursor_only(
 
 
 @given(boards())
-def test_larger_and_smaller_undo_each_other(board: Board) -> None:
+def test_larger_and_smaller_undo_each_other(board):
     """One rank up and one down is nothing, and down from 2 is empty."""
     editing = BoardEditor(board)
     editing.change(1)
@@ -301,9 +295,7 @@ def test_larger_and_smaller_undo_each_other(board: Board) -> None:
 
 
 @given(boards(), shapes, shapes)
-def test_sizes_on_the_way_cut_nothing(
-    board: Board, shape: tuple[int, int], way: tuple[int, int]
-) -> None:
+def test_sizes_on_the_way_cut_nothing(board, shape, way):
     """Whoever types ``10`` passes 1; a tile that is put then is there to stay."""
     editing, passing = BoardEditor(board), BoardEditor(board)
     editing.resize(*shape)
@@ -316,7 +308,7 @@ def test_sizes_on_the_way_cut_nothing(
 
 
 @given(boards(), shapes)
-def test_resizing_keeps_what_fits(board: Board, shape: tuple[int, int]) -> None:
+def test_resizing_keeps_what_fits(board, shape):
     """A board cut or widened keeps the tiles in the common part."""
     editing = BoardEditor(board)
     editing.cursor = (3, 3)
@@ -329,7 +321,7 @@ def test_resizing_keeps_what_fits(board: Board, shape: tuple[int, int]) -> None:
             assert editing.board[row, column] == board[row, column]
 
 
-def test_no_game_starts_from_an_empty_or_stuck_board() -> None:
+def test_no_game_starts_from_an_empty_or_stuck_board():
     """The editor says why."""
     assert "tile" in BoardEditor(Board.empty(2, 2)).fault
     assert "move" in BoardEditor(Board.parse("2 4/4 2")).fault
@@ -350,7 +342,7 @@ class Ended:
     outcome: str
 
 
-def test_statistics_of_a_few_games() -> None:
+def test_statistics_of_a_few_games():
     """Games are counted by rules and category, in the order in which they ended."""
     games = [
         Ended("a:", "plain", "2026-01-02", 300, 32, 40, "lost"),
@@ -371,7 +363,7 @@ def test_statistics_of_a_few_games() -> None:
 # The state of the window
 
 
-def test_the_window_state_survives_what_may_happen_to_its_file(tmp_path: Path) -> None:
+def test_the_window_state_survives_what_may_happen_to_its_file(tmp_path):
     """Values come back; a damaged, missing or unwritable file only costs them."""
     path = tmp_path / "deep" / "desktop.json"
     state = WindowState(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,7 +42,7 @@ def review(desk: Any) -> Any:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_keys_and_buttons_go_to_each_mistake(desk: Any) -> None:
+def test_keys_and_buttons_go_to_each_mistake(desk):
     """Down goes to the next planted mistake, the button before it back; both say what was lost."""
     dialog = review(desk)
     for ply, grade in FAULTS.items():
@@ -63,7 +62,7 @@ def test_keys_and_buttons_go_to_each_mistake(desk: Any) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_the_board_shows_the_move_played_and_the_best_one(open_desk: Any) -> None:
+def test_the_board_shows_the_move_played_and_the_best_one(open_desk):
     """Two sides are marked where they differ, one where the best was played."""
     for theme in map(get_theme, ("light", "high-contrast")):
         desk = open_desk(theme=theme.name, reduced_motion=True)
@@ -78,7 +77,7 @@ def test_the_board_shows_the_move_played_and_the_best_one(open_desk: Any) -> Non
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_mistake_can_be_tried_again(desk: Any) -> None:
+def test_a_mistake_can_be_tried_again(desk):
     """What is known is hidden until the best move is made; a worse one says what it loses."""
     dialog = review(desk)
     desk.key("Down")
@@ -95,7 +94,7 @@ def test_a_mistake_can_be_tried_again(desk: Any) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_the_graph_leads_to_the_move_under_the_mouse(desk: Any) -> None:
+def test_the_graph_leads_to_the_move_under_the_mouse(desk):
     """A click near its end shows the last move."""
     dialog = review(desk)
     desk.click(dialog.graph.winfo_width() - 1, 30, dialog.graph)
@@ -103,7 +102,7 @@ def test_the_graph_leads_to_the_move_under_the_mouse(desk: Any) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_finished_game_offers_its_review(open_desk: Any) -> None:
+def test_a_finished_game_offers_its_review(open_desk):
     """The banner of a game that is over has a button for it."""
     session = Session()
     session.start_from(known_record())
@@ -119,7 +118,7 @@ def test_a_finished_game_offers_its_review(open_desk: Any) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_record_that_is_watched_can_be_reviewed(desk: Any) -> None:
+def test_a_record_that_is_watched_can_be_reviewed(desk):
     """The viewer has a button that opens the review of its record."""
     desk.app.watch(known_record())
     viewer = desk.until(lambda: desk.dialog)
@@ -137,7 +136,7 @@ def test_a_record_that_is_watched_can_be_reviewed(desk: Any) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_the_coach_shows_a_bar_and_takes_it_away(desk: Any) -> None:
+def test_the_coach_shows_a_bar_and_takes_it_away(desk):
     """C shows what the position is worth, the last move and the accuracy; c again ends it."""
     height = desk.board.winfo_height()
     desk.key("c")
@@ -157,7 +156,7 @@ def test_the_coach_shows_a_bar_and_takes_it_away(desk: Any) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_mistakes_of_a_review_are_practised(open_desk: Any, tmp_path: Path) -> None:
+def test_mistakes_of_a_review_are_practised(open_desk, tmp_path):
     """They enter the notebook when the review ends; F brings them, by keys, mouse and buttons."""
     session = open_session(f"sqlite:///{tmp_path / 'store.sqlite3'}")
     session.start_from(replace(ended_record(), player=""))

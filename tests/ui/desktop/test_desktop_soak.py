@@ -26,7 +26,7 @@ def items(desk: Any) -> tuple[int, int]:
     return len(desk.board.find_all()), len(desk.root.tk.splitlist(desk.root.tk.eval("image names")))
 
 
-def test_long_play_leaves_nothing_behind(desk: Any) -> None:
+def test_long_play_leaves_nothing_behind(desk):
     """Hundreds of moves add no canvas items, no pictures and no memory of them."""
     import gc
     import tracemalloc
@@ -63,7 +63,7 @@ def motion_steps() -> int:
 
 
 @pytest.mark.slow
-def test_thousands_of_moves(desk: Any) -> None:
+def test_thousands_of_moves(desk):
     """Nor does the process grow, pictures of Tk included: 4 kB a move at most."""
     import resource
 

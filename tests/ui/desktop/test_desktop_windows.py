@@ -43,7 +43,7 @@ def seen(desk: Any) -> Any:
     return dialog
 
 
-def test_every_dialog_opens_and_escape_closes_it(desk: Any) -> None:
+def test_every_dialog_opens_and_escape_closes_it(desk):
     """Whatever an action opens, Escape closes, and the keys are for the board again."""
     desk.play(3)
     opened = []
@@ -65,7 +65,7 @@ def test_every_dialog_opens_and_escape_closes_it(desk: Any) -> None:
     assert {"new", "seed", "rules", "edit", "replay", "player", "help", "statistics"} <= set(opened)
 
 
-def test_rules_are_chosen_from_the_list(desk: Any) -> None:
+def test_rules_are_chosen_from_the_list(desk):
     """The list starts on the rules in play; choosing another plays by them."""
     desk.key("m")
     dialog = seen(desk)
@@ -79,7 +79,7 @@ def test_rules_are_chosen_from_the_list(desk: Any) -> None:
     assert desk.session.rules == get_rules(chosen)
 
 
-def test_rules_of_ones_own(desk: Any) -> None:
+def test_rules_of_ones_own(desk):
     """The form says at once what is wrong, and plays by what is right."""
     desk.app.open_rules_form()
     dialog = seen(desk)
@@ -103,7 +103,7 @@ def test_rules_of_ones_own(desk: Any) -> None:
     assert rules.spawn_weights.tiles == (2, 8)
 
 
-def test_a_seed_gives_the_same_game(desk: Any) -> None:
+def test_a_seed_gives_the_same_game(desk):
     """A game from a seed starts as that seed's game starts; a bad seed is explained."""
     desk.app.controller.do("seed")
     dialog = seen(desk)
@@ -119,7 +119,7 @@ def test_a_seed_gives_the_same_game(desk: Any) -> None:
     assert not dialog.winfo_exists()
 
 
-def test_the_board_can_be_set_up(desk: Any) -> None:
+def test_the_board_can_be_set_up(desk):
     """Clicks and keys put tiles; the game starts from them under the same rules."""
     desk.key("e")
     dialog = seen(desk)
@@ -146,7 +146,7 @@ def test_the_board_can_be_set_up(desk: Any) -> None:
     assert desk.session.rules == get_rules("classic")
 
 
-def test_the_editor_changes_the_size(desk: Any) -> None:
+def test_the_editor_changes_the_size(desk):
     """Another size keeps the tiles that fit, and the rules follow."""
     desk.key("e")
     dialog = seen(desk)
@@ -165,9 +165,7 @@ def test_the_editor_changes_the_size(desk: Any) -> None:
     assert desk.board.cells.shape == (2, 6)
 
 
-def test_a_window_may_close_while_the_clipboard_is_read(
-    desk: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_window_may_close_while_the_clipboard_is_read(desk, monkeypatch):
     """Tk handles events while it waits for the text, and one of them may close the window."""
 
     def close_meanwhile() -> str:
@@ -178,7 +176,7 @@ def test_a_window_may_close_while_the_clipboard_is_read(
     desk.app.paste()
 
 
-def test_boards_and_games_go_through_the_clipboard(desk: Any) -> None:
+def test_boards_and_games_go_through_the_clipboard(desk):
     """Copy writes the board as text, paste plays on from it; a copied replay is watched."""
     desk.put("2 4 8 16/. . . ./. . . ./32 . . 64")
     board = desk.session.game.board
@@ -196,9 +194,7 @@ def test_boards_and_games_go_through_the_clipboard(desk: Any) -> None:
     desk.dialog.close()
 
 
-def test_a_name_without_ending_replaces_nothing_unasked(
-    desk: Any, choose_file: Any, tmp_path: Path
-) -> None:
+def test_a_name_without_ending_replaces_nothing_unasked(desk, choose_file, tmp_path):
     """The system's dialog has asked about the name as it was typed."""
     path = tmp_path / "game.2048.json"
     choose_file(tmp_path / "game")
@@ -211,9 +207,7 @@ def test_a_name_without_ending_replaces_nothing_unasked(
         assert Record.load(path).plies == moves
 
 
-def test_the_game_is_exported_as_picture_and_film(
-    desk: Any, choose_file: Any, tmp_path: Path
-) -> None:
+def test_the_game_is_exported_as_picture_and_film(desk, choose_file, tmp_path):
     """A PNG of the board and a GIF of the game, while the window lives on."""
     desk.play(10)
     choose_file(tmp_path / "board")
@@ -232,7 +226,7 @@ def test_the_game_is_exported_as_picture_and_film(
     desk.until(lambda: "cannot write" in desk.said)
 
 
-def test_the_viewer_walks_through_a_game(desk: Any) -> None:
+def test_the_viewer_walks_through_a_game(desk):
     """Keys, slider and the running show reach every position of a record."""
     desk.play(30)
     positions = [position.board for position in desk.session.game.positions()]
@@ -274,7 +268,7 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     assert desk.session.game.can_redo
 
 
-def test_a_running_viewer_closes_quietly(desk: Any) -> None:
+def test_a_running_viewer_closes_quietly(desk):
     """Closing the viewer or the window while a game runs in it leaves no trace."""
     desk.play(10)
     desk.app.watch(desk.session.record())
@@ -289,7 +283,7 @@ def test_a_running_viewer_closes_quietly(desk: Any) -> None:
 
 
 @pytest.mark.parametrize("action", ["replay", "form", "edit", "player", "statistics", "help"])
-def test_a_closed_dialog_leaves_no_pictures_or_variables_behind(desk: Any, action: str) -> None:
+def test_a_closed_dialog_leaves_no_pictures_or_variables_behind(desk, action):
     """Tk frees them in its own thread only, and another that collects garbage waits for it.
 
     The one that reads the store did, while the window waited for the store.
@@ -322,7 +316,7 @@ def finish_games(session: Any, games: int) -> None:
     session.start(get_rules("2x4"), seed=99)
 
 
-def test_statistics_count_and_plot_finished_games(open_desk: Any) -> None:
+def test_statistics_count_and_plot_finished_games(open_desk):
     """Every finished game is a dot; the bars add up; the lists choose among them."""
     session = open_session()
     finish_games(session, 6)
@@ -340,7 +334,7 @@ def test_statistics_count_and_plot_finished_games(open_desk: Any) -> None:
     assert not window.tiles.find_withtag("bar")
 
 
-def test_titles_of_a_list_stand_clear_of_their_details(open_desk: Any) -> None:
+def test_titles_of_a_list_stand_clear_of_their_details(open_desk):
     """However long they are; j and k go through them, also with Caps Lock."""
     session = open_session()
     desk = open_desk(session)
@@ -355,9 +349,7 @@ def test_titles_of_a_list_stand_clear_of_their_details(open_desk: Any) -> None:
     session.close()
 
 
-def test_high_resolution_screens_get_larger_windows(
-    open_desk: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_high_resolution_screens_get_larger_windows(open_desk, monkeypatch):
     """Twice the pixels an inch make everything twice as large."""
     monkeypatch.setenv("GDK_SCALE", "2")
     large = open_desk()
@@ -369,7 +361,7 @@ def test_high_resolution_screens_get_larger_windows(
     assert large.window.header.winfo_height() > 100
 
 
-def test_help_scrolls_by_keys(open_desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_scrolls_by_keys(open_desk, monkeypatch):
     """Where the screen is too low for all of it, the keys that read on do so."""
     monkeypatch.setenv("GDK_SCALE", "2")
     desk = open_desk()

@@ -21,7 +21,7 @@ NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
 
 
-async def test_every_move_key_slides() -> None:
+async def test_every_move_key_slides():
     """Arrows, WASD and hjkl slide in their direction, in capitals too."""
     board = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
     session = table()
@@ -35,7 +35,7 @@ async def test_every_move_key_slides() -> None:
                 assert app.view.board.board == session.game.board
 
 
-async def test_a_merge_shows_its_tile_its_points_and_the_new_best() -> None:
+async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
     """After a merge the screen has the new tile, the score, the best and the points gained."""
     session = table("64 64 . .\n. . . .\n. . . .\n. . . .")
     async with GameApp(session, reduced_motion=True).run_test() as pilot:
@@ -45,14 +45,13 @@ async def test_a_merge_shows_its_tile_its_points_and_the_new_best() -> None:
         await pilot.pause()
         assert "+128" in shown(app)
         assert "Best 128" in shown(app)
-        assert app.view.board.board is not None
         assert app.view.board.board.max_tile == 128
         assert app.view.status.score == app.view.status.best == 128
         await until(pilot, lambda: "+128" not in shown(app))
 
 
 @pytest.mark.parametrize("animated", [True, False])
-async def test_forty_keys_at_once_all_count(animated: bool) -> None:
+async def test_forty_keys_at_once_all_count(animated):
     """Keys that come faster than the animation are all played, and the picture keeps up."""
     session, expected = table(), Game(get_rules("classic"), seed=SEED)
     keys = ["left", "up", "d", "j"] * 10
@@ -71,7 +70,7 @@ async def test_forty_keys_at_once_all_count(animated: bool) -> None:
         assert app.view.status.moves == expected.ply
 
 
-async def test_keys_do_not_move_tiles_behind_a_dialog() -> None:
+async def test_keys_do_not_move_tiles_behind_a_dialog():
     """While a question is open, the game does not hear the keys."""
     session = table()
     app = GameApp(session, reduced_motion=True)
@@ -81,7 +80,7 @@ async def test_keys_do_not_move_tiles_behind_a_dialog() -> None:
         assert isinstance(app.screen, ConfirmDialog)
 
 
-async def test_the_rules_menu_lists_every_preset() -> None:
+async def test_the_rules_menu_lists_every_preset():
     """M shows all presets; choosing one starts its game, with a board of its size."""
     session = table()
     app = GameApp(session, reduced_motion=True)
@@ -92,11 +91,10 @@ async def test_the_rules_menu_lists_every_preset() -> None:
         await pilot.press("j", "down", "j", "enter")
         await pilot.pause()
         assert session.rules == list_rules()[3]
-        assert app.view.grid is not None
         assert (app.view.grid.rows, app.view.grid.columns) == session.rules.shape
 
 
-async def test_rules_of_ones_own_are_checked() -> None:
+async def test_rules_of_ones_own_are_checked():
     """A text that is typed makes rules; a mistake is explained and nothing is lost."""
     session = table()
     app = GameApp(session, reduced_motion=True)
@@ -113,7 +111,7 @@ async def test_rules_of_ones_own_are_checked() -> None:
         assert not isinstance(app.screen, ListScreen)
 
 
-async def test_the_end_has_a_panel_and_can_be_undone() -> None:
+async def test_the_end_has_a_panel_and_can_be_undone():
     """A stuck game shows its score and what can be done: share it, or bring it back by undo."""
     session = table(NEARLY_OVER)
     app = GameApp(session, reduced_motion=True)
@@ -139,7 +137,7 @@ async def test_the_end_has_a_panel_and_can_be_undone() -> None:
 
 
 @pytest.mark.parametrize("key", BY_NAME["help"].keys)
-async def test_more_names_every_key_and_does_it(key: str) -> None:
+async def test_more_names_every_key_and_does_it(key):
     """It lists all keys with what they do, and does what is chosen; its own key closes it, too."""
     app = GameApp(table(), reduced_motion=True)
     async with app.run_test(size=(90, 70)) as pilot:
@@ -155,9 +153,7 @@ async def test_more_names_every_key_and_does_it(key: str) -> None:
         await until(pilot, lambda: isinstance(app.screen, ListScreen))
 
 
-async def test_a_saved_game_is_not_replaced_unasked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_saved_game_is_not_replaced_unasked(tmp_path, monkeypatch):
     """A name is proposed that is free; one that is not is replaced after a question."""
     monkeypatch.chdir(tmp_path)
     first, second = Path("classic-0.2048.json"), Path("classic-0-2.2048.json")
@@ -179,7 +175,7 @@ async def test_a_saved_game_is_not_replaced_unasked(
 
 
 @pytest.mark.parametrize("key", ["q", "Q", "ctrl+c", "ctrl+q"])
-async def test_quitting_needs_one_key(key: str) -> None:
+async def test_quitting_needs_one_key(key):
     """Q and ctrl+c leave at once; the game is kept anyway."""
     app = GameApp(table(), reduced_motion=True)
     async with app.run_test() as pilot:
@@ -188,7 +184,7 @@ async def test_quitting_needs_one_key(key: str) -> None:
         assert not app.is_running
 
 
-async def test_a_board_is_pasted() -> None:
+async def test_a_board_is_pasted():
     """The terminal sends it as one event."""
     session = table()
     async with GameApp(session, reduced_motion=True).run_test() as pilot:

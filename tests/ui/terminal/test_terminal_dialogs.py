@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import pytest
 from tests.ui.terminal.playing import shown, table, until
@@ -58,9 +57,7 @@ def kept() -> Session:
 
 
 @pytest.mark.parametrize("deed", [double_enter, escape_and_enter, chosen_twice])
-async def test_a_dialog_closes_once(
-    deed: Deed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_dialog_closes_once(deed, tmp_path, monkeypatch):
     """What comes after the answer is too late; it ends neither the game nor another screen."""
     monkeypatch.chdir(tmp_path)  # one of the dialogs writes a file
     session = kept()
@@ -78,7 +75,7 @@ async def test_a_dialog_closes_once(
     session.close()
 
 
-async def test_a_dialog_stays_where_it_has_no_room() -> None:
+async def test_a_dialog_stays_where_it_has_no_room():
     """A terminal that becomes a few columns wide cuts a dialog and ends nothing."""
     session = kept()
     app = GameApp(session, reduced_motion=True)
@@ -104,9 +101,7 @@ async def test_a_dialog_stays_where_it_has_no_room() -> None:
         ("-", "No such file or directory"),
     ],
 )
-async def test_a_game_is_opened_from_an_ordinary_file(
-    name: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_game_is_opened_from_an_ordinary_file(name, reason, tmp_path, monkeypatch):
     """A screen waits neither for a pipe nor for the keyboard that it reads itself."""
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
@@ -120,7 +115,7 @@ async def test_a_game_is_opened_from_an_ordinary_file(
         assert all(word in shown(app) for word in reason.split())
 
 
-async def test_a_double_click_in_a_dialog_is_no_click_on_the_board() -> None:
+async def test_a_double_click_in_a_dialog_is_no_click_on_the_board():
     """The second click of a double click, which finds the dialog gone, moves no tile."""
     session = table()
     app = GameApp(session, reduced_motion=True)

@@ -31,19 +31,19 @@ boards = st.lists(
 
 
 @given(st.integers(1, 200), st.integers(1, 12))
-def test_a_label_fits_its_tile(rank: int, width: int) -> None:
+def test_a_label_fits_its_tile(rank, width):
     """However large the tile and narrow its place, the label is not longer than the place."""
     assert 1 <= len(label(2**rank, width)) <= width
 
 
 @pytest.mark.parametrize("width", range(1, 8))
-def test_labels_are_different_up_to_131072(width: int) -> None:
+def test_labels_are_different_up_to_131072(width):
     """At any width two tiles up to 131072 have different labels."""
     labels = [label(2**rank, width) for rank in range(1, 18)]
     assert len(set(labels)) == len(labels)
 
 
-def test_labels_are_digits_where_they_fit() -> None:
+def test_labels_are_digits_where_they_fit():
     """Six columns show every tile up to 131072 in digits; then thousands stand for them."""
     assert [label(2**rank, 6) for rank in range(1, 18)] == [str(2**rank) for rank in range(1, 18)]
     assert label(2**20, 6) == "1048k"
@@ -52,7 +52,7 @@ def test_labels_are_digits_where_they_fit() -> None:
 
 
 @given(sizes, shapes)
-def test_a_grid_stays_inside_its_room(size: tuple[int, int], shape: tuple[int, int]) -> None:
+def test_a_grid_stays_inside_its_room(size, shape):
     """The board never needs more characters than it was given, and every cell has a place."""
     grid = fit(*size, *shape)
     if grid is None:
@@ -67,12 +67,11 @@ def test_a_grid_stays_inside_its_room(size: tuple[int, int], shape: tuple[int, i
 
 
 @given(sizes, shapes)
-def test_more_room_never_gives_smaller_tiles(size: tuple[int, int], shape: tuple[int, int]) -> None:
+def test_more_room_never_gives_smaller_tiles(size, shape):
     """Enlarging the terminal never takes digits away."""
     _, small = arrange(*size, *shape)
     _, large = arrange(size[0] + 1, size[1] + 1, *shape)
     if small is not None:
-        assert large is not None
         assert min(large.label_columns, 6) >= min(small.label_columns, 6)
 
 
@@ -89,19 +88,14 @@ def test_more_room_never_gives_smaller_tiles(size: tuple[int, int], shape: tuple
         ((5, 3), (4, 4), Arrangement.NONE, None),
     ],
 )
-def test_arrangements(
-    size: tuple[int, int],
-    shape: tuple[int, int],
-    arrangement: Arrangement,
-    label_columns: int | None,
-) -> None:
+def test_arrangements(size, shape, arrangement, label_columns):
     """Common sizes get the arrangement that suits them."""
     found, grid = arrange(*size, *shape)
     assert found is arrangement
     assert (grid and grid.label_columns) == label_columns
 
 
-def test_a_canvas_draws_quarters() -> None:
+def test_a_canvas_draws_quarters():
     """Rectangles end on half characters, drawn with block characters in two colours."""
     canvas = Canvas(4, 2, "#000000")
     canvas.rectangle(1, 1, 4, 2, "#ffffff")
@@ -113,7 +107,7 @@ def test_a_canvas_draws_quarters() -> None:
     assert (second[0].ink, second[0].ground) == ("#ffffff", "#000000")
 
 
-def test_a_canvas_cuts_what_lies_outside() -> None:
+def test_a_canvas_cuts_what_lies_outside():
     """Rectangles and text beyond the edge are cut off, not wrapped and not refused."""
     canvas = Canvas(3, 1, "#000000")
     canvas.rectangle(-5, -5, 100, 100, "#ffffff")
@@ -127,13 +121,12 @@ def test_a_canvas_cuts_what_lies_outside() -> None:
 
 def drawn(board: Board, columns: int, rows: int, **options: object) -> list[str]:
     grid = fit(columns, rows, *board.shape)
-    assert grid is not None
     canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
     draw_board(canvas, grid, DARK, still(board), **options)  # type: ignore[arg-type]
     return ["".join(run.text for run in canvas.runs(row)) for row in range(canvas.rows)]
 
 
-def test_a_board_shows_its_numbers_in_place() -> None:
+def test_a_board_shows_its_numbers_in_place():
     """Every tile's number stands on its row, in the order of the columns."""
     picture = drawn(
         Board.parse("2 4 8 16\n32 64 128 256\n512 1024 2048 4096\n. 131072 . 2"), 30, 13
@@ -147,11 +140,10 @@ def test_a_board_shows_its_numbers_in_place() -> None:
     ]
 
 
-def test_large_tiles_have_large_digits() -> None:
+def test_large_tiles_have_large_digits():
     """On a large tile the number is drawn with dots, as many as its digits have."""
     board = Board.parse("2048 . . .\n. . . .\n. . . .\n. . . 2")
     grid = fit(80, 40, 4, 4)
-    assert grid is not None
     canvas = Canvas(grid.width_columns, grid.height_rows, LIGHT.page)
     draw_board(canvas, grid, LIGHT, still(board))
     ink = LIGHT.tile(2048).text
@@ -166,7 +158,7 @@ def test_large_tiles_have_large_digits() -> None:
 
 
 @pytest.mark.parametrize("code", language.LANGUAGES)
-def test_a_score_is_drawn_as_its_reader_writes_it(code: str) -> None:
+def test_a_score_is_drawn_as_its_reader_writes_it(code):
     """What stands between the thousands is a dot or two on the last lines."""
     with language.use_language(code):
         dots = set(digit_dots(language.number(1111)))
@@ -175,10 +167,9 @@ def test_a_score_is_drawn_as_its_reader_writes_it(code: str) -> None:
     assert all(y >= 3 for _, y in between)
 
 
-def test_a_pointer_lights_up_one_side() -> None:
+def test_a_pointer_lights_up_one_side():
     """The best direction has a mark in the middle of its side, and no corner has one."""
     grid = fit(42, 21, 4, 4)
-    assert grid is not None
     for side in Direction:
         canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
         draw_board(canvas, grid, DARK, [], side)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from playing import shown, table
 from tests import pseudo
@@ -13,9 +11,7 @@ from py2048.ui.terminal.app import GameApp
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60), (30, 12)])
-async def test_no_text_of_the_terminal_is_left_out(
-    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_text_of_the_terminal_is_left_out(size, tmp_path, monkeypatch):
     """Board, panel, dialogs and the end have no English word but names."""
     monkeypatch.chdir(tmp_path)
     left: list[tuple[str, str]] = []

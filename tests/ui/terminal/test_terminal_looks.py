@@ -17,7 +17,7 @@ TITLES = ("Score", "Best", "Next", "Hint", "Coach", "Classic 4")
 LONG = "Saved as /a/folder/that/is/very/" + "deep/" * 40
 
 
-async def test_themes_switch_live_and_are_remembered() -> None:
+async def test_themes_switch_live_and_are_remembered():
     """T goes through all themes at once, board and page, and the last one stays."""
     session = open_session()
     session.start(seed=SEED, board=Board.parse("2 . . .\n. . . .\n. . . .\n. . . 8"))
@@ -34,7 +34,7 @@ async def test_themes_switch_live_and_are_remembered() -> None:
     again.close()
 
 
-async def test_sixteen_colours_where_there_are_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sixteen_colours_where_there_are_no_more(monkeypatch):
     """All that is painted in any theme is one of the sixteen as it is, not the nearest to it."""
     monkeypatch.delenv("COLORTERM")
     monkeypatch.setenv("TERM", "xterm")
@@ -59,9 +59,7 @@ async def test_sixteen_colours_where_there_are_no_more(monkeypatch: pytest.Monke
         ((200, 60), "8x8", Arrangement.WIDE),
     ],
 )
-async def test_every_size_shows_board_and_score(
-    size: tuple[int, int], rules: str, arrangement: Arrangement
-) -> None:
+async def test_every_size_shows_board_and_score(size, rules, arrangement):
     """From 20x10 to a large screen the board, the score and messages are there."""
     session = table(rules=rules)
     app = GameApp(session, reduced_motion=True)
@@ -70,7 +68,6 @@ async def test_every_size_shows_board_and_score(
         await pilot.pause()
         assert app.view.arrangement is arrangement
         region = app.view.board.region
-        assert app.view.grid is not None
         assert region.size == (app.view.grid.width_columns, app.view.grid.height_rows)
         assert app.screen.region.contains_region(region)
         assert app.view.status.score == session.game.score
@@ -78,7 +75,7 @@ async def test_every_size_shows_board_and_score(
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 20), (100, 30), (200, 60)])
-async def test_nothing_moves_when_something_is_said(size: tuple[int, int]) -> None:
+async def test_nothing_moves_when_something_is_said(size):
     """Board, keys and every title stay where they are; what has no room stands in one toast."""
     app = GameApp(table("2 2 4 8\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
     async with app.run_test(size=size, notifications=True) as pilot:
@@ -107,7 +104,7 @@ async def test_nothing_moves_when_something_is_said(size: tuple[int, int]) -> No
             assert app.screen.query_one("Toast").region.x >= app.view.board.region.right
 
 
-async def test_bold_is_left_out_with_sixteen_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_bold_is_left_out_with_sixteen_colours(monkeypatch):
     """Where bold means another colour nothing is bold, on the board and in dialogs."""
     monkeypatch.delenv("COLORTERM")
     monkeypatch.setenv("TERM", "xterm")
@@ -120,7 +117,7 @@ async def test_bold_is_left_out_with_sixteen_colours(monkeypatch: pytest.MonkeyP
             assert not any(piece.style and piece.style.bold for piece in pieces), key
 
 
-async def test_a_tiny_terminal_says_so_and_recovers() -> None:
+async def test_a_tiny_terminal_says_so_and_recovers():
     """Where not even a character per cell fits, one line says so; enlarging brings the game."""
     app = GameApp(table(), reduced_motion=True)
     async with app.run_test(size=(6, 3)) as pilot:
@@ -136,7 +133,7 @@ MIDDLE = (20, 10)
 ONE_TILE = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
 
 
-async def test_clicks_near_a_side_move_there() -> None:
+async def test_clicks_near_a_side_move_there():
     """A click near a side of the board slides towards it; one in the middle does nothing."""
     session = table()
     app = GameApp(session, reduced_motion=True)
@@ -155,7 +152,7 @@ async def test_clicks_near_a_side_move_there() -> None:
             assert str(session.game.turns[0].direction) == side
 
 
-async def test_swipes_move_along() -> None:
+async def test_swipes_move_along():
     """Dragging over the board slides in the direction of the drag."""
     session = table()
     app = GameApp(session, reduced_motion=True)
@@ -173,7 +170,7 @@ async def test_swipes_move_along() -> None:
             assert str(session.game.turns[0].direction) == way
 
 
-async def test_a_click_that_ends_on_a_board_of_no_size_moves_nothing() -> None:
+async def test_a_click_that_ends_on_a_board_of_no_size_moves_nothing():
     """The terminal may shrink to nothing while the button is down."""
     session = table()
     app = GameApp(session, reduced_motion=True)
@@ -188,7 +185,7 @@ async def test_a_click_that_ends_on_a_board_of_no_size_moves_nothing() -> None:
         assert session.game.ply == 0
 
 
-async def test_keys_in_the_bar_can_be_clicked() -> None:
+async def test_keys_in_the_bar_can_be_clicked():
     """The words in it do what their keys do."""
     session = table()
     app = GameApp(session, reduced_motion=True)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from tests.ui.reviewing import FAULTS, MOVES, known_record, known_review
@@ -31,7 +30,7 @@ def transcript(
     return answers
 
 
-def test_a_short_game() -> None:
+def test_a_short_game():
     """Each command is answered by one line; the whole is what a listener needs to play."""
     session, out = Session(), io.StringIO()
     session.start(seed=7)
@@ -58,14 +57,14 @@ def test_a_short_game() -> None:
         ("Right", "d|D|r|e"),
     ],
 )
-def test_directions_are_words_letters_and_arrows(direction: str, words: str) -> None:
+def test_directions_are_words_letters_and_arrows(direction, words):
     """In full and in short, in any case; WASD are the keys that they are on every screen."""
     for word in words.split("|"):
         [answer] = transcript(f"{word}\n", board="2 2 . .\n2 . . .\n. . . .\n. . . 2")
         assert answer.startswith(f"{direction}: "), word
 
 
-def test_the_board_is_read_row_by_row() -> None:
+def test_the_board_is_read_row_by_row():
     """The board is one line a row."""
     assert transcript("board\n", board="2 . .\n. 4 .", rules="2x3:target=64") == [
         "Row 1: 2, empty, empty.",
@@ -73,7 +72,7 @@ def test_the_board_is_read_row_by_row() -> None:
     ]
 
 
-def test_mistakes_are_answered_with_the_nearest_command() -> None:
+def test_mistakes_are_answered_with_the_nearest_command():
     """An unknown word, a move that moves nothing, bad rules and a bad number get one line each."""
     answers = transcript(
         "lefft\n\nleft\nundo 5\nright away\nnew clasic\nauto some\nsave\n",
@@ -91,7 +90,7 @@ def test_mistakes_are_answered_with_the_nearest_command() -> None:
     ]
 
 
-def test_new_asks_while_a_game_is_in_progress() -> None:
+def test_new_asks_while_a_game_is_in_progress():
     """New starts over only after yes; anything else keeps the game."""
     answers = transcript("left\nnew\nno\nnew\nscore\nyes\nnew 3x4\nyes\n")
     question = "A game is in progress. Start a new one? Type yes or no."
@@ -102,7 +101,7 @@ def test_new_asks_while_a_game_is_in_progress() -> None:
     assert answers[7].startswith("New game, 3 by 4.")
 
 
-def test_a_hint_ranks_the_moves_and_auto_plays_them() -> None:
+def test_a_hint_ranks_the_moves_and_auto_plays_them():
     """A hint says what each other move loses; auto lets the player make them."""
     session, out = Session(), io.StringIO()
     session.set_setting("player", "greedy")
@@ -114,7 +113,7 @@ def test_a_hint_ranks_the_moves_and_auto_plays_them() -> None:
     assert answers[-1] == "Rules classic: 4x4, new 2 (90 %) or 4 (10 %), target 2048."
 
 
-def test_the_end_is_announced_and_moves_are_refused_kindly() -> None:
+def test_the_end_is_announced_and_moves_are_refused_kindly():
     """The end is told once; moves and hints after it are answered by what can be done."""
     answers = transcript("left\nhint\nhelp\n", board="2 4 2\n4 2 4", rules="classic:size=2x3")
     assert answers[0] == "Game over: no move is left. Score 0. Type new, undo or review."
@@ -122,14 +121,14 @@ def test_the_end_is_announced_and_moves_are_refused_kindly() -> None:
     assert answers[3:] == list(plain_text.HELP)
 
 
-def test_a_player_plays_to_the_end() -> None:
+def test_a_player_plays_to_the_end():
     """With a player the whole game is told, move by move, to its end."""
     answers = transcript("", rules="2x4", player="random:seed=5")
     assert answers[-1].startswith("Game over: ")
     assert all(": " in answer for answer in answers)
 
 
-def test_the_end_of_the_input_keeps_the_game() -> None:
+def test_the_end_of_the_input_keeps_the_game():
     """When the input ends the program ends; the next one continues the game."""
     session, out = open_session(), io.StringIO()
     plain_text.run(session, io.StringIO("left\nup\nright"), out)
@@ -143,7 +142,7 @@ def test_the_end_of_the_input_keeps_the_game() -> None:
     session.close()
 
 
-def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
+def test_games_are_saved_resumed_and_written(tmp_path):
     """Other rules keep their own game; a record can be written; a bad path is explained."""
     path = tmp_path / "game.2048.json"
     session, out = open_session(), io.StringIO()
@@ -161,9 +160,7 @@ def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_saved_game_is_replaced_after_yes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_saved_game_is_replaced_after_yes(tmp_path, monkeypatch):
     """Anything else keeps the file; ``~`` is the home, in a save as in a review."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
@@ -178,7 +175,7 @@ def test_a_saved_game_is_replaced_after_yes(
     assert not transcript("review ~/g.2048.json\n")[0].startswith("cannot read")
 
 
-def test_through_a_real_pipe_without_escape_codes() -> None:
+def test_through_a_real_pipe_without_escape_codes():
     """In a pipe every line is printable, and answers come at once, before the input ends."""
     code = (
         "import sys; from py2048.session import Session\n"
@@ -194,7 +191,6 @@ def test_through_a_real_pipe_without_escape_codes() -> None:
         encoding="utf-8",
     )
     assert process.stdin is not None
-    assert process.stdout is not None
     heard = [process.stdout.readline(), process.stdout.readline()]
     for command in ("left", "up", "hint", "board"):
         process.stdin.write(command + "\n")
@@ -207,7 +203,7 @@ def test_through_a_real_pipe_without_escape_codes() -> None:
     assert all(line.rstrip("\n").isprintable() for line in [*heard, *rest.splitlines()])
 
 
-def test_line_mode_loads_no_screen_library() -> None:
+def test_line_mode_loads_no_screen_library():
     """Line mode starts without Textual."""
     code = "import sys; import py2048.ui.terminal.plain_text; print('textual' in sys.modules)"
     answer = subprocess.run(
@@ -217,7 +213,7 @@ def test_line_mode_loads_no_screen_library() -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_review_tells_each_mistake_and_the_whole() -> None:
+def test_a_review_tells_each_mistake_and_the_whole():
     """One line for each planted fault, as the screens have it, and the summary."""
     session, out, review = Session(), io.StringIO(), known_review()
     session.start_from(known_record())
@@ -234,7 +230,7 @@ def test_a_review_tells_each_mistake_and_the_whole() -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_record_in_a_file_is_reviewed(tmp_path: Path) -> None:
+def test_a_record_in_a_file_is_reviewed(tmp_path):
     """The review of a file tells nothing of the game in progress; one that is not there says so."""
     known_record().save(tmp_path / "game.2048.json")
     session, out = Session(), io.StringIO()
@@ -250,7 +246,7 @@ def test_a_record_in_a_file_is_reviewed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_the_coach_speaks_after_each_move() -> None:
+def test_the_coach_speaks_after_each_move():
     """What the move lost, the accuracy and what is to be expected, until it is switched off."""
     session, out, fault = Session(), io.StringIO(), known_review().moves[4]
     session.start_from(known_record(), 4)

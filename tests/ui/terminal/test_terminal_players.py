@@ -11,7 +11,7 @@ from py2048.game import Game
 from py2048.ui.terminal.app import GameApp
 
 
-async def test_a_hint_names_the_direction_and_every_loss() -> None:
+async def test_a_hint_names_the_direction_and_every_loss():
     """? asks the player in the background and shows its choice and what each other move loses."""
     session = table("2 2 4 8\n. . . .\n. . . .\n. . . .")
     app = GameApp(session, reduced_motion=True)

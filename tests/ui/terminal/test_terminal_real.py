@@ -112,9 +112,7 @@ def numbers(board: Board) -> list[list[str]]:
     return [row for row in rows if row]
 
 
-def test_a_person_plays_switches_theme_quits_and_comes_back(
-    terminal: Terminal, data_folder: Path
-) -> None:
+def test_a_person_plays_switches_theme_quits_and_comes_back(terminal, data_folder):
     """The screen shows the game; 40 keys in one burst all count; quitting keeps the game."""
     game = Game(get_rules("classic"), seed=7)
     terminal.until(lambda: terminal.shows("Best"), "score")
@@ -152,7 +150,7 @@ def test_a_person_plays_switches_theme_quits_and_comes_back(
     session.close()
 
 
-def test_a_terminated_game_gives_the_terminal_back(terminal: Terminal) -> None:
+def test_a_terminated_game_gives_the_terminal_back(terminal):
     """SIGTERM leaves the other screen and the mouse as they were, and a status that says so."""
     terminal.until(lambda: terminal.shows("Best"), "score")
     terminal.process.kill(signal.SIGTERM)

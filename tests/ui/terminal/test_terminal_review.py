@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record, known_review
@@ -42,7 +41,7 @@ async def reviewed(pilot: Pilot[None]) -> GameReview:
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_a_review_shows_each_mistake_and_closes() -> None:
+async def test_a_review_shows_each_mistake_and_closes():
     """Down goes to the next mistake, whose grade and best move are told; q goes back to play."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -60,7 +59,7 @@ async def test_a_review_shows_each_mistake_and_closes() -> None:
         assert not isinstance(app.screen, ReviewScreen)
 
 
-async def test_before_a_move_is_judged_there_is_no_accuracy() -> None:
+async def test_before_a_move_is_judged_there_is_no_accuracy():
     """A judge that compiles tells nothing: 0 % would be a player's worst game."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -70,7 +69,7 @@ async def test_before_a_move_is_judged_there_is_no_accuracy() -> None:
 
 @pytest.mark.usefixtures("known_judge")
 @pytest.mark.parametrize("size", SIZES)
-async def test_every_size_tells_the_grade_and_the_losses(size: tuple[int, int]) -> None:
+async def test_every_size_tells_the_grade_and_the_losses(size):
     """From 20x10 up the blunder, its loss and a board are on the screen."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -91,7 +90,7 @@ async def test_every_size_tells_the_grade_and_the_losses(size: tuple[int, int]) 
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_the_review_has_the_colours_of_the_theme() -> None:
+async def test_the_review_has_the_colours_of_the_theme():
     """The best side is marked by `good`, the one played by `danger`."""
     for theme in map(get_theme, ("light", "high-contrast")):
         app = GameApp(finished(), theme=theme.name, reduced_motion=True)
@@ -103,7 +102,7 @@ async def test_the_review_has_the_colours_of_the_theme() -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_a_mistake_is_tried_again() -> None:
+async def test_a_mistake_is_tried_again():
     """T hides what was best until an arrow finds it; the game itself is not changed."""
     session = finished()
     app = GameApp(session, reduced_motion=True)
@@ -111,7 +110,6 @@ async def test_a_mistake_is_tried_again() -> None:
         review = await reviewed(pilot)
         await pilot.press("down", "t")
         await until(pilot, lambda: "Which move is best?" in shown(app))
-        assert review.move is not None
         assert "was best." not in shown(app)
         await pilot.press(str(review.move.played))
         await until(pilot, lambda: "40.0 %" in shown(app))
@@ -126,7 +124,7 @@ async def test_a_mistake_is_tried_again() -> None:
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_the_coach_judges_in_its_place_and_leaves_it() -> None:
+async def test_the_coach_judges_in_its_place_and_leaves_it():
     """C shows the last move's grade, the accuracy and what is expected; c again ends it."""
     session = Session()
     session.start(known_record().rules, board=known_record().start)
@@ -156,7 +154,7 @@ def own_finished(url: str) -> Session:
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_mistakes_of_a_review_are_practised(tmp_path: Path) -> None:
+async def test_mistakes_of_a_review_are_practised(tmp_path):
     """They enter the notebook when the review ends; f brings them, a key answers."""
     session = own_finished(f"sqlite:///{tmp_path / 'store.sqlite3'}")
     app = GameApp(session, reduced_motion=True)
