@@ -11,8 +11,6 @@ from py2048.solving import solve
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 
 @pytest.fixture
 def exact(monkeypatch: pytest.MonkeyPatch) -> ModuleType:

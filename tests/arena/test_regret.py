@@ -17,8 +17,6 @@ from py2048.solving import Solution, solve
 
 RULES = "classic:size=2x3"
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 
 def test_one_planted_mistake_is_all_the_regret():
     """Perfect play but for one move loses what that move loses."""

@@ -18,8 +18,6 @@ from py2048.storage import open_store
 
 RULES = "classic:size=2x3"
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:

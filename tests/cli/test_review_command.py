@@ -16,8 +16,6 @@ from py2048 import Game, Record, make_player
 from py2048.cli import main
 from py2048.review import MoveReview
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 
 def saved(path: Path, rules: str, spec: str, seed: int = 1) -> Path:
     """Save the game of a player and return its file."""

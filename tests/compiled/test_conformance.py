@@ -34,7 +34,6 @@ def exercise(package: str, *options: str, **environment: str) -> str:
 
 
 @packages
-@pytest.mark.timeout(600)
 def test_kernels_are_the_same_compiled_and_plain(package):
     """No kernel relies on being compiled."""
     compiled = exercise(package)

@@ -20,8 +20,6 @@ from py2048.solving.distilled import shipped_moves
 from py2048.testing import check_player
 from py2048.ui.shared.hints import describe_hint, describe_outlook
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 SMALL = [get_rules(text) for text in ("classic:size=1x5", "ist:size=2x3", "qsan_qarut:size=1x5")]
 SHIPPED = [get_rules(f"classic:size={size}") for size in ("2x2", "2x3", "2x4", "3x3")]
 

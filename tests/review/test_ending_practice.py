@@ -14,8 +14,6 @@ from py2048.review.endings import EndingPractice
 from py2048.solving import Table, build_table
 from py2048.solving.formations import Formation, read_formations
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 SQUARE = """
 [square]
 picture = '''

@@ -11,8 +11,6 @@ from py2048.game.turn import Spawn, possible_cells
 from py2048.review import Grade, Judge, judge_for, judges, review
 from py2048.solving import Formation, build_table, tables
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 LUCKY = (
     "ist:size=2x3",
     "qsan_qarut:size=2x3",

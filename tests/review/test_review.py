@@ -37,8 +37,6 @@ KINDS = (
 )
 """Every scoring, cascading merges, an end at the target, other tiles and starts."""
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 
 @cache
 def exact(rules: str, goal: str = "score") -> ExactJudge:
@@ -126,7 +124,7 @@ WEAK = "random:seed=1", "greedy", "corner"
         (RULES, 1000, WEAK),
         pytest.param(
             *("2x4", 2000, (*WEAK, "heuristic", "expectimax", "perfect")),
-            marks=[pytest.mark.slow, pytest.mark.timeout(600)],
+            marks=pytest.mark.slow,
         ),
     ],
 )

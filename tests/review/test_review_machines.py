@@ -19,7 +19,6 @@ GENERIC += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen")
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("rules", ["classic", "5x5", "3x3", "2x4"])
 def test_another_processor_gives_the_same_review(rules, tmp_path):
     """Byte for byte: compiled for no processor in particular and run by one thread, or as usual.

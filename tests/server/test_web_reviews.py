@@ -310,7 +310,6 @@ def reviewed(browser: Browser, game: str) -> Json:
     raise AssertionError(answer.text)
 
 
-@pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 def test_a_game_is_reviewed(browser: Browser, store: Store) -> None:
     """What `py2048.review` says of each move, for programs, and on the page for people."""
     game = add_game(store, 4)

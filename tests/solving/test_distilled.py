@@ -18,8 +18,6 @@ from py2048.solving.distilled import (
     shipped_moves,
 )
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 FILES = sorted(SHIPPED.glob("*.moves"))
 
 

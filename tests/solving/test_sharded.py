@@ -15,8 +15,6 @@ from py2048.errors import SolvingError
 from py2048.solving import Solution, sharded, solve
 from py2048.solving.sharded import Task, solve_sharded
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 
 class Died(Exception):  # noqa: N818 - what happens to a process
     """The process ended here."""

@@ -25,8 +25,6 @@ from py2048.rules import BoardSum, MergePoints, MovePoints, RandomSpawn, RandomS
 from py2048.solving import Goal, Solution, solve, solver
 from py2048.solving.reference import exact_values, value_of_game
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 
 def boards_by_search(rules: Rules) -> int:
     """Return how many boards play can meet, symmetric ones as one, by plain search."""

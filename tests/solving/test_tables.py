@@ -30,8 +30,6 @@ from py2048.solving.positions import Positions
 from py2048.solving.reference import exact_chances
 from py2048.solving.solution import Progress
 
-pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
-
 TINY = """
 [corner]  # symmetric, and the target counts everywhere
 picture = '''
