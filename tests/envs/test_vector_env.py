@@ -13,14 +13,17 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests import strategies as some
 from tests.compiled.boards import ODD_RULES
 from tests.envs.following import board_of, exponents_of, mask_of
 
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
 from py2048.envs import GameEnv, GameVectorEnv, Transition
 from py2048.envs.options import OptionError
-from py2048.errors import BoardError, DirectionError, IllegalMoveError, SeedError
+from py2048.errors import BoardError, DirectionError, IllegalMoveError, RulesError, SeedError
 from py2048.rng import derive_seed
 
 MODES = [mode.value for mode in AutoresetMode]
@@ -228,13 +231,17 @@ def test_none_among_seeds_continues_a_series() -> None:
         ({"options": {"reset_mask": np.array([1, 0])}}, "reset_mask"),
         ({"options": {"reset_mask": np.array([True])}}, "reset_mask"),
         ({"options": {"reset_mask": np.array([False, False])}}, "reset_mask chooses no"),
+        ({"options": {"rules": "clasic"}}, "did you mean 'classic'"),
+        ({"options": {"rules": "3x3"}}, "have another board"),
+        ({"options": {"rules": "classic:spawn=8:1"}}, "or larger tiles"),
+        ({"options": {"rules": "ist", "reset_mask": np.array([True, False])}}, "leave out reset_m"),
     ],
 )
 def test_mistaken_resets_are_explained(arguments: dict[str, Any], message: str) -> None:
     """A mask is a bool array with a place for each environment and at least one to reset."""
     vector = GameVectorEnv(2)
     vector.reset(seed=1)
-    with pytest.raises((OptionError, SeedError), match=message):
+    with pytest.raises((OptionError, RulesError, SeedError), match=message):
         vector.reset(**arguments)
 
 
@@ -360,27 +367,62 @@ def test_a_restored_vector_continues_as_it_did(mode: str) -> None:
         GameVectorEnv(9).restore(5)  # type: ignore[arg-type]
 
 
+duplicates = st.sampled_from([copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+kinds = {
+    "illegal": st.sampled_from(["noop", "terminate", "penalty"]),
+    "observation": st.sampled_from(["exponents", "onehot", "normalised"]),
+    "reward": st.sampled_from(["points", "log"]),
+    "max_episode_steps": st.none() | st.integers(1, 30),
+}
+
+
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_plays_on_as_the_original(mode: str, duplicate: Any) -> None:
+@settings(max_examples=30)
+@given(
+    duplicate=duplicates,
+    count=st.sampled_from([1, 9, 600]),
+    options=st.fixed_dictionaries(kinds),
+    rules=st.sampled_from(["2x4", "classic:size=2x4,start=1,spawn=2:1"]),
+    seed=some.seeds,
+    steps=st.integers(0, 40),
+)
+def test_a_copy_plays_on_as_the_original(
+    mode: str,
+    duplicate: Any,
+    count: int,
+    options: dict[str, Any],
+    rules: str,
+    seed: int,
+    steps: int,
+) -> None:
     """In mid-game, in every mode: the same ends, the same games, and each on its own."""
-    options = {"autoreset_mode": mode, "illegal": "terminate", "max_episode_steps": 30}
-    vector = GameVectorEnv(300, "2x4", threads=2, **options)
-    vector.reset(seed=1)
-    chance, ended = np.random.default_rng(1), 0
-    copies = [vector]
-    for number in range(60):
-        if number == 17:
+    vector = GameVectorEnv(count, "2x4", threads=2, autoreset_mode=mode, **options)
+    vector.reset(seed=seed, options={"rules": rules})
+    copies, chance = [vector], np.random.default_rng(seed)
+    for number in range(steps + 20):
+        if number == steps:
             copies.append(duplicate(vector))
-        actions = chance.integers(0, 4, 300)
+        actions = chance.integers(0, 4, count)
         told = [each.step(actions) for each in copies]
         assert data_equivalence(told[0], told[-1], exact=True)
         over = told[0][2] | told[0][3]
-        ended += over.sum()
         if mode == "Disabled" and over.any():
             told = [each.reset(options={"reset_mask": over}) for each in copies]
             assert data_equivalence(told[0], told[-1], exact=True)
-    assert ended > 1000
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_a_reset_can_change_the_rules(mode: str, options: dict[str, Any]) -> None:
+    """From then on all games are of these rules; their series of seeds continue."""
+    rules = "comp1127:size=2x4,target=32"
+    vector = GameVectorEnv(5, "2x4", autoreset_mode=mode, **options)
+    vector.reset(seed=3)
+    vector.reset(options={"rules": rules})
+    assert vector.game_seeds.tolist() == [derive_seed(derive_seed(3, n), 1) for n in range(5)]
+    with pytest.raises(BoardError, match="the state is of the rules comp1127:"):
+        GameVectorEnv(5, "2x4").restore(vector.state())
+    assert play_both(Alone(5, mode, rules=rules, **options), vector, 11, 60) > 5
 
 
 def test_a_reset_can_start_from_positions() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import starmap
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ from py2048.envs.options import (
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
 from py2048.errors import BoardError, IllegalMoveError, shown
-from py2048.rules import Rules
+from py2048.rules import Rules, get_rules
 
 Flags = NDArray[np.bool_]
 
@@ -179,8 +180,9 @@ class ShownBatch(BatchGames):
         reset: str,
         limit: int | None,
         space: spaces.Box,
+        rules: Rules,
     ) -> None:
-        super().__init__(options.rules, n, threads=threads, reset=reset)
+        super().__init__(rules, n, threads=threads, reset=reset)
         padded, has_last = len(self.memory.rewards), reset == "same_step"
         penalty = options.penalty if options.custom_reward is None else 0.0
         layout = Layout(n, padded, space.shape, space.dtype, has_last, penalty)
@@ -329,7 +331,8 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, count)
         workers = None if threads is None else count_of(threads, "threads")
         limit = max_episode_steps
-        self._batch = ShownBatch(
+        self._batch_of = partial(
+            ShownBatch,
             self._options,
             count,
             workers,
@@ -337,6 +340,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             None if limit is None else count_of(limit, "max_episode_steps"),
             self.single_observation_space,
         )
+        self._batch = self._batch_of(self.rules)
         self._is_begun = False
 
     # --- Gymnasium's interface -------------------------------------------------------------------
@@ -357,22 +361,29 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
                 the series continue.
             options: ``reset_mask``, bool `[num_envs]`, resets only where it is true; ``boards``,
                 exponents `[num_envs, rows, columns]`, are the positions to start from, with a
-                score of 0 (those of a mask if there is one).
+                score of 0 (those of a mask if there is one); ``rules``, of all environments from
+                now on, must have the same shape and no larger tiles than those at the beginning.
 
         Raises:
-            OptionError: if another option is given, or the mask does not fit.
+            OptionError: if another option is given, or the mask or the rules do not fit.
+            RulesError: if the rules do not exist, or a batch cannot play them.
             BoardError: if the boards do not fit, or cannot occur under the rules.
             SeedError: if a seed is not a whole number from 0 to 2**64 - 1.
         """
-        reset_mask, boards = reset_options(options, "reset_mask", "boards")
+        reset_mask, boards, given = reset_options(options, "reset_mask", "boards", "rules")
         mask = _checked_mask(reset_mask, self.num_envs)
+        rules = self.rules if given is None else self._fitting(given, mask)
         if not (self._is_begun or mask.all()):
             raise ResetNeeded("reset all environments once before some of them")
         if boards is not None:
-            boards = checked_boards(boards, self.rules)
+            boards = checked_boards(boards, rules)
             if len(boards) == len(mask):
-                check_reachable(boards[mask], self.rules)
+                check_reachable(boards[mask], rules)
         is_new, seeds = self._slot_seeds(seed)
+        if rules != self.rules:
+            batch = self._batch_of(rules)
+            batch.set_state(self._batch.get_state())
+            self.rules, self._batch = rules, batch
         slots = np.flatnonzero(mask & is_new)
         self._batch.seed_slots(slots, seeds[slots])
         self._batch.begin(mask, boards)
@@ -478,6 +489,15 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             seed = int(self.np_random.integers(2**64, dtype=np.uint64))
         keys = np.full(count, rng.key_of(seed), np.uint64)
         return np.ones(count, np.bool_), derive_seeds(keys, np.arange(count, dtype=np.uint64))
+
+    def _fitting(self, given: str | Rules, mask: Flags) -> Rules:
+        """Return rules for all environments, whose boards can be observed as those before."""
+        rules, first = get_rules(given), self._options.rules
+        if not mask.all():
+            raise OptionError("rules are those of all environments: leave out reset_mask")
+        if rules.shape != first.shape or largest_exponents(rules)[0] > largest_exponents(first)[0]:
+            raise OptionError(f"the rules {rules} have another board than {first}, or larger tiles")
+        return rules
 
     def _check(self, actions: NDArray[np.integer]) -> None:
         """Refuse a step that cannot be."""
