@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
 import gymnasium
 import pytest
+from tests.envs.traces import FILE, trace
 
 from py2048 import Rules, list_rules
 from py2048.envs import environment_ids
@@ -26,23 +28,18 @@ def run(code: str) -> str:
     return done.stdout
 
 
+TRACES = json.loads(FILE.read_text(encoding="utf-8"))
+
+
 def test_ids_are_pinned() -> None:
     """The ids are part of the public interface, one for each preset in its order."""
-    assert list(environment_ids().values()) == [
-        "py2048/Classic-v0",
-        "py2048/Comp1127-v0",
-        "py2048/Cmput175-v0",
-        "py2048/Cits1401-v0",
-        "py2048/Ist-v0",
-        "py2048/QsanQarut-v0",
-        "py2048/2x4-v0",
-        "py2048/3x3-v0",
-        "py2048/3x4-v0",
-        "py2048/5x5-v0",
-        "py2048/6x6-v0",
-        "py2048/7x7-v0",
-        "py2048/8x8-v0",
-    ]
+    assert list(environment_ids().values()) == list(TRACES)
+
+
+@pytest.mark.parametrize("identifier", TRACES)
+def test_an_id_is_frozen(identifier: str) -> None:
+    """Its trace is the golden one; other behaviour needs a new version of the id."""
+    assert trace(identifier) == TRACES[identifier]
 
 
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
