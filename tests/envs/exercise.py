@@ -22,7 +22,7 @@ RULES = (
 def single_results(text: str) -> list[object]:
     """One game after another, by all that a step tells."""
     results: list[object] = []
-    for options in ({}, {"reward": "log", "illegal": "terminate"}, {"illegal": "penalty"}):
+    for options in ({}, {"reward": "log", "illegal": "terminate"}, {"observation": "onehot"}):
         env = GameEnv(text, **options)  # type: ignore[arg-type]
         told = env.reset(seed=3)
         for step in range(40):
@@ -38,7 +38,7 @@ def vector_results(text: str) -> list[object]:
     """Several games at once, in each way to reset."""
     results: list[object] = []
     for mode in ("NextStep", "SameStep"):
-        for options in ({}, {"reward": "log", "illegal": "terminate"}, {"illegal": "penalty"}):
+        for options in ({}, {"reward": "log", "illegal": "terminate"}, {"observation": "onehot"}):
             envs = GameVectorEnv(5, text, autoreset_mode=mode, threads=1, **options)  # type: ignore[arg-type]
             envs.reset(seed=4)
             for step in range(12):

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import trailing_zeros
 from py2048.compiled._simd_kernels import (
-    B1,
-    EMPTY,
+    BELOW_TOPS,
     ILLEGAL,
     INDEX,
     LANES,
@@ -31,9 +30,10 @@ from py2048.compiled._simd_kernels import (
     Int,
     Longs,
     Word,
+    Words,
     Workspace,
 )
-from py2048.compiled.jit import kernel, memory_at, prefetch
+from py2048.compiled.jit import kernel, memory_at, prefetch, select
 
 BatchState = Any
 """That of ``_batch_kernels.py``, which imports this module."""
@@ -48,35 +48,42 @@ BatchState = Any
     OBSERVATION,
     LEVELS,
     SIZE,
+    RECORD,
     IS_LOG,
     # Then addresses, that of the penalty last. Without one of observations nothing is shown, and
-    # without one of last observations no last positions are.
+    # without one of last records no last positions are.
     OBSERVATIONS,
     REWARDS,
     MASKS,
     SCORES,
     TERMINATED,
     TRUNCATED,
-    LAST_OBSERVATIONS,
-    LAST_MASKS,
-    LAST_SCORES,
+    LAST,
     LAST_OVER,
     PENALTY,
-) = range(21)
-"""Places in the orders of a round, int64 `[21]`: the steps; whether directions are random; what
+) = range(20)
+"""Places in the orders of a round, int64 `[20]`: the steps; whether directions are random; what
 follows an end; the number of games; whether an illegal direction ends an episode, and after how
 many steps it is cut, or 0; how a board is observed, how many planes there are or by what is
-divided, and the bytes of an observation; whether rewards are logarithms; addresses."""
+divided, and the bytes of an observation and of a record; whether rewards are logarithms;
+addresses."""
 
-ORDERS = 21
+ORDERS = 20
+
+MASK_AT, SHOWN_AT = 8, 12
+"""Where mask and observation begin in the record of one position, after its score."""
 
 EXPONENTS, ONEHOT, NORMALISED = range(3)
+SQUARE, MAX_PLANES = 16, 32
+"""The cells of 4x4 boards; the most planes of any."""
 
 ENDS, CUTS, LEGAL_AT_END = MOVED, INDEX, RANK
 """Rows of `flags` after a turn: which episodes it ended, which it cut, and what was legal then."""
 
-BYTE_MASK = np.uint64(0xFF)
+BYTE_MASK, ONES = np.uint64(0xFF), np.uint64(0x0101010101010101)
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
+SEVEN, PLANES = np.uint64(7), np.repeat(np.arange(MAX_PLANES, dtype=np.uint64) * ONES, 2)
+"""`PLANES` has the number of each plane of a 4x4 board in all bytes of two words."""
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
 """A product with `SPREAD` puts bit ``d`` of a number below 16 at the bottom of byte ``d``."""
@@ -92,7 +99,7 @@ def show(block: Int, state: BatchState, space: Workspace, orders: Longs) -> None
         ends[lane] = flags[ENDS + lane]
     for lane in range(WIDTH):
         cuts[lane] = flags[CUTS + lane]
-    if orders[LAST_OBSERVATIONS]:
+    if orders[LAST]:
         fetch_last(first, orders)
     show_boards(first, space, orders)
     masks = memory_at(np.uint32, orders[MASKS] + 4 * first, LANES)
@@ -103,7 +110,7 @@ def show(block: Int, state: BatchState, space: Workspace, orders: Longs) -> None
     scores = memory_at(np.uint64, orders[SCORES] + 8 * first, LANES)
     for lane in range(WIDTH):
         scores[lane] = space.words[SCORE + lane]
-    if orders[LAST_OBSERVATIONS]:
+    if orders[LAST]:
         show_last(first, state, flags, orders)
 
 
@@ -129,41 +136,76 @@ def show_rewards(points: NDArray[np.int32], illegal: Bytes, first: Int, orders: 
 @kernel(borrows=True)
 def show_boards(first: Int, space: Workspace, orders: Longs) -> None:
     """Write the observations of a block."""
-    cells = np.int64(len(space.board)) // LANES
-    kind, levels, start = orders[OBSERVATION], orders[LEVELS], orders[OBSERVATIONS]
-    if kind == ONEHOT:
-        planes = memory_at(np.uint8, start + first * orders[SIZE], orders[SIZE] * LANES)
-        scatter(space.board, planes, np.uint64(cells), np.uint64(levels))
+    cells, size = np.int64(len(space.board)) // LANES, orders[SIZE]
+    kind, levels, start = orders[OBSERVATION], orders[LEVELS], orders[OBSERVATIONS] + first * size
+    if kind == EXPONENTS:
+        lay_out(space.board, memory_at(np.uint8, start, cells * LANES), space.halves)
+        return
+    lay_out(space.board, space.scratch, space.halves)
+    for lane in range(LANES):
+        board = space.scratch[lane * cells : (lane + 1) * cells]
+        encode(board, kind, levels, memory_at(np.uint8, start + lane * size, size))
+
+
+@kernel(inline=True, borrows=True)
+def encode(board: Bytes, kind: Int, levels: Int, out: Bytes) -> None:
+    """Write the observation of a board, uint8 `[cells]`."""
+    if kind == ONEHOT and len(board) == SQUARE and levels < MAX_PLANES:
+        write_square_planes(board.view(np.uint64), out.view(np.uint64))
+    elif kind == ONEHOT:
+        write_planes(board, levels, out)
     elif kind == NORMALISED:
-        parts = memory_at(np.float32, start + 4 * first * cells, cells * LANES)
-        divide(space.board, parts, np.uint64(cells), np.float32(levels))
+        parts = out.view(np.float32)
+        for cell in range(np.uint64(len(board))):
+            parts[cell] = np.float32(board[cell]) / np.float32(levels)
     else:
-        boards = memory_at(np.uint8, start + first * cells, cells * LANES)
-        if cells % 4 == 0:
-            words = memory_at(np.uint32, start + first * cells, (cells >> 2) * LANES)
-            lay_out(space.board, words, np.uint64(cells >> 2), space.halves)
-        else:
-            for lane in range(WIDTH):
-                for cell in range(np.uint64(cells)):
-                    boards[lane * np.uint64(cells) + cell] = space.board[cell * WIDTH + lane]
+        for cell in range(np.uint64(len(board))):
+            out[cell] = board[cell]
 
 
 @kernel(borrows=True)
-def lay_out(board: Bytes, boards: Halves, quads: Word, scratch: Halves) -> None:
-    """Write the boards of a block one after another, as words of four cells."""
-    if quads == FOUR:
+def write_planes(board: Bytes, levels: Int, planes: Bytes) -> None:
+    """Write whether each cell has the exponent of each plane; large ones share the last."""
+    start, last = ZERO, np.uint8(levels - 1)
+    for level in range(np.uint64(levels)):
+        for cell in range(np.uint64(len(board))):
+            exponent = select(board[cell] > last, last, board[cell])
+            planes[start + cell] = np.uint8(exponent == np.uint8(level))
+        start += np.uint64(len(board))
+
+
+@kernel(inline=True, borrows=True)
+def write_square_planes(board: Words, planes: Words) -> None:
+    """Do the same for a 4x4 board on which no exponent is larger, eight cells at a time."""
+    a, b = board[0], board[1]
+    for place in range(np.uint64(len(planes))):
+        other = select(place & ONE != ZERO, b, a) ^ PLANES[place]
+        # A byte below 128 plus 127 reaches the top bit unless it is 0, and carries nowhere.
+        planes[place] = ~(other + BELOW_TOPS) >> SEVEN & ONES
+
+
+@kernel(borrows=True)
+def lay_out(board: Bytes, boards: Bytes, scratch: Halves) -> None:
+    """Write the boards of a block one after another, where they can be as words of four cells."""
+    cells = np.uint64(len(board)) // WIDTH
+    quads, words = cells >> TWO, boards.view(np.uint32)
+    if cells & (FOUR - ONE):
+        for lane in range(WIDTH):
+            for cell in range(cells):
+                boards[lane * cells + cell] = board[cell * WIDTH + lane]
+    elif quads == FOUR:
         for quad in range(FOUR):
             join(board, FOUR * quad * WIDTH, scratch, quad * WIDTH)
         for lane in range(WIDTH):
-            boards[FOUR * lane] = scratch[lane]
-            boards[FOUR * lane + ONE] = scratch[WIDTH + lane]
-            boards[FOUR * lane + TWO] = scratch[TWO * WIDTH + lane]
-            boards[FOUR * lane + THREE] = scratch[THREE * WIDTH + lane]
+            words[FOUR * lane] = scratch[lane]
+            words[FOUR * lane + ONE] = scratch[WIDTH + lane]
+            words[FOUR * lane + TWO] = scratch[TWO * WIDTH + lane]
+            words[FOUR * lane + THREE] = scratch[THREE * WIDTH + lane]
     else:
         for quad in range(quads):
             join(board, FOUR * quad * WIDTH, scratch, ZERO)
             for lane in range(WIDTH):
-                boards[quads * lane + quad] = scratch[lane]
+                words[quads * lane + quad] = scratch[lane]
 
 
 @kernel(inline=True, borrows=True)
@@ -177,27 +219,6 @@ def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
         out[start + lane] = word
 
 
-@kernel(borrows=True)
-def scatter(board: Bytes, planes: Bytes, cells: Word, levels: Word) -> None:
-    """Write a one for each cell to the plane of its exponent; large ones share the last plane."""
-    size, most, start = levels * cells, levels - ONE, ZERO
-    for place in range(np.uint64(len(planes))):
-        planes[place] = EMPTY
-    for lane in range(WIDTH):
-        for cell in range(cells):
-            level = min(np.uint64(board[cell * WIDTH + lane]), most)
-            planes[start + level * cells + cell] = B1
-        start += size
-
-
-@kernel(borrows=True)
-def divide(board: Bytes, parts: NDArray[np.float32], cells: Word, largest: np.float32) -> None:
-    """Write the exponents as parts of the largest."""
-    for cell in range(cells):
-        for lane in range(WIDTH):
-            parts[lane * cells + cell] = np.float32(board[cell * WIDTH + lane]) / largest
-
-
 # --- last positions ------------------------------------------------------------------------------
 
 
@@ -207,17 +228,16 @@ def fetch_last(first: Int, orders: Longs) -> None:
     were = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)
     cut_words = memory_at(np.uint64, orders[TRUNCATED] + first, LANES // 8)
-    start, size = orders[LAST_OBSERVATIONS], orders[SIZE]
-    masks, scores = orders[LAST_MASKS], orders[LAST_SCORES]
+    start, size = orders[LAST], orders[RECORD]
     for word in range(WIDTH >> THREE):
         changed = were[word] | end_words[word] | cut_words[word]
         while changed != ZERO:
             byte = trailing_zeros(changed) >> THREE
             changed &= ~(BYTE_MASK << (byte << THREE))
             game = first + np.int64((word << THREE) + byte)
-            prefetch(memory_at(np.uint8, start + game * size, 1), 0)
-            prefetch(memory_at(np.uint8, masks + game * 4, 1), 0)
-            prefetch(memory_at(np.uint8, scores + game * 8, 1), 0)
+            record = memory_at(np.uint8, start + game * size, size)
+            prefetch(record, 0)
+            prefetch(record, size - 1)
 
 
 @kernel(borrows=True)
@@ -229,8 +249,6 @@ def show_last(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> Non
     were = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)
     cut_words = memory_at(np.uint64, orders[TRUNCATED] + first, LANES // 8)
-    masks = memory_at(np.uint32, orders[LAST_MASKS] + 4 * first, LANES)
-    scores = memory_at(np.int64, orders[LAST_SCORES] + 8 * first, LANES)
     for word in range(WIDTH >> THREE):
         over = end_words[word] | cut_words[word]
         changed = over | were[word]
@@ -238,31 +256,15 @@ def show_last(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> Non
             byte = trailing_zeros(changed) >> THREE
             changed &= ~(BYTE_MASK << (byte << THREE))
             lane = (word << THREE) + byte
-            game, is_over = np.uint64(first) + lane, over >> (byte << THREE) & BYTE_MASK != ZERO
-            show_last_board(game, is_over, state.last_cells, orders)
-            scores[lane] = state.last_scores[game] if is_over else 0
-            legal = np.uint32(flags[LEGAL_AT_END + lane]) if is_over else np.uint32(0)
-            masks[lane] = (legal * SPREAD) & LOW_BITS
+            game = np.uint64(first) + lane
+            place = orders[LAST] + np.int64(game) * orders[RECORD]
+            words = memory_at(np.int64, place, orders[RECORD] >> 3)
+            for part in range(np.uint64(len(words))):
+                words[part] = 0
+            if over >> (byte << THREE) & BYTE_MASK != ZERO:
+                words[0] = state.last_scores[game]
+                legal = np.uint32(flags[LEGAL_AT_END + lane])
+                memory_at(np.uint32, place + MASK_AT, 1)[0] = (legal * SPREAD) & LOW_BITS
+                shown = memory_at(np.uint8, place + SHOWN_AT, orders[SIZE])
+                encode(state.last_cells[game], orders[OBSERVATION], orders[LEVELS], shown)
         were[word] = over
-
-
-@kernel(borrows=True)
-def show_last_board(game: Word, is_over: bool, boards: Bytes, orders: Longs) -> None:
-    """Write the observation of a last board, or zeros."""
-    kind, start = orders[OBSERVATION], orders[LAST_OBSERVATIONS]
-    cells, levels = np.uint64(boards.shape[1]), np.uint64(orders[LEVELS])
-    place = start + np.int64(game) * orders[SIZE]
-    shown = memory_at(np.uint8, place, orders[SIZE])
-    for byte in range(np.uint64(len(shown))):
-        shown[byte] = EMPTY
-    if not is_over:
-        return
-    parts = memory_at(np.float32, place, np.int64(cells))
-    for cell in range(cells):
-        exponent = boards[game, cell]
-        if kind == ONEHOT:
-            shown[min(np.uint64(exponent), levels - ONE) * cells + cell] = B1
-        elif kind == NORMALISED:
-            parts[cell] = np.float32(exponent) / np.float32(levels)
-        else:
-            shown[cell] = exponent

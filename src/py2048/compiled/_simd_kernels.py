@@ -14,7 +14,7 @@ Besides its board a block has
 * `flags`, uint8 `[FLAG_ROWS * LANES]`, with the rows named below;
 * `words`, uint64 `[WORD_ROWS * LANES]`, with the rows named below;
 * `halves`, uint32 `[HALF_ROWS * LANES]`, with the rows named below;
-* `scratch`, uint8 `[LANES]` times 8 or the length of the longest line.
+* `scratch`, uint8 `[LANES]` times 8 or the number of cells.
 
 There are two slides: one for 4x4 boards that merge once, in registers, and one for all others, line
 by line in `scratch`.
@@ -402,14 +402,14 @@ class Workspace(NamedTuple):
     @classmethod
     def of(cls, rules: Rules) -> Workspace:
         """Return a workspace for boards of `rules`; up to 8x8 it fits the first-level cache."""
-        width, longest = LANES, max(8, *rules.shape)
+        width, rows = LANES, max(8, rules.cells)
         flags = np.zeros(FLAG_ROWS * width, np.uint8)
         return cls(
             np.zeros(rules.cells * width, np.uint8),
             flags,
             np.zeros(WORD_ROWS * width, np.uint64),
             np.zeros(HALF_ROWS * width, np.uint32),
-            np.zeros(longest * width, np.uint8),
+            np.zeros(rows * width, np.uint8),
             flags[LEGAL : LEGAL + WIDTH].view(np.uint64),
         )
 

@@ -2,8 +2,8 @@
 
 A game is an int64 array with the numbers named below, then the tables of tiles, then nothing else:
 rules and state together, because each array that is passed to a kernel costs a tenth of a
-microsecond. The board is the last row of the uint8 array `rows`, `[n + 1, cells + 4]`; the other
-rows receive what the agent is given: the exponents of the cells and the action mask.
+microsecond. The rows of the uint8 array `rows`, `[n + 1, record]`, receive what the agent is given,
+as in ``compiled/_show_kernels.py``; the last one holds the board in the place of its observation.
 
 All kernels here borrow their arrays: counting references to them took two thirds of a step.
 """
@@ -28,6 +28,7 @@ from py2048.compiled._board_kernels import (
     start_cells,
     sum_cells,
 )
+from py2048.compiled._show_kernels import MASK_AT, SHOWN_AT, encode
 from py2048.compiled.jit import kernel
 
 # Places in the array of a game, after those of `RuleArrays.numbers`.
@@ -37,6 +38,9 @@ from py2048.compiled.jit import kernel
     ILLEGAL,
     START_TILES,
     SPAWN_TILES,
+    OBSERVATION,
+    LEVELS,
+    SIZE,
     # Then the state.
     KEY,
     PLY,
@@ -46,7 +50,7 @@ from py2048.compiled.jit import kernel
     # Then the tables: ranks and running sums of weights of the start, the same of the spawn, and
     # for each direction the cells where a spawn may land.
     TABLES,
-) = range(11, 22)
+) = range(11, 25)
 
 # Values of REWARD, ILLEGAL and STATUS.
 POINTS, LOG = range(2)
@@ -65,22 +69,22 @@ Rows = NDArray[np.uint8]
 
 
 @kernel("(int64[::1], uint8[:, ::1], int64, int64)", borrows=True)
-def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, Int, int]:
-    """Play `action` and write what the agent sees to a row; return reward, score and flags."""
+def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, int]:
+    """Play `action` and write what the agent sees to a row; return reward and flags."""
     flags = 0
     points: Int = np.int64(0)
     if action < 0 or action > 3:
-        return 0.0, game[SCORE], IS_NO_ACTION
+        return 0.0, IS_NO_ACTION
     if game[STATUS] == ENDED:
-        return 0.0, game[SCORE], IS_AFTER_THE_END
-    cells = rows[-1, : game[rules.ROWS] * game[rules.COLUMNS]]
+        return 0.0, IS_AFTER_THE_END
+    cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     if game[STATUS] == PLAYING:
         if game[LEGAL] >> action & WHOLE:
             points = _turn(game, cells, action)
         else:
             flags = IS_ILLEGAL
             if game[ILLEGAL] == REFUSE:
-                return 0.0, game[SCORE], flags
+                return 0.0, flags
             points = game[rules.ILLEGAL_POINTS]
             if game[ILLEGAL] == TERMINATE:
                 game[STATUS] = OVER
@@ -89,14 +93,14 @@ def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, Int, 
         game[STATUS] = ENDED
         flags |= IS_ENDED
     show(game, rows, row)
-    return reward_of(points, game[REWARD]), game[SCORE], flags
+    return reward_of(points, game[REWARD]), flags
 
 
 @kernel("(int64[::1], uint8[:, ::1], int64, uint64)", borrows=True)
 def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
     """Start the game of `seed` and write what the agent sees to a row."""
     words = game.view(np.uint64)
-    cells = rows[-1, : game[rules.ROWS] * game[rules.COLUMNS]]
+    cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     key = key_of(seed)
     words[KEY] = key
     game[PLY] = 0
@@ -111,19 +115,24 @@ def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
 @kernel("(int64[::1], uint8[:, ::1], int64)", borrows=True)
 def look(game: Game, rows: Rows, row: int) -> None:
     """Judge a game whose board was set, and write what the agent sees to a row."""
-    cells = rows[-1, : game[rules.ROWS] * game[rules.COLUMNS]]
+    cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     _judge(game, cells)
     show(game, rows, row)
 
 
 @kernel(borrows=True)
 def show(game: Game, rows: Rows, row: int) -> None:
-    """Write the board and the action mask to a row."""
-    cells = game[rules.ROWS] * game[rules.COLUMNS]
-    for cell in range(cells):
-        rows[row, cell] = rows[-1, cell]
+    """Write score, action mask and observation to a row."""
+    rows[row, :MASK_AT].view(np.int64)[0] = game[SCORE]
     for direction in range(4):
-        rows[row, cells + direction] = game[LEGAL] >> direction & WHOLE
+        rows[row, MASK_AT + direction] = game[LEGAL] >> direction & WHOLE
+    shown = rows[row, SHOWN_AT : SHOWN_AT + game[SIZE]]
+    encode(
+        rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]],
+        game[OBSERVATION],
+        game[LEVELS],
+        shown,
+    )
 
 
 @kernel(borrows=True)

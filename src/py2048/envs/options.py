@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048.compiled._show_kernels import MAX_PLANES
 from py2048.errors import BoardError, Py2048Error, did_you_mean, shown
 from py2048.rules import Rules, get_rules
 from py2048.rules.parts import whole_number
@@ -195,11 +195,7 @@ def reset_options(options: object, *names: str) -> list[Any]:
 
 # --- observations ---------------------------------------------------------------------------------
 
-Encoder = Callable[[Exponents], Array]
-"""What makes an observation of boards (uint8 `[..., rows, columns]`), in one of the forms below."""
-
 DIRECTIONS = 4
-MAX_PLANES = 32
 
 
 def largest_exponents(rules: Rules) -> Exponents:
@@ -231,34 +227,29 @@ def check_reachable(boards: Exponents, rules: Rules) -> None:
         )
 
 
-def observed(rules: Rules, observation: Observation) -> tuple[spaces.Box, Encoder]:
-    """Return the space of the observations of one board, and what makes them of exponents."""
+def space_of(options: Options) -> spaces.Box:
+    """Return the space of the observations of one board."""
     from gymnasium import spaces
 
-    largest = int(largest_exponents(rules)[0])
-    match observation:
+    shape, (_, levels) = options.rules.shape, encoding_of(options)
+    match options.observation:
         case Observation.EXPONENTS:
-            return spaces.Box(0, largest, rules.shape, np.uint8), unchanged
+            return spaces.Box(0, levels, shape, np.uint8)
         case Observation.ONEHOT:
-            planes = min(largest + 1, MAX_PLANES)  # exponents beyond the last share it
-            return spaces.Box(0, 1, (planes, *rules.shape), np.uint8), partial(onehot, planes)
+            return spaces.Box(0, 1, (levels, *shape), np.uint8)
         case Observation.NORMALISED:
-            return spaces.Box(0.0, 1.0, rules.shape, np.float32), partial(normalised, largest)
+            return spaces.Box(0.0, 1.0, shape, np.float32)
 
 
-def unchanged(boards: Exponents) -> Exponents:
-    """Return the exponents themselves, uint8 `[..., rows, columns]`."""
-    return boards
+def encoding_of(options: Options) -> tuple[int, int]:
+    """Return how kernels observe a board, and the largest exponent or the number of planes."""
+    largest = int(largest_exponents(options.rules)[0])
+    planes = min(largest + 1, MAX_PLANES)  # exponents beyond the last share it
+    is_onehot = options.observation is Observation.ONEHOT
+    return list(Observation).index(options.observation), planes if is_onehot else largest
 
 
-def onehot(planes: int, boards: Exponents) -> NDArray[np.uint8]:
-    """Return a plane of zeros and ones for each exponent: uint8 `[..., planes, rows, columns]`."""
-    shown = np.minimum(boards, np.uint8(planes - 1))[..., None, :, :]
-    exponents = np.arange(planes, dtype=np.uint8)[:, None, None]
-    planes_of: NDArray[np.uint8] = (shown == exponents).view(np.uint8)
-    return planes_of
-
-
-def normalised(largest: int, boards: Exponents) -> NDArray[np.float32]:
-    """Return the exponents as parts of the `largest`: float32 `[..., rows, columns]`."""
-    return boards.astype(np.float32) / np.float32(largest)
+def record_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.dtype[np.void]:
+    """Return the type of what is told of one position, as ``_show_kernels.py`` writes it."""
+    told = [("score", np.int64), ("mask", np.int8, DIRECTIONS), ("observation", dtype, shape)]
+    return np.dtype(told, align=True)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import colorsys
 import io
+import os
+import sys
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,12 @@ BOARD_SIZE = 400
 HEADER = 40
 GAP = 8
 PAGE, INK, EMPTY = "#171512", "#ece4d8", "#38332e"
+
+
+def shown_modes() -> list[str]:
+    """Return the modes that can be shown here: without a display, none with a window."""
+    has_display = sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
+    return [mode for mode in MODES if has_display or mode != "human"]
 
 
 class DisplayError(Py2048Error):

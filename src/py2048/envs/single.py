@@ -13,25 +13,27 @@ from numpy.typing import NDArray
 
 from py2048 import rng
 from py2048.board import Board
+from py2048.compiled._show_kernels import SHOWN_AT
+from py2048.compiled.jit import ready
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.envs import _step_kernels as kernels
-from py2048.envs._step_kernels import advance
 from py2048.envs.options import (
     DIRECTIONS,
     Array,
     Illegal,
     Info,
-    Observation,
     OptionError,
     Options,
     Reward,
     Transition,
     check_reachable,
-    observed,
+    encoding_of,
+    record_of,
     reset_options,
+    space_of,
 )
-from py2048.envs.rendering import RENDER_FPS, Picture, Screen
+from py2048.envs.rendering import MODES, RENDER_FPS, Picture, Screen, shown_modes
 from py2048.errors import BoardError, IllegalMoveError, shown
 from py2048.rules import Rules
 from py2048.rules.parts import whole_number
@@ -119,7 +121,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     """
 
     metadata = {  # noqa: RUF012  # Gymnasium's own name and form
-        "render_modes": ["human", "rgb_array", "ansi"],
+        "render_modes": list(MODES),
         "render_fps": RENDER_FPS,
     }
 
@@ -136,18 +138,17 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         options = Options.of(rules, observation, reward, illegal, penalty)
         self.rules = options.rules
         self.action_space = spaces.Discrete(DIRECTIONS)
-        self.observation_space, self._encode = observed(self.rules, options.observation)
+        self.observation_space = space = space_of(options)
+        self._record = record_of(space.shape, space.dtype)
         self.render_mode = render_mode
+        self.metadata = {**type(self).metadata, "render_modes": shown_modes()}
         self._penalty = options.penalty
         self._refuses = options.illegal is Illegal.RAISE
         self._reward = options.custom_reward
-        self._is_plain = (
-            options.observation is Observation.EXPONENTS
-            and self._reward is None
-            and render_mode != "human"
-        )
+        self._is_plain = self._reward is None and render_mode != "human"
         self._screen = Screen(render_mode)
-        self._game = _game_array(options)
+        self._game = _game_array(options, space)
+        self._advance = ready(kernels.advance)
         self._seed: int | None = None
         self._episode = 0
         self._game_seed = 0
@@ -201,15 +202,15 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         if row == ROWS:
             row = self._renew_rows()
         try:
-            reward, score, flags = advance(self._game, self._rows, row, index(action))
+            reward, flags = self._advance(self._game, self._rows, row, index(action))
         except Exception:  # Numba refuses what is too large for a word in more than one way
             if whole_number(action) in range(4):
                 raise
             raise _no_action(action) from None
         self._row = row + 1
-        observation, info = self._boards[row], {"action_mask": self._masks[row], "score": score}
+        info = {"action_mask": self._masks[row], "score": self._scores[row]}
         if self._is_plain and not flags:
-            return observation, reward, False, False, info
+            return self._boards[row], reward, False, False, info
         penalty = self._penalty_of(flags, action) if flags else 0.0
         ended = flags & kernels.IS_ENDED != 0
         if self._reward is not None:
@@ -217,7 +218,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             reward = self._reward_of(index(action), reward, legal, ended)
         if self.render_mode == "human":
             self.render()
-        return self._encode(observation), reward + penalty, ended, False, info
+        return self._boards[row], reward + penalty, ended, False, info
 
     def render(self) -> Picture:
         """Return a text (``ansi``) or a picture (``rgb_array``) of the board, or show it."""
@@ -275,13 +276,14 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
 
     def _renew_rows(self) -> int:
         """Take a new block of rows for what the agent is given, the board last; return 0."""
-        cells = self.rules.cells
-        rows = np.zeros((ROWS + 1, cells + DIRECTIONS), np.uint8)
-        rows[-1, :cells] = self._cells
-        self._rows = rows
-        self._cells = rows[-1, :cells]
-        self._boards: NDArray[np.uint8] = rows[:, :cells].reshape(-1, *self.rules.shape)
-        self._masks = rows[:, cells:].view(np.int8)
+        records = np.zeros(ROWS + 1, self._record)
+        self._rows = records.view(np.uint8).reshape(ROWS + 1, -1)
+        place = self._rows[-1, SHOWN_AT : SHOWN_AT + self.rules.cells]
+        place[:] = self._cells
+        self._cells = place
+        self._boards = list(records["observation"][:-1])
+        self._masks = list(records["mask"][:-1])
+        self._scores = records["score"]
         return 0
 
     def _shown(self) -> tuple[Array, Info]:
@@ -291,8 +293,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         self._before = self._cells.copy()
         if self.render_mode == "human":
             self.render()
-        info = {"action_mask": self._masks[row], "score": self.score}
-        return self._encode(self._boards[row]), info
+        return self._boards[row], {"action_mask": self._masks[row], "score": self._scores[row]}
 
     def _reward_of(self, action: int, points: float, legal: bool, ended: bool) -> float:
         """Return the reward that the user's function gives."""
@@ -316,13 +317,14 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the window, and the rows, whose views a copy would tear apart."""
-        left_out = ("_rows", "_boards", "_masks", "_cells", "_screen")
+        left_out = ("_rows", "_boards", "_masks", "_scores", "_cells", "_screen", "_advance")
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
         return kept | {"_cells": self._cells.copy(), "_game": self._game.copy()}
 
     def __setstate__(self, kept: dict[str, object]) -> None:
         vars(self).update(kept)
         self._screen = Screen(self.render_mode)
+        self._advance = ready(kernels.advance)
         self._row = self._renew_rows()
 
 
@@ -333,7 +335,7 @@ def _no_action(action: object) -> OptionError:
 _POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE}
 
 
-def _game_array(options: Options) -> NDArray[np.int64]:
+def _game_array(options: Options, space: spaces.Box) -> NDArray[np.int64]:
     """Return the array of a game that has not begun; a step before `begin` is refused."""
     rules = CompiledRules.of(options.rules)
     head = [
@@ -342,6 +344,7 @@ def _game_array(options: Options) -> NDArray[np.int64]:
         kernels.LOG if options.reward == "log" else kernels.POINTS,
         _POLICIES.get(options.illegal, kernels.NOOP),
         *(len(rules.start.ranks), len(rules.spawn.ranks)),
+        *(*encoding_of(options), np.prod(space.shape) * space.dtype.itemsize),
         *(0, 0, 0, 0, kernels.ENDED),
     ]
     tables = *rules.start[:2], *rules.spawn[:2], rules.landing.ravel()

@@ -28,17 +28,18 @@ from py2048.envs.options import (
     Array,
     Illegal,
     Info,
-    Observation,
     OptionError,
     Options,
     Reward,
     Transition,
     check_reachable,
     count_of,
+    encoding_of,
     known_word,
     largest_exponents,
-    observed,
+    record_of,
     reset_options,
+    space_of,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
 from py2048.errors import BoardError, IllegalMoveError, shown
@@ -99,7 +100,6 @@ class Frame:
     """
 
     def __init__(self, layout: Layout) -> None:
-        width = int(np.prod(layout.shape)) * layout.dtype.itemsize
         parts: list[tuple[Any, tuple[int, ...]]] = [
             (np.float64, ()),
             (np.int64, ()),
@@ -108,22 +108,23 @@ class Frame:
             (np.bool_, ()),
             (np.bool_, ()),
         ]
-        self.block = np.zeros(((1 + layout.has_last) * (width + 22), layout.padded), np.uint8)
+        if layout.has_last:
+            parts += [(record_of(layout.shape, layout.dtype), ()), (np.bool_, ())]
+        sizes = [int(np.prod(shape)) * np.dtype(dtype).itemsize for dtype, shape in parts]
+        self.block = np.zeros((sum(sizes), layout.padded), np.uint8)
         arrays, row = [], 0
-        for dtype, shape in (1 + layout.has_last) * parts:
-            rows = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        for (dtype, shape), rows in zip(parts, sizes, strict=True):
             array = self.block[row : row + rows].reshape(-1).view(dtype)
             arrays.append(array.reshape(layout.padded, *shape))
             row += rows
-        order = (3, 0, 2, 1, 4, 5)
-        shown = [arrays[part] for part in order]
-        last = [arrays[6 + part] for part in (3, 2, 1, 4)] if layout.has_last else []
+        shown, last = [arrays[part] for part in (3, 0, 2, 1, 4, 5)], arrays[6:]
         self._penalty = np.array([layout.penalty])
-        self.places = np.zeros(11, np.int64)
+        self.places = np.zeros(9, np.int64)
         self.places[-1] = self._penalty.ctypes.data
         self.places[: 6 + len(last)] = [array.ctypes.data for array in (*shown, *last)]
         self._shown = Shown._make(array[: layout.n] for array in shown)
-        self._last = [array[: layout.n] for array in last[:3]]
+        names = ("observation", "mask", "score")
+        self._last = [last[0][name][: layout.n] for name in names] if last else []
         for array in self._last:
             array.flags.writeable = False
         self.unused = 0
@@ -187,14 +188,12 @@ class ShownBatch(BatchGames):
         penalty = options.penalty if options.custom_reward is None else 0.0
         layout = Layout(n, padded, space.shape, space.dtype, has_last, penalty)
         self._frames = FramePool(layout)
-        kinds, orders = list(Observation), self._orders
+        orders = self._orders
         orders[kernels.IS_TERMINAL] = options.illegal is Illegal.TERMINATE
         orders[kernels.LIMIT] = limit or 0
-        orders[kernels.OBSERVATION] = kinds.index(options.observation)
-        orders[kernels.LEVELS] = space.shape[0]
+        orders[kernels.OBSERVATION], orders[kernels.LEVELS] = encoding_of(options)
         orders[kernels.SIZE] = np.prod(space.shape) * space.dtype.itemsize
-        if options.observation is Observation.NORMALISED:
-            orders[kernels.LEVELS] = largest_exponents(options.rules)[0]
+        orders[kernels.RECORD] = record_of(space.shape, space.dtype).itemsize
         orders[kernels.IS_LOG] = options.reward == "log"
 
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
@@ -326,7 +325,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self._screen = Screen(render_mode)
         self.num_envs = count = count_of(num_envs, "num_envs")
         self.single_action_space = spaces.Discrete(DIRECTIONS)
-        self.single_observation_space, _ = observed(self.rules, self._options.observation)
+        self.single_observation_space = space_of(self._options)
         self.action_space = batch_space(self.single_action_space, count)
         self.observation_space = batch_space(self.single_observation_space, count)
         workers = None if threads is None else count_of(threads, "threads")
