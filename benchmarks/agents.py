@@ -1,43 +1,80 @@
 """The table of agents on the published tracks of ``py2048 benchmark-agent``.
 
-Usage: agents.py [TRACK…] [--agents SPEC…] [--into FOLDER]
+Usage: agents.py [TRACK…] [--agents SPEC…] [--minutes N] [--into FOLDER]
 
 Each agent's submission stays in FOLDER and is continued, not played again; the table is
-``results/agents.md``. On 3x3 the regret is known once ``py2048 solve 3x3 --save`` has made a file,
-named by --solution.
+``results/agents.md``. ``classic:10`` is the first ten games of a track. With --minutes, DQN and
+MaskablePPO are trained on each track for so many minutes of one core (`learners`), and play, too.
+On 3x3 the regret is known once ``py2048 solve 3x3 --save`` has made a file, named by --solution.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-from py2048.arena.protocol import TRACKS
+import learners
+
+from py2048.arena.protocol import TRACKS, Submission
 from py2048.cli.bench import processor
+from py2048.players.perfect import QUICK_CELLS
+from py2048.rules import Rules
+from py2048.solving import solve
 
 AGENTS = (
     *("random", "greedy", "corner", "heuristic", "ntuple"),
     *("expectimax:ms=1", "expectimax:ms=10"),
 )
-PAGE = Path(__file__).parent / "results" / "agents.md"
+LEARNED = "dqn", "ppo"
+BIG = "classic", "short"
+"""Tracks without exact values."""
+
+HERE = Path(__file__).parent.resolve()
+PAGE = HERE / "results" / "agents.md"
 HEAD = (
     "| agent | games | mean score (95 %) | regret a game | best moves | ms a move | tile in half |"
 )
 
 
-def row(agent: str, track: str, into: Path, solution: list[str]) -> str:
-    """Play what is missing of an agent's games, and return its row."""
-    folder = into / track / re.sub(r"[^\w.=-]+", "_", agent)
+def learned(name: str, rules: Rules, folder: Path, minutes: float) -> str:
+    """Return the spec of an agent that is trained, unless its file is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / f"{name}.zip").exists():
+        learners.train_sb3(name, rules, learners.Budget([60 * minutes])).save(folder / name)
+    return f"policy:learners:{name}"
+
+
+def perfect_play(rules: Rules, folder: Path) -> Path | None:
+    """Return the file of the solution of a small board, made once."""
+    if rules.cells > QUICK_CELLS:
+        return None
+    if not (path := folder / "perfect").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        solve(rules, save=path)
+    return path
+
+
+def row(agent: str, track: str, folder: Path, solution: Path | None) -> str:
+    """Play what is missing of an agent's games, and return its row, of none if it plays none."""
+    told = ["--solution", solution.resolve()] if solution and not track.startswith(BIG) else []
     command = [sys.executable, "-m", "py2048", "benchmark-agent", agent, "--track", track]
+    out = re.sub(r"[^\w.=-]+", "_", agent)
+    folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [*command, "--out", folder, "--json", *(solution if track == "3x3" else [])],
+        [*command, "--out", out, "--json", *told],
         stdout=subprocess.PIPE,
-        check=True,
+        check=False,
+        cwd=folder,  # of the files of the learned
+        env=os.environ | {"PYTHONPATH": f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
     )
+    if done.returncode == 2:  # it has said why
+        return f"| `{agent}` | 0 |  |  |  |  |  |"
+    done.check_returncode()
     found = json.loads(done.stdout)
     player, (loss, *_) = found["players"][0], found.get("regret", []) or [None]
     score, tile = (
@@ -48,9 +85,11 @@ def row(agent: str, track: str, into: Path, solution: list[str]) -> str:
     )
     regret = f"{loss['per_game']['mean']:,.0f}" if loss else ""
     share = f"{loss['best_moves']['share']:.1%}" if loss else ""
+    low, high = score["low"], score["high"]  # none for fewer than four games
+    interval = "" if low is None else f" ({low:,.0f} to {high:,.0f})"
     return (
-        f"| `{agent}` | {player['games']} | {score['mean']:,.0f} ({score['low']:,.0f} to "
-        f"{score['high']:,.0f}) | {regret} | {share} | {found['costs']['ms']:.3f} | {tile} |"
+        f"| `{agent}` | {player['games']} | {score['mean']:,.0f}{interval} | {regret} | {share} | "
+        f"{found['costs']['ms']:.3f} | {tile} |"
     )
 
 
@@ -59,17 +98,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tracks", nargs="*", default=[*TRACKS])
     parser.add_argument("--agents", nargs="+", default=AGENTS)
+    parser.add_argument("--minutes", type=float, default=0.0)
     parser.add_argument("--into", type=Path, default=Path("build/agents"))
     parser.add_argument("--solution", type=Path)
     wish = parser.parse_args()
-    solution = ["--solution", str(wish.solution)] if wish.solution else []
     parts = [f"# Agents\n\n`python benchmarks/agents.py`, on {processor()}.\n"]
+    if wish.minutes:
+        parts.append(f"`dqn` and `ppo` learnt for {wish.minutes:g} minutes of one core each.\n")
     for track in wish.tracks:
-        rows = [row(agent, track, wish.into, solution) for agent in wish.agents]
-        rules, games = TRACKS[track]
-        parts.append(f"## {track}\n\n`{rules}`, {games} games.\n\n{HEAD}\n|---{6 * '|--:'}|")
-        parts.append("\n".join(rows) + "\n")
-    PAGE.write_text("\n".join(parts), encoding="utf-8")
+        published = Submission("", track, {}, "", "").tournament(is_played=False)
+        rules, folder, agents = published.rules, wish.into / track, [*wish.agents]
+        perfect = perfect_play(rules, folder) or wish.solution
+        if wish.minutes:
+            agents += [learned(name, rules, folder, wish.minutes) for name in LEARNED]
+        games = f"{published.games} of {TRACKS[track.partition(':')[0]][1]} games"
+        parts.append(f"## {track}\n\n`{rules}`, {games}.\n\n{HEAD}\n|---{6 * '|--:'}|")
+        parts.extend(row(agent, track, folder, perfect) for agent in agents)
+        parts.append("")
+        PAGE.write_text("\n".join(parts), encoding="utf-8")
     print(PAGE)
 
 

@@ -108,6 +108,11 @@ def test_a_submission_is_what_its_records_say(tmp_path, monkeypatch, capsys):
     words = ["benchmark-agent", "greedy", "--track", "tiny", "--quiet", "--jobs", "1"]
     folder = tmp_path / "submission"
     assert main([*words, "--out", str(folder), "--ms", "1000"]) == 0
+    first = ["benchmark-agent", "greedy", "--quiet", "--json", "--jobs", "1", "--track", "tiny:1"]
+    capsys.readouterr()
+    assert main([*first, "--out", str(tmp_path / "first")]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == 1
+    assert main([*first[:-1], "tiny:4", "--out", str(tmp_path / "more")]) == 2
     assert main([*words, "--out", str(folder), "--tokens", "5"]) == 1  # none are reported
     assert "no tokens reported" in capsys.readouterr().out
     check = ["benchmark-agent", str(folder), "--verify"]

@@ -41,7 +41,7 @@ class Submission(msgspec.Struct, frozen=True):
 
     Attributes:
         agent: the player's spec.
-        track: one of `TRACKS`.
+        track: one of `TRACKS`, or its first games, such as ``classic:10``.
         budget: what a move may cost on average, by the names of `COSTS`.
         machine: where it was played.
         py2048: the version that it was played with.
@@ -59,16 +59,21 @@ class Submission(msgspec.Struct, frozen=True):
         """Return the games of the track.
 
         Raises:
-            TournamentError: if the track is unknown.
+            TournamentError: if the track is unknown, or shorter.
             PlayerError: if the agent is to play and is not here.
         """
-        if self.track not in TRACKS:
+        name, colon, count = self.track.partition(":")
+        rules, games = TRACKS.get(name, ("", 0))
+        if not rules or (
+            colon and not (count.isdecimal() and len(count) < 6 and 1 <= int(count) <= games)
+        ):
             raise TournamentError(
-                f"{shown(self.track)} is not a track: choose one of {', '.join(TRACKS)}"
+                f"{shown(self.track)} is not a track: choose one of {', '.join(TRACKS)}, or its "
+                "first games, such as classic:10"
             )
-        rules, games = TRACKS[self.track]
+        first = int(count or games)
         return Tournament(
-            (self.agent,), get_rules(rules), games, SEED, recorded=True, is_played=is_played
+            (self.agent,), get_rules(rules), first, SEED, recorded=True, is_played=is_played
         )
 
 

@@ -30,7 +30,13 @@ def tracks() -> list[str]:
 def benchmark_agent(
     agent: Annotated[str, options.word("AGENT", AGENT)],
     track: Annotated[
-        str, options.taking("NAME", "classic, short, 3x3 or 2x4.", "--track", words=tracks)
+        str,
+        options.taking(
+            "NAME",
+            "classic, short, 3x3 or 2x4; classic:10 for its first games.",
+            "--track",
+            words=tracks,
+        ),
     ] = "classic",
     out: Annotated[Path | None, options.taking("DIR", "Write the submission here.")] = None,
     ms: Annotated[float | None, options.taking("N", "The milliseconds of a move.")] = None,
