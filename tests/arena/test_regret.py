@@ -17,6 +17,13 @@ from py2048.solving import Solution, solve
 
 RULES = "classic:size=2x3"
 
+POLICY = f"""
+from py2048 import Board, Game, make_player
+def act(exponents, mask):
+    board = Board((2 ** exponents.astype(int) * (exponents > 0)).tolist())
+    return make_player("perfect").choose(Game("{RULES}", board=board)).value
+"""
+
 
 def test_one_planted_mistake_is_all_the_regret():
     """Perfect play but for one move loses what that move loses."""
@@ -68,15 +75,19 @@ def test_games_without_records_have_none():
         next(regrets(results, solve(RULES)))
 
 
-def test_the_command_tells_regret(capsys, tmp_path):
-    """As a table, and as JSON; from a file where the board has more than eight cells."""
+def test_the_command_tells_regret(capsys, tmp_path, monkeypatch):
+    """As a table and as JSON, of policies too; from a file for a board of over eight cells."""
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "5", "--quiet", "-j1"]
     assert main([*words, "--regret"]) == 0
     out = capsys.readouterr().out
     assert "regret" in out
     assert "100.0 %" in out
-    assert main([*words, "--regret", "--json"]) == 0
-    corner, perfect = json.loads(capsys.readouterr().out)["regret"]
+    (tmp_path / "perfect_policy.py").write_text(POLICY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main([*words, "policy:perfect_policy:act", "--regret", "--json"]) == 0
+    corner, perfect, policy = json.loads(capsys.readouterr().out)["regret"]
+    assert policy == perfect | {"player": policy["player"]}
     assert perfect["per_game"]["mean"] == pytest.approx(0, abs=1e-9)
     assert corner["per_game"]["mean"] > 1
     assert corner["best_moves"]["share"] < perfect["best_moves"]["share"] == 1

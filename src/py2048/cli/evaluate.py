@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 def evaluate(
     players: Annotated[
         list[str],
-        options.word("PLAYER...", "Players such as greedy or expectimax:depth=2.", list_players),
+        options.word(
+            "PLAYER...",
+            "Players such as greedy, expectimax:depth=2 or policy:MODULE:FUNCTION.",
+            list_players,
+        ),
     ],
     games: options.GamesOption = 100,
     rules: options.RulesOption = None,
