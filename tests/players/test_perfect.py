@@ -156,7 +156,6 @@ def test_a_file_serves_its_rules_and_goal(tmp_path):
     ("spec", "text", "reason"),
     [
         ("perfect", "3x4", "perfect needs a file for 3x4 on 3x4: py2048 solve RULES --save FILE"),
-        ("perfect", "cits1401:size=2x2,start=2x2:1", "only rules whose tiles appear at random"),
     ],
 )
 def test_what_cannot_be_solved_is_refused(spec, text, reason):

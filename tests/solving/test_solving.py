@@ -21,7 +21,15 @@ from py2048 import Board, Direction, Game, Rules, get_rules
 from py2048.board import canonical
 from py2048.cli import main
 from py2048.errors import BoardError, SolvingError
-from py2048.rules import BoardSum, MergePoints, MovePoints, RandomSpawn, RandomStart, Weights
+from py2048.rules import (
+    BoardSum,
+    EdgeSpawn,
+    MergePoints,
+    MovePoints,
+    RandomSpawn,
+    RandomStart,
+    Weights,
+)
 from py2048.solving import Goal, Solution, solve, solver
 from py2048.solving.reference import exact_values, value_of_game
 
@@ -63,16 +71,18 @@ scorings = st.sampled_from([MergePoints(), MovePoints(2, -1), BoardSum()])
 
 @st.composite
 def tiny(draw: st.DrawFn) -> Rules:
-    """Rules with random spawns on boards that plain recursion solves."""
+    """Rules on boards that plain recursion solves."""
     rows, columns = draw(st.sampled_from([(1, 2), (1, 3), (3, 1), (2, 2), (1, 4)]))
     low = draw(st.integers(1, rows * columns))
     target = draw(st.none() | st.sampled_from([4, 8, 16]))
+    spawn = draw(spawns.map(RandomSpawn) | st.sampled_from([2, 4, 8]).map(EdgeSpawn))
+    start = spawns if isinstance(spawn, EdgeSpawn) else st.none() | spawns
     return Rules(
         "tiny",
         rows,
         columns,
-        RandomStart(low, draw(st.integers(low, rows * columns)), draw(st.none() | spawns)),
-        RandomSpawn(draw(spawns)),
+        RandomStart(low, draw(st.integers(low, rows * columns)), draw(start)),
+        spawn,
         draw(some.mergings),
         draw(scorings),
         target,
@@ -86,7 +96,7 @@ goals = st.sampled_from(["score", "tile=4", "tile=8", "tile=16", "tile=64"])
 @settings(deadline=None)
 @given(rules=tiny(), goal=goals)
 def test_values_are_those_of_plain_recursion(rules: Rules, goal: str) -> None:
-    """For any rules with random spawns, within the stated error."""
+    """For any rules, with chance and without, within the stated error."""
     solution = solve(rules, goal)
     assert abs(Fraction(solution.value) - value_of_game(rules, goal)) <= solution.error + 1e-15
     assert math.fsum(start.chance for start in solution.starts) == pytest.approx(1)
@@ -110,6 +120,8 @@ def boards_met(rules: Rules, games: int) -> Iterator[Board]:
         ("classic:size=2x2", "tile=16"),
         ("comp1127:size=2x2,target=16", "score"),
         ("qsan_qarut:size=2x2", "score"),
+        ("cits1401:size=2x3,start=2x2:1", "score"),
+        ("cits1401:size=2x2,start=1..4x2:1,scoring=merges", "score"),
     ],
 )
 def test_moves_are_worth_their_points_and_what_follows(text: str, goal: str) -> None:

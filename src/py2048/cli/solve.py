@@ -77,7 +77,7 @@ def solve(
 ) -> None:
     """Find what perfect play is worth, exactly, on a board that is small enough.
 
-    The tiles must appear at random. 3x3 takes a minute or two.
+    3x3 takes a minute or two.
     """
     if cluster and threads is not None:
         raise SolvingError("--threads is for this machine: leave it out with --cluster")

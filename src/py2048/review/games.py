@@ -342,7 +342,7 @@ def judging_player(rules: Rules, spec: str = "") -> Player:
     """
     from py2048.players.perfect import QUICK_CELLS
 
-    if not spec and rules.cells <= QUICK_CELLS and not rules.is_deterministic:
+    if not spec and rules.cells <= QUICK_CELLS:
         return make_player("perfect")
     return make_player(spec or _search_for(rules))
 

@@ -4,6 +4,9 @@ A layer holds boards of equal sum. Each board is known by its *key*: of its imag
 symmetries of the shape the least, mixed by a bijection on as many bits as the cells have. Keys are
 thus uniform, so that a layer in ascending order is searched through an index of the keys' highest
 bits, two places in memory, and that ranges of keys are equal shares of the work.
+
+Where the spawn follows from the move, an afterstate has it already, and a board stands for itself
+alone: mirror images are played differently.
 """
 
 from __future__ import annotations
@@ -43,6 +46,9 @@ class SolverSpec(NamedTuple):
         across: the line table of a row; empty for boards with a side of more than four.
         down: the line table of a column.
         cascade: whether a merged tile can merge again in the same slide.
+        fixed: whether the spawn follows from the move.
+        landing: if so, where it lands, as in `CompiledRules`.
+        tile: its rank.
         half: half of the number of bits of a key.
         bits: the mask of the bits of a key.
         multiplier: spreads a board to its key.
@@ -59,6 +65,9 @@ class SolverSpec(NamedTuple):
     across: Words
     down: Words
     cascade: bool
+    fixed: bool
+    landing: NDArray[np.int64]
+    tile: np.uint64
     half: np.uint64
     bits: np.uint64
     multiplier: np.uint64
@@ -75,7 +84,7 @@ class SolverSpec(NamedTuple):
 @kernel(borrows=True)
 def key_of(board: Word, spec: SolverSpec) -> Word:
     """Return the key of a board."""
-    key = np.uint64(canonical(board, spec.rows, spec.columns))
+    key = board if spec.fixed else np.uint64(canonical(board, spec.rows, spec.columns))
     key ^= key >> spec.half
     key = (key * spec.multiplier) & spec.bits
     key ^= key >> spec.half
@@ -95,15 +104,19 @@ def board_of(key: Word, spec: SolverSpec) -> Word:
 
 @kernel(borrows=True)
 def slide(board: Word, direction: Int, spec: SolverSpec) -> tuple[Word, np.int64]:
-    """Return the afterstate and the points."""
+    """Return the afterstate, with the spawn if it follows from the move, and the points."""
     if len(spec.across):
-        after, points = slide_small(
-            board, direction, spec.rows, spec.columns, spec.across, spec.down
-        )
-        return after, np.int64(points)
-    shape = np.int64(spec.rows), np.int64(spec.columns)
-    low, _, points = slide_lines(board, ZERO, direction, shape[0], shape[1], spec.cascade)
-    return low, np.int64(points)
+        after, few = slide_small(board, direction, spec.rows, spec.columns, spec.across, spec.down)
+        points = np.int64(few)
+    else:
+        shape = np.int64(spec.rows), np.int64(spec.columns)
+        after, _, points = slide_lines(board, ZERO, direction, shape[0], shape[1], spec.cascade)
+    if spec.fixed and after != board:
+        for cell in spec.landing[direction]:
+            shift = np.uint64(4 * cell)
+            if after >> shift & np.uint64(15) == ZERO:
+                return after | spec.tile << shift, np.int64(points)
+    return after, np.int64(points)
 
 
 @kernel(inline=True, borrows=True)
@@ -135,6 +148,10 @@ def spawn_all(rank: Word, keys: Words, spec: SolverSpec, found: Words) -> Int:
     """Write the keys of the boards that follow afterstates by a tile; return how many."""
     count = 0
     for key in keys:
+        if spec.fixed:
+            found[count] = key
+            count += 1
+            continue
         after = board_of(key, spec)
         free = empty_cells(after, spec.cells)
         while free != ZERO:
@@ -232,6 +249,9 @@ def expect(
         terms: float64 `[16]`, overwritten.
     """
     for at in range(len(afters)):
+        if spec.fixed:
+            out[at] += tile.chance * (tile.gain + value_of(afters[at], known))
+            continue
         after = board_of(afters[at], spec)
         free, count = empty_cells(after, spec.cells), 0
         while free != ZERO:
@@ -287,6 +307,8 @@ def count_images(keys: Words, spec: SolverSpec, found: Words) -> Int:
         spec: the rules.
         found: uint64 `[8]`, overwritten.
     """
+    if spec.fixed:
+        return len(keys)
     count = 0
     for key in keys:
         board = board_of(key, spec)

@@ -117,11 +117,6 @@ class Problem:
 
     def _check(self) -> None:
         rules = self.rules
-        if rules.is_deterministic:
-            raise SolvingError(
-                f"{rules.name} has no chance in it (spawn={rules.spawn}): only rules whose tiles "
-                "appear at random are solved, such as classic:size=3x3"
-            )
         if isinstance(rules.scoring, MovePoints) and rules.scoring.illegal > 0:
             raise SolvingError(f"{rules.name} pays for illegal moves, so that no score is the best")
         new = max(rules.spawn_weights.tiles)
@@ -156,6 +151,9 @@ class Problem:
             across=given.across if given.is_small else table,
             down=given.down if given.is_small else table,
             cascade=given.cascade,
+            fixed=given.is_fixed,
+            landing=given.landing,
+            tile=np.uint64(given.spawn.ranks[0]),
             half=np.uint64(width // 2),
             bits=np.uint64((1 << width) - 1),
             multiplier=np.uint64(MULTIPLIER & (1 << width) - 1),
@@ -181,13 +179,13 @@ class Problem:
         return np.uint64(sum(rank << 4 * cell for cell, rank in enumerate(ranks)))
 
     def starts(self) -> dict[Board, Fraction]:
-        """Return the probability of each start, symmetric ones as one.
+        """Return the probability of each start, symmetric ones as one if they are worth the same.
 
         Raises:
             SolvingError: if there are too many.
         """
         if self.boards:
-            counts = Counter(map(_canonical, self.boards))
+            counts = Counter(map(self._named, self.boards))
             return {board: Fraction(n, len(self.boards)) for board, n in counts.items()}
         start, weights = self.rules.start, self.rules.start_weights.pairs
         found: dict[Board, Fraction] = {}
@@ -197,7 +195,7 @@ class Problem:
             for board, chance in now.items():
                 cells = board.empty_cells()
                 for cell, (tile, share) in product(cells, weights):
-                    after = _canonical(board.with_tile(cell, tile))
+                    after = self._named(board.with_tile(cell, tile))
                     part = chance * share / len(cells)
                     following[after] = following.get(after, Fraction(0)) + part
             now = following
@@ -241,6 +239,6 @@ class Problem:
         rank = board.max_tile.bit_length() - 1
         return float(self.is_reached(rank)) if rank >= self._stop else None
 
-
-def _canonical(board: Board) -> Board:
-    return Board(canonical(board.rows))
+    def _named(self, board: Board) -> Board:
+        """Return the board that stands for this one and its images, as in the kernels."""
+        return board if self.compiled.is_fixed else Board(canonical(board.rows))

@@ -181,17 +181,12 @@ class Solution:
             BoardError: if no game under the rules meets this board.
         """
         self.value_of(board)  # raises
-        problem, spec, values = self.problem, self.problem.spec, dict[Direction, float]()
-        if problem.stopped_value(board) is not None:
-            return values
-        for direction in board.legal_directions():
-            slide, to_come = board.slide(direction, self.rules.merging), np.array([spec.stopped])
-            if problem.stopped_value(slide.board) is None:
-                key = np.array([kernels.key_of(problem.pack(slide.board), spec)], np.uint64)
-                problem.expect(key, lambda tile: self.layer(board.sum + tile), to_come)
-            to_come += slide.points * spec.merge_points + spec.legal_points
-            values[direction] = float(to_come[0])
-        return values
+        word, spec = self.problem.pack(board), self.problem.spec
+        if self.problem.stopped_value(board) is not None:
+            return {}
+        afters = self.afterstates(np.array([kernels.key_of(word, spec)], np.uint64), board.sum)
+        legal = board.legal_directions()
+        return {each: float(kernels.worth(word, each.value, spec, afters)) for each in legal}
 
     def best(self, board: Board) -> Direction | None:
         """Return the best move, the first of several in the order of `Direction`; `None` at an end.

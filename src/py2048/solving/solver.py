@@ -47,7 +47,7 @@ def solve(
     """Return the exact value of every position that play can reach.
 
     Args:
-        rules: rules whose tiles appear at random, or their text.
+        rules: the rules, or their text.
         goal: ``score`` for the expected score, ``tile=N`` for the chance to make a tile.
         memory: how many bytes are used, about, if there is a file to save to; layers that do not
             fit are on disk then.
