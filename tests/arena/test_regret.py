@@ -44,6 +44,12 @@ def test_one_planted_mistake_is_all_the_regret():
     assert sum(loss > 1e-9 for loss in losses) == 1
 
 
+def test_a_game_given_up_loses_what_was_left():
+    """So that no player has less regret for ending its games."""
+    solution, game = solve(RULES), Game(RULES, seed=4)
+    assert regrets_of(game.record(), solution) == [solution.value_of(game.board)]
+
+
 def test_score_and_regret_make_the_value_of_the_game():
     """On average over games; the regret says so with a smaller error."""
     solution = solve(RULES)

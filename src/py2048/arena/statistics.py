@@ -218,12 +218,17 @@ class Regret:
 def regrets_of(record: Record, solution: Solution) -> list[float]:
     """Return the regret of each legal move of a game, up to the goal if that is a tile.
 
+    To give a game up, as one without a legal answer does, is a move that loses what is left.
+
     Raises:
         PlayerError: if a board of the record cannot be solved.
         RecordError: if the record breaks its rules.
     """
     judge = ExactJudge(solution, record.rules)
-    return [move.loss for move in reviewing(record, judge)]
+    losses = [move.loss for move in reviewing(record, judge)]
+    last = record.replayed[-1][0] if record.replayed else record.start
+    left = max(judge.rate(last).values(), default=0.0)
+    return [*losses, left] if left else losses
 
 
 def regrets(results: Results, solution: Solution) -> Iterator[Regret]:
