@@ -65,6 +65,7 @@ def without_times(file: Path) -> bytes:
         ("comp1127:size=2x2,target=16", "score"),
         ("qsan_qarut:size=2x2", "score"),
         ("classic:size=2x2,start=1..4,spawn=2:1+8:2", "tile=32"),
+        ("cits1401:size=2x2,start=1..4x2:1", "score"),
     ],
 )
 def test_shards_give_the_file_of_one_machine(rules: str, goal: str, tmp_path: Path) -> None:
