@@ -104,7 +104,10 @@ def main() -> None:
     wish = parser.parse_args()
     parts = [f"# Agents\n\n`python benchmarks/agents.py`, on {processor()}.\n"]
     if wish.minutes:
-        parts.append(f"`dqn` and `ppo` learnt for {wish.minutes:g} minutes of one core each.\n")
+        parts.append(
+            f"`dqn` and `ppo` learnt for {wish.minutes:g} minutes of one core each; their times "
+            "have loading in them.\n"
+        )
     for track in wish.tracks:
         published = Submission("", track, {}, "", "").tournament(is_played=False)
         rules, folder, agents = published.rules, wish.into / track, [*wish.agents]

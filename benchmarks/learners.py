@@ -132,9 +132,11 @@ def policy_of(agent: Any) -> Policy:
 
 @cache
 def _loaded(name: str) -> Policy:
+    import torch
     from sb3_contrib import MaskablePPO
     from stable_baselines3 import DQN
 
+    torch.set_num_threads(1)
     return policy_of({"dqn": DQN, "ppo": MaskablePPO}[name].load(name, device="cpu"))
 
 
