@@ -61,7 +61,7 @@ def perfect_play(rules: Rules, folder: Path) -> Path | None:
 
 def row(agent: str, track: str, folder: Path, solution: Path | None) -> str:
     """Play what is missing of an agent's games, and return its row, of none if it plays none."""
-    told = ["--solution", solution.resolve()] if solution and not track.startswith(BIG) else []
+    told = ["--solution", str(solution.resolve())] if solution and not track.startswith(BIG) else []
     command = [sys.executable, "-m", "py2048", "benchmark-agent", agent, "--track", track]
     out = re.sub(r"[^\w.=-]+", "_", agent)
     folder.mkdir(parents=True, exist_ok=True)

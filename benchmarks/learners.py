@@ -64,7 +64,9 @@ def train_td(rules: Rules, budget: Budget, seed: int = 1) -> None:
         network, chosen = trainer.network(), []
         for ranks, legal in zip(boards, masks, strict=True):
             board = Board(np.where(ranks, 1 << ranks.astype(np.int64), 0).tolist())
-            slides = {n: board.slide(Direction(n), rules.merging) for n in np.flatnonzero(legal)}
+            slides = {
+                n: board.slide(Direction(int(n)), rules.merging) for n in np.flatnonzero(legal)
+            }
             worth = {n: each.points + network.value(each.board) for n, each in slides.items()}
             chosen.append(max(worth, key=worth.__getitem__))
         return np.array(chosen)
