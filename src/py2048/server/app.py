@@ -27,7 +27,7 @@ from py2048.server.play.messages import trouble_of
 from py2048.server.services import Services
 from py2048.server.settings import Settings
 from py2048.server.site import accounts, challenges, games, pages, scores
-from py2048.server.site.auth import remember, services_of, user_of
+from py2048.server.site.auth import Visit, greet_user, services_of
 from py2048.server.websocket import talk
 
 _log = logging.getLogger("py2048.web")
@@ -95,10 +95,10 @@ async def _explain(request: Request, error: Exception) -> Response:
         rejected = error if isinstance(error, schema.ActionRejected) else None
         why = (rejected.reason, rejected.wait) if rejected else ("", 0.0)
         return refusal(status, message, *why, **(getattr(error, "headers", None) or {}))
-    user = await user_of(request, wait=False)
-    sentence = pages.sentence(message)
-    response = pages.render(request, user, "error.html", status, message=sentence)
-    remember(request, response)
+    visit = Visit(request.scope)
+    await greet_user(visit, wait=False)
+    response = pages.render(visit, "error.html", status, message=pages.sentence(message))
+    visit.remember(response)
     return response
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -26,14 +26,13 @@ from py2048.players.registry import describe_player
 from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.api.bots import NDJSON, GameStream, check_pace, keep_open
-from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.fairness import check_fair
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.rooms import Client
-from py2048.server.schema import BOT, CASUAL, ActionRejected, checked_game_id
-from py2048.server.site.auth import User, player_of, remember, services_of
-from py2048.server.site.games import ask_for_review, visible_game
+from py2048.server.schema import BOT, CASUAL, ActionRejected
+from py2048.server.site.auth import User, Visit, greet_player
+from py2048.server.site.games import ask_for_review, record, visible_game
 from py2048.server.site.pages import presets, text_of
 from py2048.server.site.reviews import review_answer
 from py2048.session import Hint, PositionSnapshot
@@ -44,7 +43,6 @@ MAX_TURNS = 50_000
 """The longest record that is verified here."""
 
 _MAX_TILE = 2**60
-_T = TypeVar("_T")
 STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_game": 404, "gap": 409,
           "over": 409, "early": 409, "nothing": 409, "unsaved": 422, "length": 422, "busy": 429,
           "rate": 429, "storage": 503}  # fmt: skip
@@ -53,66 +51,56 @@ STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_gam
 # What needs no store
 
 
-async def rules(_request: Request) -> Response:
+async def rules(_visit: Visit) -> list[schema.RulesInfo]:
     """The presets."""
-    return _answer(presets())
+    return presets()
 
 
-async def check_rules(request: Request) -> Response:
+async def check_rules(_visit: Visit, query: schema.RulesQuery) -> schema.RulesInfo:
     """What a rules text means here, or why it means nothing."""
-    query = _query(request, schema.RulesQuery)
-    return _answer(messages.rules_info(str(checked_rules(query.text))))
+    return messages.rules_info(str(checked_rules(query.text)))
 
 
-async def players(request: Request) -> Response:
+async def players(visit: Visit) -> list[schema.PlayerInfo]:
     """The computer players that may be asked."""
-    specs = services_of(request).hints.specs
-    return _answer(
-        [schema.PlayerInfo(spec, describe_player(spec.partition(":")[0])) for spec in specs]
-    )
+    specs = visit.services.hints.specs
+    return [schema.PlayerInfo(spec, describe_player(spec.partition(":")[0])) for spec in specs]
 
 
-async def slides(request: Request) -> Response:
+async def slides(_visit: Visit, message: schema.PositionRequest) -> schema.SlidesAnswer:
     """What each direction does to a board."""
-    rules, board = _position(await _body(request, schema.PositionRequest))
-    return _answer(messages.slides_info(rules, board))
+    return messages.slides_info(*_position(message))
 
 
-async def hint(request: Request) -> Response:
+async def hint(visit: Visit, message: schema.AdviceRequest) -> schema.HintAnswer:
     """What a computer player would do, and the value of each direction."""
-    message, services = await _body(request, schema.AdviceRequest), services_of(request)
-    rules, board = _position(message)
-    spec = services.hints.checked(message.player, rules, board)
+    hints, (rules, board) = visit.services.hints, _position(message)
+    spec = hints.checked(message.player, rules, board)
     if not board.can_move():
         raise GameOverError("no move changes this board: the game is over")
-    services.limits.check(hints=address_of(request.scope))
-    found = await anext(services.hints.advise(spec, PositionSnapshot(rules, board, 0)))
+    visit.services.limits.check(hints=visit.address)
+    found = await anext(hints.advise(spec, PositionSnapshot(rules, board, 0)))
     assert isinstance(found, Hint)  # the first answer always is
-    return _answer(messages.hint_answer(found))
+    return messages.hint_answer(found)
 
 
-async def verify(request: Request) -> Response:
+async def verify(visit: Visit, query: schema.VerifyQuery) -> schema.VerifiedAnswer:
     """Whether a record follows its rules; with a secret, whether its tiles are fair."""
-    text = await _text(request)
+    text = await _text(visit)
     if not isinstance(_parsed(text), dict):
         raise HTTPException(422, "a record is a JSON object")
-    secret = _query(request, schema.VerifyQuery).secret
-    limits, address = services_of(request).limits, address_of(request.scope)
-    return _answer(await limits.verify(address, _verified, text, secret))
+    return await visit.services.limits.verify(visit.address, _verified, text, query.secret)
 
 
 # What does
 
 
-async def me(request: Request) -> Response:
+async def me(visit: Visit) -> schema.BotAnswer:
     """The program of a token, and its games in progress."""
-    user = await player_of(request)
-    if user.bot_of is None:
+    if visit.user.bot_of is None:
         headers = {"www-authenticate": "Bearer"}
         raise HTTPException(401, "send the token of a program: Authorization: Bearer …", headers)
-    person, services = user.bot_of, services_of(request)
-    answer = await services.do(lambda games: _about(games, user, person))
-    return _answer(answer)
+    return await visit.services.do(_about, visit.user, visit.user.bot_of)
 
 
 def _about(games: GameService, user: User, person: str) -> schema.BotAnswer:
@@ -123,22 +111,18 @@ def _about(games: GameService, user: User, person: str) -> schema.BotAnswer:
     return schema.BotAnswer(user.display, games.account(person).name, found)
 
 
-async def leaderboard(request: Request) -> Response:
+async def leaderboard(visit: Visit, query: schema.LeaderboardQuery) -> schema.LeaderboardAnswer:
     """The best game of each player."""
-    query = _query(request, schema.LeaderboardQuery)
-    rules = str(checked_rules(query.rules))
-    found = await services_of(request).do(
-        lambda games: games.store.leaderboards.top(query.board, rules, query.period)
-    )
-    rows = messages.game_rows(found)
-    return _answer(schema.LeaderboardAnswer(rules, query.board, query.period, rows))
+    wanted = query.board, str(checked_rules(query.rules)), query.period
+    found = await visit.services.do(lambda games: games.store.leaderboards.top(*wanted))
+    board, rules, period = wanted
+    return schema.LeaderboardAnswer(rules, board, period, messages.game_rows(found))
 
 
-async def create_game(request: Request) -> Response:
+async def create_game(visit: Visit, message: schema.GameRequest) -> Response:
     """Begin a game: with a token a bot game, with a cookie a casual one."""
-    user, message = await player_of(request), await _body(request, schema.GameRequest)
-    services = services_of(request)
-    services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
+    services, user = visit.services, visit.user
+    services.limits.check(new_games=user.account, new_games_from=visit.address)
     mode = message.mode
     if mode is UNSET:
         mode = BOT if user.bot_of else CASUAL
@@ -146,46 +130,37 @@ async def create_game(request: Request) -> Response:
     game = await services.do(GameService.begin_game, user.account, message.rules, mode)
     response = _answer(messages.state_of(game, mine=True, autoplay=None), 201)
     response.headers["location"] = f"/api/games/{game.id}"
-    remember(request, response)
+    visit.remember(response)
     return response
 
 
-async def game(request: Request) -> Response:
+async def game(visit: Visit) -> schema.StateMessage:
     """The state of a game."""
-    user, rooms = await player_of(request), services_of(request).rooms
-    room = await rooms.find(await visible_game(request, user))
+    rooms = visit.services.rooms
+    room = await rooms.find(await visible_game(visit))
     await room.ready()
-    state = room.state_for(user.account)
+    state = room.state_for(visit.user.account)
     rooms.release(room)
-    return _answer(state)
+    return state
 
 
-async def turns(request: Request) -> Response:
+async def turns(visit: Visit, query: schema.TurnsQuery) -> schema.TurnsAnswer:
     """The turns of a finished game, each with the board and the score after it."""
-    game, services = await visible_game(request, await player_of(request)), services_of(request)
-    query, games = _query(request, schema.TurnsQuery), services.rooms.games
-    limits, address = services.limits, address_of(request.scope)
+    game, services = await visible_game(visit), visit.services
+    games, limits = services.rooms.games, services.limits
 
     def found() -> schema.TurnsAnswer:
         record = Record.from_json(games.record_text(game))
         return services.replays.turns(game, record, query.first, query.limit)
 
-    limits.check(replays=address)
-    return _answer(await limits.replaying.do(address, found))
+    limits.check(replays=visit.address)
+    return await limits.replaying.do(visit.address, found)
 
 
-async def record(request: Request) -> Response:
-    """The record of a finished game."""
-    game = await visible_game(request, await player_of(request))
-    text = await services_of(request).do(GameService.record_text, game)
-    return Response(text, media_type=JSON)
-
-
-async def stream(request: Request) -> Response:
+async def stream(visit: Visit) -> Response:
     """A game as it happens: its state, then each event, until it is over."""
-    user, services = await player_of(request), services_of(request)
-    game = await visible_game(request, user)
-    if request.method == "HEAD":
+    user, services, game = visit.user, visit.services, await visible_game(visit)
+    if visit.method == "HEAD":
         return Response(media_type=NDJSON)
     room = await services.rooms.find(game)
     reader = Client(user.account, user.session)
@@ -199,30 +174,22 @@ async def stream(request: Request) -> Response:
     return GameStream(services, reader)
 
 
-async def review(request: Request) -> Response:
+async def review(visit: Visit, query: schema.TurnsQuery) -> schema.ReviewAnswer:
     """The review of a finished game as far as it is, with some of its moves."""
-    game = await visible_game(request, await player_of(request))
-    query = _query(request, schema.TurnsQuery)
-    found = await services_of(request).do(review_answer, game, query.first, query.limit)
-    return _answer(found)
+    game = await visible_game(visit)
+    return await visit.services.do(review_answer, game, query.first, query.limit)
 
 
-async def request_review(request: Request) -> Response:
+async def request_review(visit: Visit, _asked: schema.ReviewRequest) -> schema.ReviewAnswer:
     """Ask for the review of a finished game; it is computed once, however often it is asked for."""
-    user = await player_of(request)
-    await _body(request, schema.ReviewRequest)
-    game = await ask_for_review(request, user)
-    return _answer(await services_of(request).do(review_answer, game), 202)
+    return await visit.services.do(review_answer, await ask_for_review(visit))
 
 
-async def move(request: Request) -> Response:
+async def move(visit: Visit, message: schema.MoveBody) -> Response:
     """Slide; answered when it is on the disk."""
-    arrived = time.monotonic()
-    user, message = await player_of(request), await _body(request, schema.MoveBody)
-    services = services_of(request)
-    await check_pace(services, user.account, is_program=user.bot_of is not None)
-    rooms = services.rooms
-    room = await rooms.find_own(checked_game_id(request.path_params["game"]), user.account)
+    arrived, user, rooms = time.monotonic(), visit.user, visit.services.rooms
+    await check_pace(visit.services, user.account, is_program=user.bot_of is not None)
+    room = await rooms.find_own(visit.game, user.account)
     client = Client(user.account)
     rooms.enter(client, room)
     try:
@@ -260,25 +227,21 @@ def _answer(answer: object, status: int = 200) -> Response:
     return Response(schema.encode(answer), status, media_type=JSON)
 
 
-async def _body(request: Request, kind: type[_T]) -> _T:
+async def _body(visit: Visit, kind: type[msgspec.Struct]) -> msgspec.Struct:
     """Return the body of a request.
 
     Raises:
         HTTPException: if it is not JSON.
         ActionRejected: if it is not such a JSON object.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
+    if visit.headers.get("content-type", "").partition(";")[0].strip() != JSON:
         raise HTTPException(415, "send a body of the type application/json")
-    return schema.convert(_parsed(await _text(request)), kind)
+    return schema.convert(_parsed(await _text(visit)), kind)
 
 
-def _query(request: Request, kind: type[_T]) -> _T:
-    return schema.convert(dict(request.query_params), kind, strict=False)
-
-
-async def _text(request: Request) -> str:
+async def _text(visit: Visit) -> str:
     try:
-        return (await request.body()).decode()
+        return (await visit.body()).decode()
     except ClientDisconnect:
         raise HTTPException(413, "the body is too large or too slow") from None
     except UnicodeDecodeError:
@@ -343,7 +306,8 @@ class Endpoint:
 
     Attributes:
         path: the address; ``{game}`` stands for the id of a game.
-        view: answers a request; the first line of its docstring is the summary.
+        view: answers a visit, given its body and query; the first line of its docstring is the
+            summary.
         answer: the type of the answer.
         body: the type of the request's body; with one the method is POST, without one GET.
         query: the type of the query.
@@ -352,7 +316,7 @@ class Endpoint:
     """
 
     path: str
-    view: Callable[[Request], Awaitable[Response]]
+    view: Callable[..., Awaitable[Any]]
     answer: Any
     body: Any = None
     query: type[msgspec.Struct] | None = None
@@ -374,6 +338,27 @@ class Endpoint:
         """The names of what it takes."""
         kinds = [each for each in (self.body, self.query) if each not in (None, Json)]
         return [field.encode_name for kind in kinds for field in msgspec.structs.fields(kind)]
+
+    @property
+    def is_for_players(self) -> bool:
+        """Whether it matters who asks: a token may speak for a program."""
+        return self.path.startswith(("/api/bot", "/api/games"))
+
+    async def answered(self, visit: Visit) -> Response:
+        """Return the answer to a request.
+
+        Raises:
+            HTTPException, ActionRejected: if it carries something else than this takes.
+        """
+        given = []
+        if self.is_for_players:
+            await greet_player(visit)
+        if self.body not in (None, Json):
+            given.append(await _body(visit, self.body))
+        if self.query is not None:
+            given.append(schema.convert(dict(visit.query_params), self.query, strict=False))
+        answer = await self.view(visit, *given)
+        return answer if isinstance(answer, Response) else _answer(answer, self.status)
 
 
 _GAME = "/api/games/{game}"
@@ -440,7 +425,7 @@ def document() -> Json:
     for each in ENDPOINTS:
         success = {str(each.status): told(each.summary, each.answer, each.media)}
         operation: Json = {"summary": each.summary, "responses": success | errors}
-        if each.path.startswith(("/api/bot", "/api/games")):  # a token may speak for a program
+        if each.is_for_players:
             operation["security"] = [{}, {"token": []}]
         if each.query is not None:
             fields = components[each.query.__name__]["properties"]
@@ -488,12 +473,13 @@ async def documentation(_request: Request) -> Response:
 
 def _route(path: str) -> Route:
     """Return the route of an address, which knows all methods that it takes."""
-    views = {each.method: each.view for each in ENDPOINTS if each.path == path}
+    known = {each.method: each for each in ENDPOINTS if each.path == path}
 
     async def answer(request: Request) -> Response:
-        return await views["GET" if request.method == "HEAD" else request.method](request)
+        asked = known["GET" if request.method == "HEAD" else request.method]
+        return await asked.answered(Visit(request.scope, request.receive))
 
-    return Route(path, answer, methods=list(views))
+    return Route(path, answer, methods=list(known))
 
 
 ROUTES = (

@@ -21,19 +21,17 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from py2048.language import N_, _
-from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.schema import ActionRejected
 from py2048.server.site.auth import (
     User,
+    Visit,
     disconnect_signed_out,
     new_token,
-    services_of,
     session_of,
     sign_in,
     sign_out,
@@ -45,7 +43,6 @@ from py2048.storage.values import looks_of
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-    from py2048.server.services import Services
     from py2048.storage import Store
 
 MAX_NAME = 24
@@ -69,33 +66,33 @@ Form = dict[str, str]
 _T = TypeVar("_T")
 
 
-async def show(request: Request, user: User) -> Response:
+async def show(visit: Visit) -> Response:
     """The page."""
-    said = _NOTICES.get(request.query_params.get("done", ""))
-    return await _page(request, user, notice=said and _(said))
+    said = _NOTICES.get(visit.query_params.get("done", ""))
+    return await _page(visit, notice=said and _(said))
 
 
-async def export(request: Request, user: User) -> Response:
+async def export(visit: Visit) -> Response:
     """All that is kept of the account, in one file."""
-    found = await services_of(request).do(GameService.export, user.account)
+    found = await visit.services.do(GameService.export, visit.user.account)
     headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
     text = json.dumps(found, indent=1, ensure_ascii=False)
     return Response(text, media_type="application/json", headers=headers)
 
 
-async def act(request: Request, user: User) -> Response:
+async def act(visit: Visit) -> Response:
     """Do what a form asks for, and show the page again."""
-    name = request.path_params["action"]
+    name = visit.path_params["action"]
     action = _ACTIONS.get(name)
     if action is None:
         raise HTTPException(404, _("There is no such form."))
     form = Form()
     try:
-        form = await read_form(request)
-        if user.is_guest and name not in _FOR_GUESTS:
+        form = await read_form(visit)
+        if visit.user.is_guest and name not in _FOR_GUESTS:
             raise FormError(_("Log in first."), 403)
-        response = await action(request, user, form)
-        await disconnect_signed_out(services_of(request))
+        response = await action(visit, form)
+        await disconnect_signed_out(visit.services)
         return response
     except FormError as error:
         fault, status = error.detail, error.status_code
@@ -104,14 +101,14 @@ async def act(request: Request, user: User) -> Response:
     except ActionRejected as error:  # too many passwords wait to be hashed
         fault, status = sentence(error), 503
     typed = form.get("name", "")[:MAX_NAME]
-    return await _page(request, user, error=fault, status=status, typed=typed)
+    return await _page(visit, error=fault, status=status, typed=typed)
 
 
-async def _page(request: Request, user: User, *, status: int = 200, **values: object) -> Response:
+async def _page(visit: Visit, *, status: int = 200, **values: object) -> Response:
     """Return the page with a line of `error` or `notice`, or a `secret` shown only once."""
-    lists = await services_of(request).do(_lists_of, user)
-    values |= {**lists, "session": user.session, "max_bots": MAX_BOTS}
-    response = render(request, user, "account.html", status, **values)
+    lists = await visit.services.do(_lists_of, visit.user)
+    values |= {**lists, "session": visit.user.session, "max_bots": MAX_BOTS}
+    response = render(visit, "account.html", status, **values)
     response.headers["cache-control"] = "private, no-store"
     return response
 
@@ -132,9 +129,9 @@ def _lists_of(games: GameService, user: User) -> dict[str, object]:
     }
 
 
-async def _do(request: Request, call: Callable[[Store], _T]) -> _T:
+async def _do(visit: Visit, call: Callable[[Store], _T]) -> _T:
     """Do something with the store, in a thread."""
-    return await services_of(request).do(lambda games: call(games.store))
+    return await visit.services.do(lambda games: call(games.store))
 
 
 def _back(what: str) -> RedirectResponse:
@@ -144,159 +141,153 @@ def _back(what: str) -> RedirectResponse:
 # A name and a password
 
 
-async def _claim(request: Request, user: User, form: Form) -> Response:
-    if not user.is_guest:
+async def _claim(visit: Visit, form: Form) -> Response:
+    if not visit.user.is_guest:
         raise FormError(_("This account has a name already."), 403)
     name = checked_name(form.get("name", ""))
-    _check_pace(request)
-    hashed = await _new_hash(request, form.get("password", ""), name)
+    _check_pace(visit)
+    hashed = await _new_hash(visit, form.get("password", ""), name)
     codes = new_codes()
-    hashes = [*map(code_hash, codes)]
-    account = await _do(
-        request, lambda store: store.accounts.claim_name(user.account, name, hashed, hashes)
-    )
-    signed_in = await sign_in(request, account)
-    return await _page(request, signed_in, notice=_("The name is yours."), secret=("codes", codes))
+    facts = visit.user.account, name, hashed, [*map(code_hash, codes)]
+    account = await _do(visit, lambda store: store.accounts.claim_name(*facts))
+    await sign_in(visit, account)
+    return await _page(visit, notice=_("The name is yours."), secret=("codes", codes))
 
 
-async def _login(request: Request, user: User, form: Form) -> Response:
-    account, device, attempt = await _attempt(request, form)
+async def _login(visit: Visit, form: Form) -> Response:
+    account, device, attempt = await _attempt(visit, form)
     # Without such a name just as much time is spent, so that names cannot be found out.
     hashed = account.password if account else None
-    is_right = await _verify(request, hashed, form.get("password", ""), device)
+    is_right = await _verify(visit, hashed, form.get("password", ""), device)
     if account is None or not is_right:
         raise FormError(_("The name or the password is wrong."), 403)
-    _forgive(request, attempt)
-    await _end_session(request, user.session, user.account)
-    return await _back_as(request, account, "login")
+    _forgive(visit, attempt)
+    await _end_session(visit, visit.user.session, visit.user.account)
+    return await _back_as(visit, account, "login")
 
 
-async def _recover(request: Request, _user: User, form: Form) -> Response:
+async def _recover(visit: Visit, form: Form) -> Response:
     """Set a new password by a recovery code, which is used up."""
-    account, _device, attempt = await _attempt(request, form)
+    account, _device, attempt = await _attempt(visit, form)
     code = code_hash(form.get("code", "")[:200])
     wrong = FormError(_("The name or the recovery code is wrong."), 403)
     if account is None:
         raise wrong
-    if code not in await _do(request, lambda store: store.accounts.recovery_codes(account.id)):
+    if code not in await _do(visit, lambda store: store.accounts.recovery_codes(account.id)):
         raise wrong
-    _forgive(request, attempt)
-    hashed = await _new_hash(request, form.get("new_password", ""), account.name or "")
-    if not await _do(request, lambda store: store.accounts.recover(account.id, code, hashed)):
+    _forgive(visit, attempt)
+    hashed = await _new_hash(visit, form.get("new_password", ""), account.name or "")
+    if not await _do(visit, lambda store: store.accounts.recover(account.id, code, hashed)):
         raise wrong  # it was used meanwhile
-    return await _back_as(request, account, "recovered")
+    return await _back_as(visit, account, "recovered")
 
 
-async def _password(request: Request, user: User, form: Form) -> Response:
-    account = await _checked(request, user, form)
-    hashed = await _new_hash(request, form.get("new_password", ""), user.display)
-    await _do(request, lambda store: store.accounts.set_password(account.id, hashed))
-    return await _back_as(request, account, "password")
+async def _password(visit: Visit, form: Form) -> Response:
+    account = await _checked(visit, form)
+    hashed = await _new_hash(visit, form.get("new_password", ""), visit.user.display)
+    await _do(visit, lambda store: store.accounts.set_password(account.id, hashed))
+    return await _back_as(visit, account, "password")
 
 
-async def _codes(request: Request, user: User, form: Form) -> Response:
-    account, codes = await _checked(request, user, form), new_codes()
+async def _codes(visit: Visit, form: Form) -> Response:
+    account, codes = await _checked(visit, form), new_codes()
     hashes = [*map(code_hash, codes)]
-    await _do(request, lambda store: store.accounts.set_recovery(account.id, hashes))
-    return await _page(request, user, secret=("codes", codes))
+    await _do(visit, lambda store: store.accounts.set_recovery(account.id, hashes))
+    return await _page(visit, secret=("codes", codes))
 
 
-async def _back_as(request: Request, account: Account, what: str) -> Response:
-    await sign_in(request, account)
+async def _back_as(visit: Visit, account: Account, what: str) -> Response:
+    await sign_in(visit, account)
     return _back(what)
 
 
 # Sessions, and the end
 
 
-async def _logout(request: Request, user: User, _form: Form) -> Response:
-    if user.session:
-        await _end_session(request, user.session, user.account)
+async def _logout(visit: Visit, _form: Form) -> Response:
+    if visit.user.session:
+        await _end_session(visit, visit.user.session, visit.user.account)
     else:
-        await _do(request, lambda store: store.accounts.end_guest(user.account))
-    return _gone(request, "logout")
+        await _do(visit, lambda store: store.accounts.end_guest(visit.user.account))
+    return _gone(visit, "logout")
 
 
-async def _everywhere(request: Request, user: User, _form: Form) -> Response:
-    await _do(request, lambda store: store.sessions.end_all(user.account))
-    return _gone(request, "everywhere")
+async def _everywhere(visit: Visit, _form: Form) -> Response:
+    await _do(visit, lambda store: store.sessions.end_all(visit.user.account))
+    return _gone(visit, "everywhere")
 
 
-async def _end(request: Request, user: User, form: Form) -> Response:
-    await _end_session(request, form.get("session"), user.account)
+async def _end(visit: Visit, form: Form) -> Response:
+    await _end_session(visit, form.get("session"), visit.user.account)
     return _back("ended")
 
 
-async def _delete(request: Request, user: User, form: Form) -> Response:
-    if not user.is_guest:
-        await _checked(request, user, form)
-    await _forget(request, user.account)
-    return _gone(request, "deleted")
+async def _delete(visit: Visit, form: Form) -> Response:
+    if not visit.user.is_guest:
+        await _checked(visit, form)
+    await _forget(visit, visit.user.account)
+    return _gone(visit, "deleted")
 
 
-async def _end_session(request: Request, session: str | None, account: str) -> None:
+async def _end_session(visit: Visit, session: str | None, account: str) -> None:
     if session:
-        await _do(request, lambda store: store.sessions.end(session, account))
+        await _do(visit, lambda store: store.sessions.end(session, account))
 
 
-async def _forget(request: Request, account: str) -> None:
+async def _forget(visit: Visit, account: str) -> None:
     """Delete an account with its programs, and stop showing their games."""
-    services = services_of(request)
-    bots = await _do(request, lambda store: store.accounts.bots(account))
-    gone, rooms = {account, *(bot.id for bot in bots)}, services.rooms
+    bots = await _do(visit, lambda store: store.accounts.bots(account))
+    gone, rooms = {account, *(bot.id for bot in bots)}, visit.services.rooms
     for each in gone:
         rooms.disconnect(each)
-    await _do(request, lambda store: store.accounts.delete(account))
+    await _do(visit, lambda store: store.accounts.delete(account))
     rooms.forget(gone)
-    services.leaderboards.clear()
+    visit.services.leaderboards.clear()
 
 
-def _gone(request: Request, what: str) -> Response:
-    sign_out(request)
+def _gone(visit: Visit, what: str) -> Response:
+    sign_out(visit)
     return _back(what)
 
 
 # Programs
 
 
-async def _bot(request: Request, user: User, form: Form) -> Response:
+async def _bot(visit: Visit, form: Form) -> Response:
     name, token, bot = checked_name(form.get("name", "")), new_token(), new_account_id()
-    _check_pace(request)
+    _check_pace(visit)
+    facts = bot, name, visit.user.account, session_of(token)
+    await _do(visit, lambda store: store.accounts.add_bot(*facts, most=MAX_BOTS))
+    return await _page(visit, secret=("token", token), shown=name)
+
+
+async def _token(visit: Visit, form: Form) -> Response:
+    token, bot = new_token(), await _bot_of(visit, form)
     session = session_of(token)
-    await _do(
-        request,
-        lambda store: store.accounts.add_bot(bot, name, user.account, session, most=MAX_BOTS),
-    )
-    return await _page(request, user, secret=("token", token), shown=name)
+    await _do(visit, lambda store: store.accounts.renew_token(visit.user.account, bot.id, session))
+    return await _page(visit, secret=("token", token), shown=bot.name)
 
 
-async def _token(request: Request, user: User, form: Form) -> Response:
-    token, bot = new_token(), await _bot_of(request, user, form)
-    session = session_of(token)
-    await _do(request, lambda store: store.accounts.renew_token(user.account, bot.id, session))
-    return await _page(request, user, secret=("token", token), shown=bot.name)
-
-
-async def _token_end(request: Request, user: User, form: Form) -> Response:
-    bot = await _bot_of(request, user, form)
-    await _do(request, lambda store: store.sessions.end_all(bot.id))
+async def _token_end(visit: Visit, form: Form) -> Response:
+    bot = await _bot_of(visit, form)
+    await _do(visit, lambda store: store.sessions.end_all(bot.id))
     return _back("token-ended")
 
 
-async def _bot_delete(request: Request, user: User, form: Form) -> Response:
-    bot = await _bot_of(request, user, form)
-    await _forget(request, bot.id)
+async def _bot_delete(visit: Visit, form: Form) -> Response:
+    bot = await _bot_of(visit, form)
+    await _forget(visit, bot.id)
     return _back("bot-deleted")
 
 
-async def _bot_of(request: Request, user: User, form: Form) -> Account:
-    for bot in await _do(request, lambda store: store.accounts.bots(user.account)):
+async def _bot_of(visit: Visit, form: Form) -> Account:
+    for bot in await _do(visit, lambda store: store.accounts.bots(visit.user.account)):
         if bot.id == form.get("bot"):
             return bot
     raise FormError(_("You have no such program."), 404)
 
 
-_ACTIONS: dict[str, Callable[[Request, User, Form], Awaitable[Response]]] = {
+_ACTIONS: dict[str, Callable[[Visit, Form], Awaitable[Response]]] = {
     "claim": _claim,
     "login": _login,
     "recover": _recover,
@@ -322,18 +313,18 @@ ROUTES = (
 # How often
 
 
-async def _checked(request: Request, user: User, form: Form) -> Account:
+async def _checked(visit: Visit, form: Form) -> Account:
     """Return the account, after the password of the form was found to be its own."""
-    services, attempt = services_of(request), f"session {user.session}"
-    _check_wait(services, services.limits.take("logins", attempt))
-    account = await services.do(GameService.account, user.account)
-    if not await _verify(request, account.password, form.get("password", ""), user.session):
+    attempt = f"session {visit.user.session}"
+    _check_pace(visit, "logins", attempt)
+    account = await visit.services.do(GameService.account, visit.user.account)
+    if not await _verify(visit, account.password, form.get("password", ""), visit.user.session):
         raise FormError(_("The password is wrong."), 403)
-    _forgive(request, attempt)
+    _forgive(visit, attempt)
     return account
 
 
-async def _attempt(request: Request, form: Form) -> tuple[Account | None, str | None, str]:
+async def _attempt(visit: Visit, form: Form) -> tuple[Account | None, str | None, str]:
     """Count an attempt to log in by name.
 
     A browser in which the account was logged in before counts for itself, so that the wrong
@@ -345,35 +336,29 @@ async def _attempt(request: Request, form: Form) -> tuple[Account | None, str | 
     Raises:
         FormError: if there were too many.
     """
-    services, name = services_of(request), form.get("name", "")[:200]
-    account = await _do(request, lambda store: store.accounts.find_name(name))
-    header = request.headers.get("cookie")
+    services, name = visit.services, form.get("name", "")[:200]
+    account = await _do(visit, lambda store: store.accounts.find_name(name))
+    header = visit.headers.get("cookie")
     device = services.cookies.device(header, account.id) if account else None
     if device and not services.limits.take("logins", f"device {device}"):
         return account, device, f"device {device}"
-    _check_pace(request)
+    _check_pace(visit)
     who = account.id if account else name.casefold()
-    attempt = f"name {who} {address_of(request.scope)}"
-    _check_wait(services, services.limits.take("logins", attempt))
+    attempt = f"name {who} {visit.address}"
+    _check_pace(visit, "logins", attempt)
     return account, None, attempt
 
 
-def _forgive(request: Request, attempt: str) -> None:
+def _forgive(visit: Visit, attempt: str) -> None:
     """Take back that an attempt was counted: it was right."""
-    services_of(request).limits.buckets["logins"].owe(attempt, -1)
+    visit.services.limits.buckets["logins"].owe(attempt, -1)
 
 
-def _check_pace(request: Request) -> None:
-    services = services_of(request)
-    _check_wait(services, services.limits.take("passwords", address_of(request.scope)))
-
-
-def _check_wait(services: Services, wait: float) -> None:
-    if wait:
-        services.metrics.limited.inc()
-        raise FormError(
-            _("Too many attempts: wait {n} seconds.").format(n=max(1, round(wait))), 429
-        )
+def _check_pace(visit: Visit, limit: str = "passwords", who: str = "") -> None:
+    if wait := visit.services.limits.take(limit, who or visit.address):
+        visit.services.metrics.limited.inc()
+        text = _("Too many attempts: wait {n} seconds.")
+        raise FormError(text.format(n=max(1, round(wait))), 429)
 
 
 # Names
@@ -442,20 +427,20 @@ def check_password(password: str, name: str) -> None:
     raise FormError(" ".join(map(_, filter(None, said))))
 
 
-async def _new_hash(request: Request, password: str, name: str) -> str:
+async def _new_hash(visit: Visit, password: str, name: str) -> str:
     """Return the hash of a new password, in turn, as `check_password` allows."""
-    queue = services_of(request).limits.hashing
-    return await queue.do(address_of(request.scope), _hash, password, name)
+    queue = visit.services.limits.hashing
+    return await queue.do(visit.address, _hash, password, name)
 
 
-async def _verify(request: Request, hashed: str | None, password: str, device: str | None) -> bool:
+async def _verify(visit: Visit, hashed: str | None, password: str, device: str | None) -> bool:
     """Say, in turn, whether a password is the right one; without one to compare, work as long.
 
     A `device` in which the account was logged in before has a queue that strangers cannot fill.
     """
-    limits = services_of(request).limits
+    limits = visit.services.limits
     queue = limits.hashing if device is None else limits.known_hashing
-    who = device or address_of(request.scope)
+    who = device or visit.address
     return await queue.do(who, _matches, hashed, password[:MAX_PASSWORD])
 
 

@@ -19,9 +19,10 @@ from starlette.responses import Response
 
 from py2048.errors import StorageError
 from py2048.language import _
-from py2048.server.http.middleware import token_in
+from py2048.server.http.middleware import address_of, token_in
 from py2048.server.play.games import GameService, guest_name, new_account_id
 from py2048.server.play.rooms import SIGN_IN
+from py2048.server.schema import checked_game_id
 from py2048.storage import Account
 from py2048.storage.values import utc_text
 
@@ -75,21 +76,58 @@ def services_of(request: HTTPConnection) -> Services:
     return cast("Services", request.app.state.services)
 
 
-async def user_of(request: Request, *, wait: bool = True) -> User:
-    """Return who sent a request; a new guest where the cookie is missing, forged or outdated.
+class Visit(Request):
+    """A request, and who sent it, which `greet_user` or `greet_player` finds out."""
+
+    @property
+    def user(self) -> User:
+        """Who sent it."""
+        return cast("User", self.scope["user"])
+
+    @property
+    def services(self) -> Services:
+        """The parts of the server."""
+        return services_of(self)
+
+    @property
+    def address(self) -> str:
+        """Where it comes from."""
+        return address_of(self.scope)
+
+    @property
+    def game(self) -> str:
+        """The id of the game in its path, which need not exist.
+
+        Raises:
+            ActionRejected: if it cannot be one.
+        """
+        return checked_game_id(self.path_params["game"])
+
+    def greet(self, user: User) -> None:
+        """Take somebody for who sent it."""
+        self.scope["user"] = user
+
+    def remember(self, response: Response) -> None:
+        """Give the browser the cookies of the account that the request made it."""
+        for cookie in self.user.cookies:
+            response.headers.append("set-cookie", cookie)
+
+
+async def greet_user(visit: Visit, *, wait: bool = True) -> None:
+    """Find out who sent a request: a new guest where the cookie is missing, forged or outdated.
 
     Args:
-        request: the request.
+        visit: the request.
         wait: whether to wait for the store, and fail with it; otherwise, where it is not open
             or cannot be read, the cookie is believed, and no name is known.
 
     Raises:
         StorageError: if the store is waited for, and cannot be opened or read.
     """
-    services = services_of(request)
+    services = visit.services
     if wait:
         await services.ready()
-    user, found = None, services.cookies.read(request.headers.get("cookie"))
+    user, found = None, services.cookies.read(visit.headers.get("cookie"))
     if found is not None:
         user = User(found[0])
         try:
@@ -98,24 +136,25 @@ async def user_of(request: Request, *, wait: bool = True) -> User:
         except StorageError:
             if wait:
                 raise
-    return _greet(request, user or _new_guest(services))
+    visit.greet(user or _new_guest(services))
 
 
-async def player_of(request: Request) -> User:
-    """Return the program whose token a request carries; without a token, as `user_of`.
+async def greet_player(visit: Visit) -> None:
+    """Find out which program's token a request carries; without a token, as `greet_user`.
 
     Raises:
         HTTPException: if the token is not one.
         StorageError: if the store cannot be opened or read.
     """
-    token = token_in(request.headers)
+    token = token_in(visit.headers)
     if token is None:
-        return await user_of(request)
-    found = await _bot(services_of(request), token)
+        await greet_user(visit)
+        return
+    found = await _bot(visit.services, token)
     if found is None:
         headers = {"www-authenticate": "Bearer"}
         raise HTTPException(401, "this token is not, or no longer, one of a program", headers)
-    return found
+    visit.greet(found)
 
 
 async def connecting(services: Services, headers: Mapping[str, str]) -> User | None:
@@ -131,30 +170,22 @@ async def connecting(services: Services, headers: Mapping[str, str]) -> User | N
     return _new_guest(services) if found is None else await _known(services, *found)
 
 
-def remember(request: Request, response: Response) -> None:
-    """Give the browser the cookies of the account that the request made it."""
-    user: User | None = getattr(request.state, "user", None)
-    for cookie in user.cookies if user else ():
-        response.headers.append("set-cookie", cookie)
-
-
-async def sign_in(request: Request, account: Account) -> User:
+async def sign_in(visit: Visit, account: Account) -> None:
     """Begin a session of an account with a name, in the browser that sent the request."""
-    services, header = services_of(request), request.headers.get("cookie")
-    token, label = new_token(), browser_of(request.headers.get("user-agent", ""))
+    services, header = visit.services, visit.headers.get("cookie")
+    token, label = new_token(), browser_of(visit.headers.get("user-agent", ""))
     rooms, session = services.rooms, session_of(token)
     await rooms.in_thread(rooms.games.store.sessions.begin, session, account.id, label)
     cookies = (
         services.cookies.write(account.id, token),
         services.cookies.write_device(header, account.id),
     )
-    user = User(account.id, name=account.name, session=session, cookies=cookies)
-    return _greet(request, user)
+    visit.greet(User(account.id, name=account.name, session=session, cookies=cookies))
 
 
-def sign_out(request: Request) -> None:
+def sign_out(visit: Visit) -> None:
     """Make the browser a new guest."""
-    _greet(request, _new_guest(services_of(request)))
+    visit.greet(_new_guest(visit.services))
 
 
 async def disconnect_signed_out(services: Services) -> None:
@@ -175,11 +206,6 @@ async def disconnect_signed_out(services: Services) -> None:
     for client in clients:
         if (client.session or client.account) not in live:
             client.close(SIGN_IN)
-
-
-def _greet(request: Request, user: User) -> User:
-    request.state.user = user
-    return user
 
 
 def _new_guest(services: Services) -> User:

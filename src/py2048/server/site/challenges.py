@@ -23,20 +23,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError, StaleGameError
 from py2048.language import _
 from py2048.rules import Rules, get_rules
-from py2048.server.http.middleware import address_of
 from py2048.server.play import battles
 from py2048.server.play.fairness import revelation_of
 from py2048.server.play.games import GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import DAILY
-from py2048.server.site.auth import User, services_of
+from py2048.server.site.auth import Visit
 from py2048.server.site.pages import (
     boards_of,
     last_board,
@@ -64,21 +62,19 @@ _CURVE, _WIDE, _HIGH, _MARGIN = 15, 288, 44, 4
 # The challenge
 
 
-async def challenge(request: Request, user: User) -> Response:
+async def challenge(visit: Visit) -> Response:
     """The challenge of a day."""
-    now, services = datetime.now(UTC), services_of(request)
+    now, services = datetime.now(UTC), visit.services
     today = now.date()
-    day = checked_day(request.query_params.get("day"), today)
-    values = await services.do(daily_page, day.isoformat(), user.account, today)
+    day = checked_day(visit.query_params.get("day"), today)
+    values = await services.do(daily_page, day.isoformat(), visit.user.account, today)
     lists = await services.leaderboards.part(
         "_leaderboard.html", services.do, _daily_lists, day.isoformat()
     )
     if values["mine"]:
         lists = marked(lists, values["mine"].game)
     values |= {"lists": lists, "next_min": minutes_left(now)}
-    return render(
-        request, user, "daily.html", today=today.isoformat(), **days_at(day, today), **values
-    )
+    return render(visit, "daily.html", today=today.isoformat(), **days_at(day, today), **values)
 
 
 def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
@@ -130,14 +126,14 @@ def _went(games: GameService, day: str) -> dict[str, Any]:
     }
 
 
-async def today(request: Request, user: User) -> Response:
+async def today(visit: Visit) -> Response:
     """What stands beside the board, which comes without it, as its page needs no store."""
     day = datetime.now(UTC).date()
-    rules = checked_rules(request.query_params.get("rules", "classic"))
-    values = await services_of(request).do(today_page, user.account, rules, day)
+    rules = checked_rules(visit.query_params.get("rules", "classic"))
+    values = await visit.services.do(today_page, visit.user.account, rules, day)
     puzzle = await asyncio.to_thread(_puzzle_of, day)
     values |= {"day": day.isoformat(), "is_known": True, "puzzle": puzzle.board.rows}
-    return render(request, user, "_today.html", today={**values, "rating": puzzle.rating})
+    return render(visit, "_today.html", today={**values, "rating": puzzle.rating})
 
 
 def today_page(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
@@ -247,17 +243,17 @@ def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
 # The puzzle
 
 
-async def puzzle(request: Request, user: User) -> Response:
+async def puzzle(visit: Visit) -> Response:
     """The puzzle of a day; with an answer, whether it is right and why."""
     today = datetime.now(UTC).date()
-    day = checked_day(request.query_params.get("day"), today)
-    values = await asyncio.to_thread(_puzzle_page, day, request.query_params.get("answer"))
-    return render(request, user, "puzzle.html", **days_at(day, today), **values)
+    day = checked_day(visit.query_params.get("day"), today)
+    values = await asyncio.to_thread(_puzzle_page, day, visit.query_params.get("answer"))
+    return render(visit, "puzzle.html", **days_at(day, today), **values)
 
 
-async def answer(request: Request, _user: User) -> Response:
+async def answer(visit: Visit) -> Response:
     """Go to the page of an answer."""
-    form = await read_form(request)
+    form = await read_form(visit)
     query = {name: form.get(name, "") for name in ("day", "answer")}
     return RedirectResponse(f"/puzzle?{urlencode(query)}", 303)
 
@@ -321,37 +317,37 @@ _BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
 }
 
 
-async def choose_battle(request: Request, user: User) -> Response:
+async def choose_battle(visit: Visit) -> Response:
     """Choose the rules of a battle."""
-    return render(request, user, "battles.html", rules=presets(), minutes=battles.MINUTES)
+    return render(visit, "battles.html", rules=presets(), minutes=battles.MINUTES)
 
 
-async def offer_battle(request: Request, user: User) -> Response:
+async def offer_battle(visit: Visit) -> Response:
     """Offer a battle, and go to its page."""
-    form, services = await read_form(request), services_of(request)
-    services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
-    rules, minutes = form.get("rules", "classic"), form.get("minutes", "5")
-    return RedirectResponse(await services.do(battles.offer, user.account, rules, minutes), 303)
+    form, account = await read_form(visit), visit.user.account
+    visit.services.limits.check(new_games=account, new_games_from=visit.address)
+    asked = form.get("rules", "classic"), form.get("minutes", "5")
+    return RedirectResponse(await visit.services.do(battles.offer, account, *asked), 303)
 
 
-async def battle(request: Request, user: User) -> Response:
+async def battle(visit: Visit) -> Response:
     """A battle: who takes part, how it goes, how it ended."""
-    battle = request.path_params["battle"]
-    values = await services_of(request).do(battles.battle_page, battle, user.account)
-    address = f"{origin_of(request)}{battles.address_of(battle)}"
-    return render(request, user, "battle.html", address=address, **values)
+    battle = visit.path_params["battle"]
+    values = await visit.services.do(battles.battle_page, battle, visit.user.account)
+    address = f"{origin_of(visit)}{battles.address_of(battle)}"
+    return render(visit, "battle.html", address=address, **values)
 
 
-async def act_in_battle(request: Request, user: User) -> Response:
+async def act_in_battle(visit: Visit) -> Response:
     """Join, start, leave, or play again."""
-    action = _BATTLE_ACTIONS.get(request.path_params["action"])
+    action = _BATTLE_ACTIONS.get(visit.path_params["action"])
     if action is None:
         raise HTTPException(404, _("There is no such form."))
-    services = services_of(request)
-    services.limits.check(battles=user.account)
-    battle = request.path_params["battle"]
+    services = visit.services
+    services.limits.check(battles=visit.user.account)
+    battle = visit.path_params["battle"]
     try:
-        address = await services.do(action, battle, user.account)
+        address = await services.do(action, battle, visit.user.account)
     except (AccountError, StaleGameError) as error:
         raise HTTPException(409, sentence(error)) from None
     services.battles.wake(battle)

@@ -18,7 +18,6 @@ from typing import Any
 import msgspec
 from PIL import Image, ImageDraw, ImageFont
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from py2048.board import Board
@@ -31,11 +30,10 @@ from py2048.review import Grade
 from py2048.review.plots import score_graph
 from py2048.review.words import grade_word, luck_word
 from py2048.server import schema
-from py2048.server.http.middleware import address_of
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, OnlineGame
-from py2048.server.schema import CASUAL, DAILY, ActionRejected, checked_game_id
-from py2048.server.site.auth import User, services_of
+from py2048.server.schema import CASUAL, DAILY, ActionRejected
+from py2048.server.site.auth import Visit
 from py2048.server.site.challenges import minutes_left, streak_of
 from py2048.server.site.pages import day_name, origin_of, page, read_form, render, row_of, title_of
 from py2048.server.site.reviews import (
@@ -65,22 +63,20 @@ _FIRST_SQUARE = 16
 _MAX_PICTURES = 256
 
 
-async def visible_game(request: Request, user: User) -> str:
+async def visible_game(visit: Visit) -> str:
     """Return the id of the game in an address, which need not exist, if the user may see it.
 
     Raises:
         ActionRejected: if it cannot be an id, or the game is sealed.
     """
-    game_id = checked_game_id(request.path_params["game"])
-    await services_of(request).do(GameService.check_visible, game_id, user.account)
-    return game_id
+    await visit.services.do(GameService.check_visible, visit.game, visit.user.account)
+    return visit.game
 
 
-async def show(request: Request, user: User) -> Response:
+async def show(visit: Visit) -> Response:
     """The permanent page of a game: its replay, or live while it is in progress."""
-    services = services_of(request)
-    game = await visible_game(request, user)
-    value = await services.do(game_page, game, user.account)
+    services, game = visit.services, await visible_game(visit)
+    value = await services.do(game_page, game, visit.user.account)
     if value is None:
         raise HTTPException(404, _("There is no such game."))
     review, scores, turns = None, "", 0
@@ -89,8 +85,7 @@ async def show(request: Request, user: User) -> Response:
         if review.state != "done" and value["plies"] <= MAX_MOVES:
             scores, turns = _score_graph(await services.do(GameService.record_text, game))
     return render(
-        request,
-        user,
+        visit,
         "game.html",
         game=value,
         review=review,
@@ -132,46 +127,45 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] 
     }
 
 
-async def record(request: Request, user: User) -> Response:
+async def record(visit: Visit) -> Response:
     """The record of a game, to be kept and verified anywhere."""
-    game = await visible_game(request, user)
-    found = await services_of(request).do(GameService.record_text, game)
+    game = await visible_game(visit)
+    found = await visit.services.do(GameService.record_text, game)
     headers = {"content-disposition": f'attachment; filename="{game}.2048.json"'}
     return Response(found, media_type="application/json", headers=headers)
 
 
-async def review(request: Request, user: User) -> Response:
+async def review(visit: Visit) -> Response:
     """Ask for the review of a finished game, and go back to its page."""
-    game = await ask_for_review(request, user)
+    game = await ask_for_review(visit)
     return RedirectResponse(f"/game/{game}#review", 303)
 
 
-async def ask_for_review(request: Request, user: User) -> str:
+async def ask_for_review(visit: Visit) -> str:
     """Ask for the review of the finished game in an address; return the game's id.
 
     Raises:
         ActionRejected: as `visible_game` and `py2048.server.site.reviews.request_review`; if
             reviews are switched off (``off``) or asked for too fast (``busy``).
     """
-    services, address = services_of(request), address_of(request.scope)
-    game = await visible_game(request, user)
-    await request_review(services, game, user.account, address)
+    game = await visible_game(visit)
+    await request_review(visit.services, game, visit.user.account, visit.address)
     return game
 
 
-async def show_result(request: Request, user: User) -> Response:
+async def show_result(visit: Visit) -> Response:
     """What the end of the user's own game shows; who posts asks for its review, too."""
-    services, game = services_of(request), checked_game_id(request.path_params["game"])
+    services, game = visit.services, visit.game
     refused = ""
-    if request.method == "POST":
-        who = user.account, address_of(request.scope)
+    if visit.method == "POST":
+        who = visit.user.account, visit.address
         try:
             await request_review(services, game, *who, for_figures=True)
         except ActionRejected as error:
             refused = error.reason
-    shown = await services.do(end_of, game, user.account, refused)
-    shown["text"] = shown.pop("card").text(f"{origin_of(request)}/game/{game}/share")
-    return render(request, user, "_result.html", game_path=f"/game/{game}", **shown)
+    shown = await services.do(end_of, game, visit.user.account, refused)
+    shown["text"] = shown.pop("card").text(f"{origin_of(visit)}/game/{game}/share")
+    return render(visit, "_result.html", game_path=f"/game/{game}", **shown)
 
 
 def end_of(games: GameService, game_id: str, account: str, refused: str = "") -> dict[str, Any]:
@@ -239,15 +233,15 @@ def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
     return f"{kind} · {_(_MODES[info.mode])}" if info.mode in _MODES else kind
 
 
-async def play_on(request: Request, user: User) -> Response:
+async def play_on(visit: Visit) -> Response:
     """Begin a casual game from a position of a finished game, and go to it."""
-    services = services_of(request)
-    turn = (await read_form(request)).get("turn", "")
+    services, account = visit.services, visit.user.account
+    turn = (await read_form(visit)).get("turn", "")
     if not _TURN.fullmatch(turn):
         raise ActionRejected("position", _("choose a move of the game: give its number as turn"))
-    origin = await visible_game(request, user)
-    services.limits.check(new_games=user.account, new_games_from=address_of(request.scope))
-    game = await services.do(begin_from_position, user.account, origin, int(turn))
+    origin = await visible_game(visit)
+    services.limits.check(new_games=account, new_games_from=visit.address)
+    game = await services.do(begin_from_position, account, origin, int(turn))
     return RedirectResponse(f"/?game={game.id}", 303)
 
 
@@ -285,26 +279,19 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
     return games.begin(account_id, played.rules, CASUAL, secret, position=boards[turn])
 
 
-async def share(request: Request, user: User) -> Response:
+async def share(visit: Visit) -> Response:
     """The picture and the text of a finished game, for all who have the address."""
-    game, card = await _card(request)
-    address = f"{origin_of(request)}/game/{game}"
-    return render(
-        request,
-        user,
-        "share.html",
-        card=card,
-        game_path=f"/game/{game}",
-        address=address,
-        text=card.text(f"{address}/share"),
-        size=(WIDTH, HEIGHT),
-    )
+    game, card = await _card(visit)
+    address = f"{origin_of(visit)}/game/{game}"
+    shown: dict[str, Any] = {"card": card, "game_path": f"/game/{game}", "address": address}
+    text = card.text(f"{address}/share")
+    return render(visit, "share.html", text=text, size=(WIDTH, HEIGHT), **shown)
 
 
-async def show_picture(request: Request, _user: User) -> Response:
+async def show_picture(visit: Visit) -> Response:
     """The picture."""
-    services, (game, card) = services_of(request), await _card(request)
-    services.limits.check(cards=address_of(request.scope))
+    services, (game, card) = visit.services, await _card(visit)
+    services.limits.check(cards=visit.address)
 
     def draw(games: GameService) -> bytes:
         return picture(card, games.load(game).session.game.board)
@@ -313,13 +300,12 @@ async def show_picture(request: Request, _user: User) -> Response:
     return Response(await services.do(draw), media_type="image/png", headers=headers)
 
 
-async def _card(request: Request) -> tuple[str, Card]:
+async def _card(visit: Visit) -> tuple[str, Card]:
     """Return the game in an address and what is shared of it."""
-    game = checked_game_id(request.path_params["game"])
-    card = await services_of(request).do(card_of, game)
+    card = await visit.services.do(card_of, visit.game)
     if card is None:
         raise HTTPException(404, _("There is no such finished game."))
-    return game, card
+    return visit.game, card
 
 
 ROUTES = (

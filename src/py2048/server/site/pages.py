@@ -1,7 +1,7 @@
 """What all pages share, templates and forms, and the pages that need no store.
 
-A view is a function of a request and its user; `page` makes a route of it, which gives the browser
-its cookies.
+A view is a function of a request, which knows its user; `page` makes a route of it, which gives the
+browser its cookies.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from py2048.server.http.assets import Assets
 from py2048.server.http.middleware import LANGUAGE_COOKIE
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
-from py2048.server.site.auth import User, remember, services_of, user_of
+from py2048.server.site.auth import Visit, greet_user, services_of
 from py2048.storage import RecordSummary
 from py2048.storage.values import OpenGame
 from py2048.ui.shared import screen, themes
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.hints import PLAYERS
 
-View = Callable[[Request, User], Awaitable[Response]]
+View = Callable[[Visit], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 DIGITS = Path(themes.__file__).with_name("digits.ttf")
 _NETWORKS = Path(ntuple.__path__[0]) / "data"
@@ -55,8 +55,10 @@ def page(path: str, view: View, method: str = "GET", *, needs_store: bool = True
     """Return the route of a page, whose view is told who asks."""
 
     async def answer(request: Request) -> Response:
-        response = await view(request, await user_of(request, wait=needs_store))
-        remember(request, response)
+        visit = Visit(request.scope, request.receive)
+        await greet_user(visit, wait=needs_store)
+        response = await view(visit)
+        visit.remember(response)
         return response
 
     return Route(path, answer, methods=[method])
@@ -108,22 +110,19 @@ def text_of(template: str, **values: object) -> str:
     return _environment()[0].get_template(template).render(**values)
 
 
-def render(
-    request: Request, user: User, template: str, status: int = 200, **values: object
-) -> HTMLResponse:
+def render(visit: Visit, template: str, status: int = 200, **values: object) -> HTMLResponse:
     """Return a page for a user."""
-    me = {"name": user.display, "is_guest": user.is_guest}
-    text = text_of(
-        template, me=me, path=request.url.path, version=__version__, status=status, **values
-    )
+    me = {"name": visit.user.display, "is_guest": visit.user.is_guest}
+    facts = {"me": me, "path": visit.url.path, "version": __version__, "status": status}
+    text = text_of(template, **facts, **values)
     headers = {"cache-control": "private, no-cache", "content-language": language()}
     return HTMLResponse(text, status, headers | {"vary": "accept-language"})
 
 
-def origin_of(request: Request) -> str:
+def origin_of(visit: Visit) -> str:
     """Return where this server is, as others may reach it."""
-    public = services_of(request).settings.origin
-    return public or f"{request.url.scheme}://{request.url.netloc}"
+    public = visit.services.settings.origin
+    return public or f"{visit.url.scheme}://{visit.url.netloc}"
 
 
 def presets() -> list[schema.RulesInfo]:
@@ -246,21 +245,15 @@ def play_values() -> dict[str, Any]:
     return {"rules": presets(), "people": PLAYERS, "longest_side": MAX_SIDE, "actions": BY_NAME}
 
 
-async def play(request: Request, user: User) -> Response:
+async def play(visit: Visit) -> Response:
     """Play at once. This page needs no store: it is the first that people see."""
-    return render(
-        request,
-        user,
-        "play.html",
-        today={"day": datetime.now(UTC).date().isoformat()},
-        players=services_of(request).hints.specs,
-        **play_values(),
-    )
+    today, players = {"day": str(datetime.now(UTC).date())}, visit.services.hints.specs
+    return render(visit, "play.html", today=today, players=players, **play_values())
 
 
-async def about(request: Request, user: User) -> Response:
+async def about(visit: Visit) -> Response:
     """What is promised."""
-    return render(request, user, "about.html")
+    return render(visit, "about.html")
 
 
 async def choose_language(request: Request) -> Response:

@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import Response
 
 from py2048.board import Rows
 from py2048.language import _, language, ngettext, number
 from py2048.review.plots import bar_plot, line_plot
 from py2048.server import schema
-from py2048.server.http.middleware import address_of
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS
-from py2048.server.site.auth import User, services_of
+from py2048.server.site.auth import Visit
 from py2048.server.site.challenges import streak_of
 from py2048.server.site.pages import boards_of, marked, page, presets, render, text_of
 from py2048.storage.values import GameEnd
@@ -41,9 +39,9 @@ _MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
 _MAX_DAYS, _MAX_WEEKS = 31, 105
 
 
-async def leaderboards(request: Request, user: User) -> Response:
+async def leaderboards(visit: Visit) -> Response:
     """The best games by rules, board and time."""
-    services, query = services_of(request), request.query_params
+    services, query = visit.services, visit.query_params
     chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
     board, period = query.get("board", "ranked"), query.get("period", "ever")
     seasons = await services.do(lambda games: games.store.leaderboards.seasons())
@@ -54,23 +52,13 @@ async def leaderboards(request: Request, user: User) -> Response:
     lists = await part("_leaderboard.html", services.do, _lists, *wanted)
     now = await part("_now.html", _live, services, _MAX_LIVE)
     mine = None
-    if not user.is_guest:
-        mine = await services.do(standing_of, user.account, *wanted)
+    if not visit.user.is_guest:
+        mine = await services.do(standing_of, visit.user.account, *wanted)
     if mine and (own := marked(lists, mine.game)) != lists:
         lists, mine = own, None
-    return render(
-        request,
-        user,
-        "leaderboards.html",
-        chosen=chosen,
-        board=board,
-        period=period,
-        rules=presets(),
-        seasons=seasons,
-        lists=lists,
-        mine=mine,
-        now=now if period in PERIODS else "",
-    )
+    shown: dict[str, Any] = {"chosen": chosen, "board": board, "period": period, "rules": presets()}
+    shown |= {"seasons": seasons, "lists": lists, "mine": mine}
+    return render(visit, "leaderboards.html", now=now if period in PERIODS else "", **shown)
 
 
 def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str, Any]:
@@ -87,9 +75,9 @@ def standing_of(
     return found and messages.game_row(found[1], found[0])
 
 
-async def live(request: Request, user: User) -> Response:
+async def live(visit: Visit) -> Response:
     """The games that can be watched now."""
-    return render(request, user, "live.html", **await _live(services_of(request)))
+    return render(visit, "live.html", **await _live(visit.services))
 
 
 async def _live(services: Services, most: int | None = None) -> dict[str, Any]:
@@ -110,20 +98,20 @@ async def _live(services: Services, most: int | None = None) -> dict[str, Any]:
     }
 
 
-async def player(request: Request, user: User) -> Response:
+async def player(visit: Visit) -> Response:
     """A player's statistics and games."""
-    services, rules = services_of(request), request.query_params.get("rules")
-    name, chosen = request.path_params["name"][:100], rules and str(checked_rules(rules))
+    services, rules = visit.services, visit.query_params.get("rules")
+    name, chosen = visit.path_params["name"][:100], rules and str(checked_rules(rules))
     found = None if "\0" in name else await services.do(player_page, name, chosen)
     if found is None:
         raise HTTPException(404, _("There is no player of that name here."))
     account, values = found
     plots = ""
     if values["chosen"]:
-        who, games = address_of(request.scope), services.rooms.games
-        drawn = partial(services.limits.plotting.do, who, plots_of_player, games)
+        queue, games = services.limits.plotting, services.rooms.games
+        drawn = partial(queue.do, visit.address, plots_of_player, games)
         plots = await services.plots.part("_plots.html", drawn, account, values["chosen"].text)
-    return render(request, user, "player.html", plots=plots, **values)
+    return render(visit, "player.html", plots=plots, **values)
 
 
 ROUTES = (page("/leaderboards", leaderboards), page("/live", live), page("/player/{name}", player))
