@@ -19,6 +19,7 @@ from py2048.rules.parts import MAX_POINTS
 from py2048.server import run, schema, services
 from py2048.server.api import api, hints
 from py2048.server.http import connections, limits, middleware
+from py2048.server.http.monitoring import Metrics
 from py2048.server.play import games, rooms
 from py2048.server.settings import Settings
 from py2048.server.site import accounts, reviews
@@ -50,7 +51,7 @@ def test_every_limit_that_can_be_set_is_on_the_page() -> None:
 
 def test_every_fixed_limit_is_what_the_page_says() -> None:
     """The numbers of each row, in its order, are those of the code."""
-    limited = limits.RateLimits(SETTINGS)
+    limited = limits.RateLimits(SETTINGS, Metrics())
     rate, uvicorn, queue = SimpleNamespace(**limited.buckets), Config(None), limited.hashing.slots
     minutes = 60
     expected: dict[str, tuple[float, ...]] = {

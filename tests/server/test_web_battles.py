@@ -330,7 +330,6 @@ async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
         battles.join(games, battle, "bob")
         assert battles.leave(games, battle, "bob") == f"/battle/{battle}"
         assert battles.leave(games, battle, "ada") == "/battle"
-        services.battles.wake(battle)
         message = await watcher.receive()
         while message["type"] == "battle":
             message = await watcher.receive()

@@ -28,8 +28,8 @@ from py2048.cli import main
 from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
-from py2048.server.api.bots import wait_turn
 from py2048.server.http.limits import RateLimits
+from py2048.server.http.monitoring import Metrics
 from py2048.server.play.games import Clock, GameService, replayed
 from py2048.server.play.rooms import LINGER_S
 from py2048.server.schema import BOARDS, ActionRejected
@@ -386,13 +386,13 @@ def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(connect, monkeyp
 
 async def test_a_hasty_program_is_held_back_then_refused():
     """A wait that is short is waited; a long one is an error that names it."""
-    limits = RateLimits(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0))
+    limits = RateLimits(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0), Metrics())
     began = time.monotonic()
     for account in "aaab":
-        await wait_turn(limits, account)
+        await limits.pace(account, is_program=True)
     assert time.monotonic() - began >= 0.49  # a second's worth at once, and half a second
     with pytest.raises(ActionRejected, match="at most 1000 moves a second") as caught:
-        await asyncio.gather(*(wait_turn(limits, "c") for _ in range(8)))
+        await asyncio.gather(*(limits.pace("c", is_program=True) for _ in range(8)))
     assert caught.value.reason == "rate"
     assert caught.value.wait > 2
 

@@ -13,6 +13,7 @@ from web_server import Browser, WebServer, serving
 from websockets.exceptions import InvalidStatus
 
 from py2048.server.http.limits import Buckets, RateLimits, Slots
+from py2048.server.http.monitoring import Metrics
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerError, Settings, find_key
 from py2048.server.site.auth import Cookies
@@ -192,7 +193,7 @@ async def test_records_that_take_long_are_rationed_sooner(monkeypatch: pytest.Mo
     """What the processor spends on the records of an address counts, and on no other's."""
     times = itertools.count(step=10.0)
     monkeypatch.setattr(time, "thread_time", lambda: next(times))
-    limits = RateLimits(Settings(key="k" * 16))
+    limits = RateLimits(Settings(key="k" * 16), Metrics())
     assert await limits.verify("a", len, "record") == 6
     with pytest.raises(ActionRejected) as refused:
         await limits.verify("a", len, "record")

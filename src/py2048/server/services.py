@@ -6,7 +6,6 @@ import asyncio
 import fcntl
 import logging
 import os
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -63,7 +62,7 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.metrics = Metrics()
-        self.limits = RateLimits(settings)
+        self.limits = RateLimits(settings, self.metrics)
         self.cookies = Cookies(settings.key, secure=settings.is_secure)
         self.tokens = KnownTokens()
         self.leaderboards = RecentParts(HELD_S)
@@ -76,8 +75,7 @@ class Services:
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
         self._rooms: Rooms | None = None
-        self._checking: asyncio.Future[None] | None = None
-        self._checked = 0.0
+        self._checks = RecentParts(_CHECK_S)
         gauge, sockets = self.metrics.gauge, self.limits.sockets
         gauge("py2048_sockets", "Connected players", lambda: sockets.taken)
         gauge("py2048_sockets_limit", "Most connected players", lambda: settings.sockets)
@@ -135,20 +133,17 @@ class Services:
         return await rooms.in_thread(call, rooms.games, *args, **kwargs)
 
     async def check_store(self) -> None:
-        """Write to the store, at most once a second however many ask.
+        """Write to the store, where that succeeds at most once a second however many ask.
 
         Raises:
             StorageError: if that fails.
         """
-        rooms, now = self.rooms, time.monotonic()
-        if self._checking is None or (self._checking.done() and now - self._checked > _CHECK_S):
-            check = rooms.games.store.settings.check_writable
-            self._checking = asyncio.ensure_future(rooms.in_thread(check))
-            self._checked = now
-        done, _ = await asyncio.wait((self._checking,), timeout=_CHECK_TIMEOUT_S)
-        if not done:
-            raise StorageError("the store does not answer", "slow")
-        self._checking.result()
+        rooms = self.rooms
+        check = partial(rooms.in_thread, rooms.games.store.settings.check_writable)
+        try:
+            await asyncio.wait_for(self._checks.get("writable", check), _CHECK_TIMEOUT_S)
+        except TimeoutError:
+            raise StorageError("the store does not answer", "slow") from None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Services]:

@@ -16,7 +16,6 @@ from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
 from py2048.language import _
 from py2048.server import schema
-from py2048.server.api.bots import check_pace, keep_open
 from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
@@ -154,7 +153,7 @@ class ClientConnection(Client):
             if isinstance(message, schema.NumberedRequest):
                 chain = message.chain
             is_program = self._owner.bot_of is not None
-            await check_pace(self._services, self.account, is_program=is_program)
+            await self._services.limits.pace(self.account, is_program=is_program)
             if chain is UNSET or chain != self._broken_chain:
                 await self._do(message, arrived)
         except ActionRejected as error:
@@ -213,7 +212,7 @@ class ClientConnection(Client):
         match message:
             case schema.MoveRequest():
                 if self._owner.bot_of:
-                    keep_open(self._rooms, room)
+                    self._rooms.keep(room)
                 events = game.move(number, Direction.parse(message.direction), arrived)
             case schema.UndoRequest():
                 events = game.undo(number)

@@ -5,8 +5,9 @@ The description is made from the types of messages and answers in `py2048.server
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,9 @@ import msgspec
 from msgspec import UNSET
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from py2048 import __version__
 from py2048.board import Board
@@ -25,11 +27,11 @@ from py2048.game import Record
 from py2048.players.registry import describe_player
 from py2048.rules import Rules
 from py2048.server import schema
-from py2048.server.api.bots import NDJSON, GameStream, check_pace, keep_open
+from py2048.server.http.connections import END
 from py2048.server.play import messages
 from py2048.server.play.fairness import check_fair
 from py2048.server.play.games import GameService, checked_rules
-from py2048.server.play.rooms import Client
+from py2048.server.play.rooms import Client, Room
 from py2048.server.schema import BOT, CASUAL, ActionRejected
 from py2048.server.site.auth import User, Visit, greet_player
 from py2048.server.site.games import ask_for_review, record, visible_game
@@ -38,7 +40,10 @@ from py2048.server.site.reviews import review_answer
 from py2048.session import Hint, PositionSnapshot
 
 Json = dict[str, Any]
-JSON = "application/json"
+JSON, NDJSON = "application/json", "application/x-ndjson"
+_SILENCE_S = 10.0
+"""After this an empty line shows that a stream is alive."""
+
 MAX_TURNS = 50_000
 """The longest record that is verified here."""
 
@@ -159,19 +164,61 @@ async def turns(visit: Visit, query: schema.TurnsQuery) -> schema.TurnsAnswer:
 
 async def stream(visit: Visit) -> Response:
     """A game as it happens: its state, then each event, until it is over."""
-    user, services, game = visit.user, visit.services, await visible_game(visit)
+    game = await visible_game(visit)
     if visit.method == "HEAD":
         return Response(media_type=NDJSON)
-    room = await services.rooms.find(game)
-    reader = Client(user.account, user.session)
-    services.rooms.enter(reader, room)
-    try:
-        await room.ready()
-    except ActionRejected:
-        services.rooms.leave(reader)
-        raise
-    room.send_state(reader)
-    return GameStream(services, reader)
+    return GameStream(visit, await visit.services.rooms.find(game))
+
+
+class GameStream(StreamingResponse):
+    """The stream of a game, which ends with the game, its reader, or the server.
+
+    Args:
+        visit: who asks for it.
+        room: the room of the game.
+    """
+
+    def __init__(self, visit: Visit, room: Room) -> None:
+        # nginx would wait for more without the second.
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        super().__init__(self._lines(), headers=headers, media_type=NDJSON)
+        self._visit = visit
+        self._room = room
+        self._reader = Client(visit.user.account, visit.user.session)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the lines."""
+        reader, rooms = self._reader, self._visit.services.rooms
+        with self._visit.services.limits.sockets.held(self._visit.address) as is_free:
+            if not is_free:
+                raise ActionRejected("busy", "too many streams are open: close one", 1.0)
+            rooms.clients.add(reader)
+            rooms.enter(reader, self._room)
+            try:
+                await self._room.ready()
+                self._room.send_state(reader)
+                scope[END] = lambda: reader.close(0)
+                await super().__call__(scope, receive, send)
+            finally:
+                rooms.clients.discard(reader)
+                rooms.leave(reader)
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        while not self._is_done:
+            try:
+                frame = await asyncio.wait_for(self._reader.next(), _SILENCE_S)
+            except TimeoutError:
+                frame = b""
+            if frame is None:
+                return
+            yield frame + b"\n"
+
+    @property
+    def _is_done(self) -> bool:
+        """Whether all was sent, and nothing more will happen."""
+        room = self._reader.room
+        is_over = room is None or (room.is_settled and room.game.is_over)
+        return is_over and self._reader.has_sent_all
 
 
 async def review(visit: Visit, query: schema.TurnsQuery) -> schema.ReviewAnswer:
@@ -188,7 +235,7 @@ async def request_review(visit: Visit, _asked: schema.ReviewRequest) -> schema.R
 async def move(visit: Visit, message: schema.MoveBody) -> Response:
     """Slide; answered when it is on the disk."""
     arrived, user, rooms = time.monotonic(), visit.user, visit.services.rooms
-    await check_pace(visit.services, user.account, is_program=user.bot_of is not None)
+    await visit.services.limits.pace(user.account, is_program=user.bot_of is not None)
     room = await rooms.find_own(visit.game, user.account)
     client = Client(user.account)
     rooms.enter(client, room)
@@ -198,7 +245,7 @@ async def move(visit: Visit, message: schema.MoveBody) -> Response:
         direction = Direction.parse(message.direction)
         room.end_autoplay()
         if user.bot_of:
-            keep_open(rooms, room)
+            rooms.keep(room)
         events = room.game.move(message.number, direction, arrived)
         room.broadcast(events, client)
         frame = await client.next() or b""

@@ -11,10 +11,14 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from py2048.language import N_, _
+from py2048.server.http.monitoring import Metrics
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
 _MAX_BUCKETS = 20_000
+_MAX_WAIT_S = 2.0
+"""How long a program's move that comes too soon is held back; beyond that it is refused."""
+
 VERIFICATION_PRICE = 5.0
 """Tokens for each second of the processor that a verification takes."""
 
@@ -136,12 +140,14 @@ class RateLimits:
 
     Args:
         settings: how the server is run.
+        metrics: counts what came too fast.
 
     Attributes:
         buckets: for each limit by its name.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+        self._limited = metrics.limited
         moves, requests = settings.moves_rate, settings.requests_rate
         day, crowd = 86_400, max(200.0, settings.sockets_per_address)
         self.buckets = {
@@ -183,7 +189,9 @@ class RateLimits:
 
     def take(self, limit: str, key: str) -> float:
         """Count one for a key; return 0.0, or the seconds to wait if it is not granted."""
-        return self.buckets[limit].take(key)
+        if wait := self.buckets[limit].take(key):
+            self._limited.inc()
+        return wait
 
     def check(self, **keys: str) -> None:
         """Count one for a key of each limit that is named.
@@ -195,6 +203,25 @@ class RateLimits:
             if wait := self.take(limit, key):
                 reason = "rate" if limit == "moves" else "busy"
                 raise ActionRejected(reason, _(self.buckets[limit].advice), wait)
+
+    async def pace(self, account: str, *, is_program: bool) -> None:
+        """Hold a program back that moves too fast, which is not its thinking; refuse people who do.
+
+        Raises:
+            ActionRejected: reason ``rate``; a program's, if it would have to wait for long.
+        """
+        if not is_program:
+            self.check(moves=account)
+            return
+        own, of_all = self.buckets["bot_moves"], self.buckets["bots"]
+        wait = max(own.wait(account), of_all.wait(""))
+        if wait > _MAX_WAIT_S:
+            self._limited.inc()
+            most = f"a program makes at most {own.rate:g} moves a second"
+            raise ActionRejected("rate", f"too fast: {most}", wait)
+        own.owe(account, 1)
+        of_all.owe("", 1)
+        await asyncio.sleep(wait)
 
     async def verify(self, address: str, call: Callable[..., _T], *args: object) -> _T:
         """Verify a record in turn; who sends long ones may send fewer.

@@ -92,15 +92,10 @@ def log_config(level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": JsonFormatter}},
-        "filters": {"ours": {"()": _find_our_faults}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["stderr"], "level": max(least, logging.INFO)},
-        "loggers": {"py2048": {"level": least}, "uvicorn.error": {"filters": ["ours"]}},
+        "loggers": {"py2048": {"level": least}, "uvicorn.error": {"filters": [is_our_fault]}},
     }
-
-
-def _find_our_faults() -> Callable[[logging.LogRecord], bool]:
-    return is_our_fault
 
 
 def is_our_fault(record: logging.LogRecord) -> bool:

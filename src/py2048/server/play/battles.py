@@ -11,7 +11,6 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +49,8 @@ GATHERING, RUNNING, OVER = "gathering", "running", "over"
 
 
 _Told = tuple[str, str | None, list[schema.BattlePlayerInfo]]
+_Audience = dict[Client, _Told | None]
+"""Those who hear how a battle goes, with what each has heard."""
 
 
 def stage_of(battle: Battle) -> str:
@@ -306,14 +307,6 @@ def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, A
     }
 
 
-@dataclass
-class _Audience:
-    """Those who hear how a battle goes, with what each has heard, and whether something changed."""
-
-    heard: dict[Client, _Told | None] = field(default_factory=dict)
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class BattleHub:
     """Those who are at battles in this process.
 
@@ -339,35 +332,25 @@ class BattleHub:
             return
         await rooms.in_thread(find, rooms.games, battle)
         if battle not in self._audiences:
-            self._audiences[battle] = _Audience()
+            self._audiences[battle] = {}
             rooms.start(self._tell(rooms, battle, self._audiences[battle]))
-        self._audiences[battle].heard[client] = None
-        self.wake(battle)
+        self._audiences[battle][client] = None
 
     def leave(self, client: Client) -> None:
         """Let a client hear no more."""
         for audience in self._audiences.values():
-            if client in audience.heard:
-                del audience.heard[client]
-                audience.changed.set()
-
-    def wake(self, battle: str) -> None:
-        """Look at a battle now: something has changed."""
-        if battle in self._audiences:
-            self._audiences[battle].changed.set()
+            audience.pop(client, None)
 
     async def _tell(self, rooms: Rooms, battle: str, audience: _Audience) -> None:
         """Tell how a battle goes for as long as somebody hears it."""
         opened: set[str] = set()
         try:
-            while audience.heard:
-                audience.changed.clear()
+            while audience:
                 with suppress(StorageError):
                     await _look(rooms, battle, audience, opened)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(audience.changed.wait(), _LOOK_S)
+                await asyncio.sleep(_LOOK_S)
         except ActionRejected as error:  # the last player has gone before the start
-            for client in audience.heard:
+            for client in audience:
                 client.send(schema.encode(rejection(error, "battle", None)))
         finally:
             del self._audiences[battle]
@@ -390,9 +373,9 @@ async def _look(rooms: Rooms, battle_id: str, audience: _Audience, opened: set[s
     opened.update(live)
     message = await rooms.in_thread(battle_message, rooms.games, battle, live)
     facts = message.stage, message.rematch, message.players
-    for client, heard in tuple(audience.heard.items()):
+    for client, heard in tuple(audience.items()):
         if heard != facts:
-            audience.heard[client] = facts
+            audience[client] = facts
             mine = battle.seat_of(client.account)
             told = msgspec.structs.replace(message, you=mine and mine.seat)
             client.send(schema.encode(told))

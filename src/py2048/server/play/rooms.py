@@ -52,6 +52,12 @@ _ABANDONED_S = 1.0
 LINGER_S = 60.0
 """How long a program's game stays open after the last move: loading it again replays it."""
 
+MAX_GAMES = 32
+"""The games that a program plays at the same time."""
+
+_MAX_KEPT = 2000
+"""The games that all programs play at the same time."""
+
 _LOOK_S = 2.0
 """Between two looks into the store for what other processes did and no notice told."""
 
@@ -592,6 +598,20 @@ class Rooms:
         is_used = room.clients or (room.is_kept and not game.is_over)
         if not is_used and room.is_settled and self.open.get(game.id) is room:
             del self.open[game.id]
+
+    def keep(self, room: Room) -> None:
+        """Keep the room of a program's game open while it plays.
+
+        Raises:
+            ActionRejected: reason ``busy``, if too many programs play, or this one too many games.
+        """
+        kept = [] if room.is_kept else [each for each in self.open.values() if each.is_kept]
+        if len(kept) >= _MAX_KEPT:
+            raise ActionRejected("busy", "too many programs play just now", LINGER_S)
+        if sum(each.game.info.owner == room.game.info.owner for each in kept) >= MAX_GAMES:
+            most = f"a program plays at most {MAX_GAMES} games at the same time"
+            raise ActionRejected("busy", most, LINGER_S)
+        room.keep()
 
     def disconnect(self, account: str) -> None:
         """End the connections of an account, which has to sign in again or is deleted."""

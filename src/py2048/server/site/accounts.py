@@ -356,7 +356,6 @@ def _forgive(visit: Visit, attempt: str) -> None:
 
 def _check_pace(visit: Visit, limit: str = "passwords", who: str = "") -> None:
     if wait := visit.services.limits.take(limit, who or visit.address):
-        visit.services.metrics.limited.inc()
         text = _("Too many attempts: wait {n} seconds.")
         raise FormError(text.format(n=max(1, round(wait))), 429)
 

@@ -343,14 +343,12 @@ async def act_in_battle(visit: Visit) -> Response:
     action = _BATTLE_ACTIONS.get(visit.path_params["action"])
     if action is None:
         raise HTTPException(404, _("There is no such form."))
-    services = visit.services
-    services.limits.check(battles=visit.user.account)
-    battle = visit.path_params["battle"]
+    account = visit.user.account
+    visit.services.limits.check(battles=account)
     try:
-        address = await services.do(action, battle, visit.user.account)
+        address = await visit.services.do(action, visit.path_params["battle"], account)
     except (AccountError, StaleGameError) as error:
         raise HTTPException(409, sentence(error)) from None
-    services.battles.wake(battle)
     return RedirectResponse(address, 303)
 
 
