@@ -19,15 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    ProcessCollector,
-    disable_created_metrics,
-    generate_latest,
-)
+import prometheus_client as prometheus
+from prometheus_client import Counter, Gauge
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -107,8 +100,8 @@ class Metrics:
     """Counters of this process since it started, and gauges, which are set when they are read."""
 
     def __init__(self) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]
-        self._registry = registry = CollectorRegistry()
+        prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._registry = registry = prometheus.CollectorRegistry()
         self._gauges: list[tuple[Gauge, Callable[[], float]]] = []
 
         def counter(name: str, meaning: str) -> Counter:
@@ -129,7 +122,7 @@ class Metrics:
         self.responses = Counter(
             "py2048_http_responses", "HTTP responses by class", ["status"], registry=registry
         )
-        self.move_seconds = Histogram(
+        self.move_seconds = prometheus.Histogram(
             "py2048_move_seconds",
             "From an action to its acknowledgement, when it is written",
             buckets=_BUCKETS,
@@ -137,7 +130,7 @@ class Metrics:
         )
         self.gauge("py2048_processes", "Processes that serve together", lambda: 1)
         # As gauges: the library's own collector cannot tell of several processes.
-        self._process = ProcessCollector(registry=None)
+        self._process = prometheus.ProcessCollector(registry=None)
         self._of_process = {
             each.name: self._gauge(each.name, metric.documentation)
             for metric in self._process.collect()
@@ -160,14 +153,14 @@ class Metrics:
         self._set_gauges()
         folder = os.environ.get(WORKERS_FOLDER)
         if not folder:
-            return generate_latest(self._registry)
+            return prometheus.generate_latest(self._registry)
         for file in Path(folder).glob("gauge_live*.db"):
             pid = int(file.stem.rpartition("_")[2])
             if not Path(f"/proc/{pid}").exists():
                 mark_process_dead(pid)  # type: ignore[no-untyped-call]
-        shared = CollectorRegistry()
+        shared = prometheus.CollectorRegistry()
         MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
-        return generate_latest(shared)
+        return prometheus.generate_latest(shared)
 
     async def keep_current(self) -> None:
         """Set the gauges for other workers, which may be asked for them, until cancelled."""

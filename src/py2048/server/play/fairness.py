@@ -125,17 +125,12 @@ def sealed_until(info: OnlineGameInfo) -> date | None:
     return known.date() if datetime.now(UTC) < known else None
 
 
-def is_sealed(info: OnlineGameInfo) -> bool:
-    """Say whether a game is of a daily challenge whose secret is not known yet."""
-    return sealed_until(info) is not None
-
-
 def known_secret(info: OnlineGameInfo, *, is_over: bool) -> str | None:
     """Return what a game's draws come from if it may be known now, None if not.
 
     That of a battle is told by its page, when all its games are over.
     """
-    is_known = is_over and not info.secret.startswith(BATTLE) and not is_sealed(info)
+    is_known = is_over and not info.secret.startswith(BATTLE) and not sealed_until(info)
     return info.secret if is_known else None
 
 

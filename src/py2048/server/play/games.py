@@ -28,18 +28,9 @@ from py2048.game.record import Step, decode_steps, direction_of, encode_step
 from py2048.game.turn import Outcome, start_from
 from py2048.language import N_, _
 from py2048.rules import Rules, get_rules, list_rules
+from py2048.server import schema
 from py2048.server.play import fairness
-from py2048.server.schema import (
-    BATTLE,
-    BOT,
-    CASUAL,
-    DAILY,
-    MODES,
-    POSITION,
-    RANKED,
-    ActionRejected,
-    malformed,
-)
+from py2048.server.schema import BOT, CASUAL, DAILY, MODES, POSITION, ActionRejected
 from py2048.session.advice import Hint
 from py2048.session.events import Event
 from py2048.session.session import Session
@@ -369,7 +360,7 @@ class OnlineGame:
 def _best_score(store: Store, saved: SavedGame) -> int:
     """Return the owner's best score of finished games that a person played."""
     bests = store.scores.bests(saved.rules, saved.owner)
-    return max(bests.get(board, 0) for board in (RANKED, DAILY, "assisted", BOT))
+    return max(bests.get(board, 0) for board in (schema.RANKED, DAILY, "assisted", BOT))
 
 
 class GameService:
@@ -410,7 +401,7 @@ class GameService:
             StorageError: if the store cannot be read or written.
         """
         if mode not in MODES:
-            raise malformed(f"no mode is called {mode!r}: take one of {', '.join(MODES)}")
+            raise schema.malformed(f"no mode is called {mode!r}: take one of {', '.join(MODES)}")
         if mode != DAILY:
             return self.begin(account_id, checked_rules(rules), mode, fairness.new_secret())
         if begun := self.daily(account_id):
@@ -502,7 +493,7 @@ class GameService:
                     "unknown_game", _("there is no game {id} here").format(id=game_id)
                 )
             game = OnlineGame(self.store, saved, info, is_finished=open_game is None)
-            if info.mode == BATTLE:
+            if info.mode == schema.BATTLE:
                 game.window = self.store.battles.window(game_id)
             return game
 

@@ -20,15 +20,8 @@ from py2048.server.schema import ActionRejected
 from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
 from py2048.storage import RecordSummary
 from py2048.storage.values import OpenGame
+from py2048.ui.shared import hints
 from py2048.ui.shared.describe import describe
-from py2048.ui.shared.hints import (
-    describe_hint,
-    describe_outlook,
-    headline,
-    options_of,
-    player_name,
-    reason_of,
-)
 from py2048.ui.shared.screen import preparing
 
 if TYPE_CHECKING:
@@ -112,14 +105,14 @@ def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
         **_hint(hint),
         game=game.id,
         version=game.version,
-        say=describe_hint(hint),
-        headline=headline(hint),
-        reason=reason_of(hint),
+        say=hints.describe_hint(hint),
+        headline=hints.headline(hint),
+        reason=hints.reason_of(hint),
         options=[
             schema.HintOption(str(row.direction), row.text, round(row.share, 3), row.grade)
-            for row in options_of(hint)
+            for row in hints.options_of(hint)
         ],
-        outlook=describe_outlook(hint),
+        outlook=hints.describe_outlook(hint),
     )
 
 
@@ -128,7 +121,7 @@ def compiling_message(
 ) -> schema.CompilingMessage:
     """Return how far the compiler is with a player that somebody waits for."""
     share = round(compiling.share, 2)
-    say = f"{player_name(player)}: {preparing(compiling)}"
+    say = f"{hints.player_name(player)}: {preparing(compiling)}"
     return schema.CompilingMessage(game.id, player, share, say)
 
 

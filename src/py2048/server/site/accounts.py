@@ -27,15 +27,8 @@ from py2048.language import N_, _
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.schema import ActionRejected
-from py2048.server.site.auth import (
-    User,
-    Visit,
-    disconnect_signed_out,
-    new_token,
-    session_of,
-    sign_in,
-    sign_out,
-)
+from py2048.server.site import auth
+from py2048.server.site.auth import User, Visit
 from py2048.server.site.pages import FormError, page, read_form, render, sentence
 from py2048.storage import Account, AccountError
 from py2048.storage.values import looks_of
@@ -92,7 +85,7 @@ async def act(visit: Visit) -> Response:
         if visit.user.is_guest and name not in _FOR_GUESTS:
             raise FormError(_("Log in first."), 403)
         response = await action(visit, form)
-        await disconnect_signed_out(visit.services)
+        await auth.disconnect_signed_out(visit.services)
         return response
     except FormError as error:
         fault, status = error.detail, error.status_code
@@ -150,7 +143,7 @@ async def _claim(visit: Visit, form: Form) -> Response:
     codes = new_codes()
     facts = visit.user.account, name, hashed, [*map(code_hash, codes)]
     account = await _do(visit, lambda store: store.accounts.claim_name(*facts))
-    await sign_in(visit, account)
+    await auth.sign_in(visit, account)
     return await _page(visit, notice=_("The name is yours."), secret=("codes", codes))
 
 
@@ -197,7 +190,7 @@ async def _codes(visit: Visit, form: Form) -> Response:
 
 
 async def _back_as(visit: Visit, account: Account, what: str) -> Response:
-    await sign_in(visit, account)
+    await auth.sign_in(visit, account)
     return _back(what)
 
 
@@ -246,7 +239,7 @@ async def _forget(visit: Visit, account: str) -> None:
 
 
 def _gone(visit: Visit, what: str) -> Response:
-    sign_out(visit)
+    auth.sign_out(visit)
     return _back(what)
 
 
@@ -254,16 +247,16 @@ def _gone(visit: Visit, what: str) -> Response:
 
 
 async def _bot(visit: Visit, form: Form) -> Response:
-    name, token, bot = checked_name(form.get("name", "")), new_token(), new_account_id()
+    name, token, bot = checked_name(form.get("name", "")), auth.new_token(), new_account_id()
     _check_pace(visit)
-    facts = bot, name, visit.user.account, session_of(token)
+    facts = bot, name, visit.user.account, auth.session_of(token)
     await _do(visit, lambda store: store.accounts.add_bot(*facts, most=MAX_BOTS))
     return await _page(visit, secret=("token", token), shown=name)
 
 
 async def _token(visit: Visit, form: Form) -> Response:
-    token, bot = new_token(), await _bot_of(visit, form)
-    session = session_of(token)
+    token, bot = auth.new_token(), await _bot_of(visit, form)
+    session = auth.session_of(token)
     await _do(visit, lambda store: store.accounts.renew_token(visit.user.account, bot.id, session))
     return await _page(visit, secret=("token", token), shown=bot.name)
 

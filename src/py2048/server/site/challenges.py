@@ -20,7 +20,6 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
@@ -34,19 +33,9 @@ from py2048.server.play.fairness import revelation_of
 from py2048.server.play.games import GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import DAILY
+from py2048.server.site import pages
 from py2048.server.site.auth import Visit
-from py2048.server.site.pages import (
-    boards_of,
-    last_board,
-    marked,
-    origin_of,
-    page,
-    presets,
-    read_form,
-    render,
-    row_of,
-    sentence,
-)
+from py2048.server.site.pages import page, render
 from py2048.storage import AccountError
 from py2048.storage.values import DailyResult, GameEnd
 
@@ -55,8 +44,8 @@ if TYPE_CHECKING:
 
 _DAY = timedelta(days=1)
 _FIRST_DAY = date(2024, 1, 1)
-_CURVE, _WIDE, _HIGH, _MARGIN = 15, 288, 44, 4
-"""How many games the curve of scores shows, and the box that it is drawn in."""
+_CURVE = 15
+"""How many games the curve of scores shows."""
 
 
 # The challenge
@@ -72,7 +61,7 @@ async def challenge(visit: Visit) -> Response:
         "_leaderboard.html", services.do, _daily_lists, day.isoformat()
     )
     if values["mine"]:
-        lists = marked(lists, values["mine"].game)
+        lists = pages.marked(lists, values["mine"].game)
     values |= {"lists": lists, "next_min": minutes_left(now)}
     return render(visit, "daily.html", today=today.isoformat(), **days_at(day, today), **values)
 
@@ -90,7 +79,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
         "mine": game and game_row(game),
-        "board": game and last_board(games, game),
+        "board": game and pages.last_board(games, game),
         "place": standing and standing[0],
         "week": [(each, by_day.get(each)) for each in week],
         "counts": is_known(games.account(account)),
@@ -110,7 +99,7 @@ def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
     return {
         "board": "daily",
         "rows": game_rows(best),
-        "boards": boards_of(games, best[:3]) if is_open else {},
+        "boards": pages.boards_of(games, best[:3]) if is_open else {},
         "is_open": is_open,
         **_went(games, day),
     }
@@ -140,7 +129,7 @@ def today_page(games: GameService, account: str, rules: Rules, day: date) -> dic
     """Return how the day's challenge goes, and how an account's games under some rules went."""
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == str(day)), "")
-    shown = {"mine": row_of(games, mine), "streak": streak_of(results, day).current}
+    shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
     shown |= _went(games, str(day))
     ends = games.store.records.ends(account, str(rules))
     over = games.store.online.over_games(account, str(rules))[::-1]  # an undo may take them back
@@ -152,25 +141,13 @@ def today_page(games: GameService, account: str, rules: Rules, day: date) -> dic
     return {
         **shown,
         "played": len(ends),
-        "curve": curve(scores[-_CURVE:]) if len(ends) > 1 else "",
+        "scores": scores[-_CURVE:],
         "median_score": statistics.median_low(scores),
         "target": rules.target,
         "reached": sum(end.max_tile >= (rules.target or inf) for end in ends),
         "best_tile": max(end.max_tile for end in ends),
         "accuracy": round(statistics.fmean(value for _, value in accuracies)) if accuracies else 0,
     }
-
-
-def curve(scores: Sequence[int]) -> str:
-    """Return scores as the path of a line, from the lowest at the foot to the highest on top."""
-    low, high = min(scores), max(scores)
-    step = _WIDE / (len(scores) - 1)
-    rise = (_HIGH - 2 * _MARGIN) / (high - low or 1)
-    points = (
-        f"{i * step:.0f} {_HIGH - _MARGIN - (score - low) * rise:.0f}"
-        for i, score in enumerate(scores)
-    )
-    return f"M{' '.join(points)}"
 
 
 def minutes_left(now: datetime) -> int:
@@ -251,13 +228,6 @@ async def puzzle(visit: Visit) -> Response:
     return render(visit, "puzzle.html", **days_at(day, today), **values)
 
 
-async def answer(visit: Visit) -> Response:
-    """Go to the page of an answer."""
-    form = await read_form(visit)
-    query = {name: form.get(name, "") for name in ("day", "answer")}
-    return RedirectResponse(f"/puzzle?{urlencode(query)}", 303)
-
-
 def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
     """Return what the page of a puzzle shows.
 
@@ -319,12 +289,12 @@ _BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
 
 async def choose_battle(visit: Visit) -> Response:
     """Choose the rules of a battle."""
-    return render(visit, "battles.html", rules=presets(), minutes=battles.MINUTES)
+    return render(visit, "battles.html", rules=pages.presets(), minutes=battles.MINUTES)
 
 
 async def offer_battle(visit: Visit) -> Response:
     """Offer a battle, and go to its page."""
-    form, account = await read_form(visit), visit.user.account
+    form, account = await pages.read_form(visit), visit.user.account
     visit.services.limits.check(new_games=account, new_games_from=visit.address)
     asked = form.get("rules", "classic"), form.get("minutes", "5")
     return RedirectResponse(await visit.services.do(battles.offer, account, *asked), 303)
@@ -334,7 +304,7 @@ async def battle(visit: Visit) -> Response:
     """A battle: who takes part, how it goes, how it ended."""
     battle = visit.path_params["battle"]
     values = await visit.services.do(battles.battle_page, battle, visit.user.account)
-    address = f"{origin_of(visit)}{battles.address_of(battle)}"
+    address = f"{pages.origin_of(visit)}{battles.address_of(battle)}"
     return render(visit, "battle.html", address=address, **values)
 
 
@@ -348,7 +318,7 @@ async def act_in_battle(visit: Visit) -> Response:
     try:
         address = await visit.services.do(action, visit.path_params["battle"], account)
     except (AccountError, StaleGameError) as error:
-        raise HTTPException(409, sentence(error)) from None
+        raise HTTPException(409, pages.sentence(error)) from None
     return RedirectResponse(address, 303)
 
 
@@ -356,7 +326,6 @@ ROUTES = (
     page("/daily", challenge),
     page("/today", today),
     page("/puzzle", puzzle, needs_store=False),
-    page("/puzzle", answer, "POST", needs_store=False),
     page("/battle", choose_battle),
     page("/battle", offer_battle, "POST"),
     page("/battle/{battle}", battle),

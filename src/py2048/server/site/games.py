@@ -263,8 +263,7 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
         StorageError: if the store cannot be read or written.
     """
     info = games.store.online.info(game_id)
-    if info is not None and fairness.is_sealed(info):
-        since = fairness.revelation_of(info.day or "").date().isoformat()
+    if info is not None and (since := fairness.sealed_until(info)):
         text = _("positions of this challenge may be played from {day} on")
         raise ActionRejected("sealed", text.format(day=since))
     played = Record.from_json(games.record_text(game_id))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import statistics
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -27,6 +28,7 @@ from py2048.errors import Py2048Error
 from py2048.language import LANGUAGES, N_, _, language, ngettext
 from py2048.language import number as grouped
 from py2048.players import Unit
+from py2048.review.plots import bar_plot, line_plot
 from py2048.review.words import number
 from py2048.rules import list_rules
 from py2048.server import schema
@@ -77,6 +79,8 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.globals |= {"language": language, "languages": LANGUAGES}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
+    environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot}
+    environment.filters["median"] = statistics.median
     environment.filters["rank"] = themes.DEFAULT_THEME.rank
     environment.filters["initials"] = _initials
     # One of the warm tiles, the same for a name everywhere.

@@ -16,8 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from py2048.board import Rows
-from py2048.language import _, language, ngettext, number
-from py2048.review.plots import bar_plot, line_plot
+from py2048.language import _, language
 from py2048.server import schema
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, checked_rules
@@ -157,18 +156,22 @@ def player_page(
 
 
 def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, Any]:
-    """Return the plots of an account's games, and their numbers; nothing without games."""
+    """Return what the plots of an account's games show; nothing without games."""
     ends = games.store.records.ends(account, rules)
     if not ends:
         return {}
-    accuracies = games.store.reviews.figures(account, rules, "accuracy")
-    periods = periods_of(ends, accuracies)
+    periods = periods_of(ends, games.store.reviews.figures(account, rules, "accuracy"))
+    reached = Counter(end.max_tile for end in ends)
+    tiles = [(str(tile), reached[tile]) for tile in sorted(reached)]
     found = games.store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
-    infos = {each.id: games.store.online.info(each.id) for each in found}
-    best = [each for each in found if not (info := infos[each.id]) or not fairness.is_sealed(info)]
+    infos = ((each, games.store.online.info(each.id)) for each in found)
+    best = [each for each, info in infos if not (info and fairness.sealed_until(info))]
     return {
         "periods": periods,
-        "plots": plots_of(periods, ends),
+        "counts": [(each.name, len(each.scores)) for each in periods],
+        "scores": [end.score for end in ends],
+        "tiles": tiles,
+        "reached": ", ".join(_("{tile} in {n}").format(tile=tile, n=n) for tile, n in tiles),
         "best": messages.game_rows(best),
         "boards": boards_of(games, best),
     }
@@ -217,57 +220,13 @@ def periods_of(
     found = []
     for each in dict.fromkeys((first + timedelta(n)).strftime(name) for n in range(days)):
         made, median = scores[each], statistics.median(scores[each]) if scores[each] else None
-        mean = statistics.fmean(shares[each]) if shares[each] else None
+        mean = round(statistics.fmean(shares[each]), 1) if shares[each] else None
         found.append(Period(each, made, max(made, default=None), median, mean))
     return found
 
 
 def _day(ended: str) -> date:
     return date.fromisoformat(ended[:10])
-
-
-# Plots
-
-
-def plots_of(periods: Sequence[Period], ends: Sequence[GameEnd]) -> dict[str, str]:
-    """Return the plots of some games by their titles, elements of SVG."""
-    names = [period.name for period in periods]
-    tiles = sorted(Counter(end.max_tile for end in ends).items())
-    best = max(end.score for end in ends)
-    median = statistics.median(end.score for end in ends)
-    several = _("from {first} to {last}").format(first=names[0], last=names[-1])
-    span = several if len(names) > 1 else _("of {day}").format(day=names[0])
-    reached = ", ".join(_("{tile} in {n}").format(tile=tile, n=count) for tile, count in tiles)
-    both = _("Best and median score {span}: in all {best} and {median}.")
-    plots = {
-        _("Games"): bar_plot(
-            ngettext("{n} game {span}.", "{n} games {span}.", len(ends)).format(
-                n=number(len(ends)), span=span
-            ),
-            [(period.name, len(period.scores)) for period in periods],
-        ),
-        _("Best and median score"): line_plot(
-            both.format(span=span, best=number(best), median=number(median, int(median % 1 > 0))),
-            names,
-            {"best": [each.best for each in periods], "median": [each.median for each in periods]},
-        ),
-        _("Largest tiles"): bar_plot(
-            _("Games by their largest tile: {tiles}.").format(tiles=reached),
-            [(str(tile), count) for tile, count in tiles],
-        ),
-    }
-    shares = [period.accuracy for period in periods]
-    known = [share for share in shares if share is not None]
-    if known:
-        text = _("Mean accuracy of reviewed games {span}, {low} to {high} %.")
-        plots[_("Accuracy of reviewed games")] = line_plot(
-            text.format(span=span, low=number(min(known), 1), high=number(max(known), 1)),
-            names,
-            {"accuracy": [share and round(share, 1) for share in shares]},
-            low=min(10 * (int(min(known)) // 10), 90),
-            unit=" %",
-        )
-    return plots
 
 
 # What is kept for a while
