@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from py2048.board import Board
 from py2048.errors import PlayerError, Py2048Error, did_you_mean
 from py2048.language import _
-from py2048.players import Player, make_player
+from py2048.players import make_player
 from py2048.rules import Rules
 from py2048.server.http.limits import Queue
 from py2048.server.play import messages
@@ -50,7 +51,7 @@ class HintService:
 
     def __init__(self, specs: tuple[str, ...]) -> None:
         self.specs = specs
-        self._players: dict[str, Player] = {}
+        self._made = functools.cache(make_player)
         self._locks = {spec: threading.Lock() for spec in specs}
         self._queue = Queue(_THREADS, MAX_QUEUE, MAX_QUEUE)
 
@@ -96,9 +97,8 @@ class HintService:
     def _answers(
         self, spec: str, snapshot: PositionSnapshot, only_move: bool
     ) -> Iterator[Hint | Compiling]:
-        if spec not in self._players:  # making one may take long: it is the thread that does
-            self._players[spec] = make_player(spec)
-        yield from advise(snapshot, self._players[spec], only_move=only_move)
+        player = self._made(spec)  # it may take long: it is the thread that makes it
+        yield from advise(snapshot, player, only_move=only_move)
 
     # Autoplay
 

@@ -28,7 +28,7 @@ from py2048.game.turn import score_after
 from py2048.language import N_, _, ngettext, number
 from py2048.review import Grade
 from py2048.review.plots import score_graph
-from py2048.review.words import grade_word, luck_word
+from py2048.review.words import luck_word
 from py2048.server import schema
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, OnlineGame
@@ -76,26 +76,8 @@ async def visible_game(visit: Visit) -> str:
 async def show(visit: Visit) -> Response:
     """The permanent page of a game: its replay, or live while it is in progress."""
     services, game = visit.services, await visible_game(visit)
-    value = await services.do(game_page, game, visit.user.account)
-    if value is None:
-        raise HTTPException(404, _("There is no such game."))
-    review, scores, turns = None, "", 0
-    if value["is_over"] and not value["sealed_until"]:
-        review = await services.do(review_answer, game)
-        if review.state != "done" and value["plies"] <= MAX_MOVES:
-            scores, turns = _score_graph(await services.do(GameService.record_text, game))
-    return render(
-        visit,
-        "game.html",
-        game=value,
-        review=review,
-        scores=scores,
-        turns=turns,
-        max_moves=MAX_MOVES,
-        reviews_games=services.settings.reviews > 0,
-        luck_word=luck_word,
-        grade_word=lambda grade, count: grade_word(Grade(grade), count),
-    )
+    shown = await services.do(game_page, game, visit.user.account)
+    return render(visit, "game.html", reviews_games=services.settings.reviews > 0, **shown)
 
 
 @lru_cache(maxsize=_MAX_REPLAYS)
@@ -107,13 +89,22 @@ def _score_graph(record: str) -> tuple[str, int]:
     return "", 0
 
 
-def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] | None:
-    """Return what the page of a game shows to an account; None if there is none."""
+def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
+    """Return what the page of a game shows to an account.
+
+    Raises:
+        HTTPException: if there is none.
+    """
     info, row = games.store.online.info(game_id), row_of(games, game_id)
     if info is None or row is None:
-        return None
-    is_over = row.finished is not None
-    return {
+        raise HTTPException(404, _("There is no such game."))
+    is_over, sealed_until = row.finished is not None, fairness.sealed_until(info)
+    shown: dict[str, Any] = {"review": None, "max_moves": MAX_MOVES}
+    if is_over and not sealed_until:
+        shown["review"] = review_answer(games, game_id)
+        if shown["review"].state != "done" and row.plies <= MAX_MOVES:
+            shown["scores"], shown["turns"] = _score_graph(games.record_text(game_id))
+    shown["game"] = {
         **msgspec.structs.asdict(row),
         "player": info.name,
         "id": game_id,
@@ -123,8 +114,9 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] 
         "is_over": is_over,
         "commitment": fairness.commitment_of(info.secret),
         "secret": fairness.known_secret(info, is_over=is_over),
-        "sealed_until": fairness.sealed_until(info),
+        "sealed_until": sealed_until,
     }
+    return shown
 
 
 async def record(visit: Visit) -> Response:

@@ -28,8 +28,9 @@ from py2048.errors import Py2048Error
 from py2048.language import LANGUAGES, N_, _, language, ngettext
 from py2048.language import number as grouped
 from py2048.players import Unit
+from py2048.review import Grade
 from py2048.review.plots import bar_plot, line_plot
-from py2048.review.words import number
+from py2048.review.words import grade_word, luck_word, number
 from py2048.rules import list_rules
 from py2048.server import schema
 from py2048.server.http.assets import Assets
@@ -79,7 +80,8 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.globals |= {"language": language, "languages": LANGUAGES}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
-    environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot}
+    environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
+    environment.filters["graded"] = lambda count, grade: grade_word(Grade(grade), count)
     environment.filters["median"] = statistics.median
     environment.filters["rank"] = themes.DEFAULT_THEME.rank
     environment.filters["initials"] = _initials
