@@ -7,7 +7,7 @@ import pytest
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Game, Record
-from py2048.server.site.games import Replays
+from py2048.server.site.games import page_of_turns
 
 STRIDE = 8
 
@@ -26,13 +26,12 @@ def played(rules: str, turns: int) -> Record:
 )
 def test_pages_in_any_order_are_those_of_one_replay(rules: str) -> None:
     """Boards, scores and points are those of the whole game, from wherever it is replayed."""
-    record, replays = played(rules, 60), Replays(STRIDE)
-    whole = replays.turns("one", record, 0, 1000)
+    record = played(rules, 60)
+    whole = page_of_turns(f"whole {rules}", record, 0, 1000, STRIDE)
     known = [(board.rows, score) for board, _, score in record.replay()]
     assert [(turn.board, turn.score) for turn in whole.turns] == known
-    fresh = Replays(STRIDE)
     for first in (50, 3, 8, 7, 16, 33, 0, whole.total, whole.total + 9):
-        page = fresh.turns("one", record, first, 5)
+        page = page_of_turns(rules, record, first, 5, STRIDE)
         assert page.turns == whole.turns[first : first + 5]
         assert (page.total, page.start) == (len(known), record.start.rows)
 
@@ -41,7 +40,7 @@ def test_a_page_is_replayed_from_a_place_shortly_before_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Only the first page far from the start needs the turns on the way there."""
-    record, replays, slides = played("classic", 60), Replays(STRIDE), []
+    record, slides = played("classic", 60), []
     slide = Board.slide
 
     def counted(board: Board, *how: object) -> object:
@@ -52,6 +51,6 @@ def test_a_page_is_replayed_from_a_place_shortly_before_it(
     spent = []
     for first in (50, 50, 45, 20):
         slides.clear()
-        replays.turns("one", record, first, 5)
+        page_of_turns("one", record, first, 5, STRIDE)
         spent.append(len(slides))
     assert spent == [55, 7, 10, 9]

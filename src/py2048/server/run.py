@@ -27,6 +27,7 @@ from py2048.server.settings import Network, ServerError, Settings
 from py2048.storage import load_store
 
 _BACKLOG = 2048
+_OF_PORTS = errno.EADDRINUSE, errno.EACCES
 _SHUTDOWN_S = 20  # for open requests
 _WORKER_TIMEOUT_S = 20
 """After this a worker that gives no sign of life is replaced."""
@@ -144,14 +145,9 @@ def _is_among(networks: tuple[Network, ...], host: str) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket, before anything slow is loaded."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(_BACKLOG)
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        listener.close()
-        is_host = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
-        remedy = f"choose another {'--host' if is_host else '--port'}"
-        raise ServerError(f"cannot listen on {host}:{port} ({error.strerror}): {remedy}") from None
-    return listener
+        why, _, _ = (error.strerror or "").partition(" (while")
+        remedy = f"choose another {'--port' if error.errno in _OF_PORTS else '--host'}"
+        raise ServerError(f"cannot listen on {host}:{port} ({why}): {remedy}") from None

@@ -25,7 +25,6 @@ from py2048.server.play.rooms import Rooms
 from py2048.server.schema import CASUAL
 from py2048.server.settings import Settings
 from py2048.server.site.auth import Cookies, KnownTokens, disconnect_signed_out
-from py2048.server.site.games import Replays
 from py2048.server.site.reviews import MAX_KEPT, ReviewQueue
 from py2048.server.site.scores import HELD_S, PLOTS_HELD_S, RecentParts
 from py2048.storage import open_store
@@ -67,7 +66,6 @@ class Services:
         self.tokens = KnownTokens()
         self.leaderboards = RecentParts(HELD_S)
         self.plots = RecentParts(PLOTS_HELD_S)
-        self.replays = Replays()
         self.hints = HintService(settings.players)
         self.reviews = ReviewQueue(settings.reviews if _may_review() else 0, self.metrics)
         self.battles = BattleHub(self)

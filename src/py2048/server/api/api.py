@@ -34,7 +34,7 @@ from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.rooms import Client, Room
 from py2048.server.schema import BOT, CASUAL, ActionRejected
 from py2048.server.site.auth import User, Visit, greet_player
-from py2048.server.site.games import ask_for_review, record, visible_game
+from py2048.server.site.games import ask_for_review, page_of_turns, record, visible_game
 from py2048.server.site.pages import presets, text_of
 from py2048.server.site.reviews import review_answer
 from py2048.session import Hint, PositionSnapshot
@@ -151,12 +151,12 @@ async def game(visit: Visit) -> schema.StateMessage:
 
 async def turns(visit: Visit, query: schema.TurnsQuery) -> schema.TurnsAnswer:
     """The turns of a finished game, each with the board and the score after it."""
-    game, services = await visible_game(visit), visit.services
-    games, limits = services.rooms.games, services.limits
+    game, limits = await visible_game(visit), visit.services.limits
+    games = visit.services.rooms.games
 
     def found() -> schema.TurnsAnswer:
         record = Record.from_json(games.record_text(game))
-        return services.replays.turns(game, record, query.first, query.limit)
+        return page_of_turns(game, record, query.first, query.limit)
 
     limits.check(replays=visit.address)
     return await limits.replaying.do(visit.address, found)

@@ -418,38 +418,36 @@ def picture(card: Card, board: Board) -> bytes:
 # Pages of turns
 
 
-class Replays:
-    """Turns of finished games, each replayed from a place kept shortly before it.
+@lru_cache(_MAX_REPLAYS)
+def _places(_game: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
+    """Return the places in a game from which it was replayed, which are kept for the next page.
 
     A place is where the next turn stands in the text, the board and the score there. Records never
-    change. Threads may share it.
-
-    Args:
-        stride: the turns between two places.
+    change. Threads may share them.
     """
+    return {}
 
-    def __init__(self, stride: int = STRIDE) -> None:
-        self._stride = stride
-        self._places = lru_cache(_MAX_REPLAYS)(lambda _game: dict[int, tuple[int, Board, int]]())
 
-    def turns(self, game: str, record: Record, first: int, most: int) -> schema.TurnsAnswer:
-        """Return some turns of a game, with the board after each.
+def page_of_turns(
+    game: str, record: Record, first: int, most: int, stride: int = STRIDE
+) -> schema.TurnsAnswer:
+    """Return some turns of a game, replayed from a place kept shortly before the first of them.
 
-        Raises:
-            RecordError: if a turn breaks the rules.
-        """
-        places, stride = self._places(game), self._stride
-        turns, at = [], min(first // stride, len(places))
-        offset, start, score = places.get(at, (0, record.start, 0))
-        rest = replace(record, start=start, turns=record.turns[offset:], times=())
-        replayed = islice(rest.replay(), first + most - at * stride)
-        for place, (board, turn, _score) in enumerate(replayed, at * stride + 1):
-            before, score = score, score_after(record.rules, score, turn, board)
-            offset += len(encode_turn(turn))
-            if place % stride == 0:
-                places[place // stride] = offset, board, score
-            if place > first:
-                turns.append(messages.turn_info(turn, score, score - before, board))
-        total = sum(1 for _ in record.steps)
-        times = list(record.times[first : first + most])
-        return schema.TurnsAnswer(game, record.start.rows, first, total, turns, times)
+    Raises:
+        RecordError: if a turn breaks the rules.
+    """
+    places, turns = _places(game, stride), list[schema.TurnInfo]()
+    at = min(first // stride, len(places))
+    offset, start, score = places.get(at, (0, record.start, 0))
+    rest = replace(record, start=start, turns=record.turns[offset:], times=())
+    replayed = islice(rest.replay(), first + most - at * stride)
+    for place, (board, turn, _score) in enumerate(replayed, at * stride + 1):
+        before, score = score, score_after(record.rules, score, turn, board)
+        offset += len(encode_turn(turn))
+        if place % stride == 0:
+            places[place // stride] = offset, board, score
+        if place > first:
+            turns.append(messages.turn_info(turn, score, score - before, board))
+    total = sum(1 for _ in record.steps)
+    times = list(record.times[first : first + most])
+    return schema.TurnsAnswer(game, record.start.rows, first, total, turns, times)

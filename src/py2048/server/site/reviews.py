@@ -313,11 +313,10 @@ def _record_text(store: Store, game_id: str) -> str:
 def _compute(reviewer: Reviewer, record: str, server: Connection) -> None:
     """Tell the server how many moves are done, again and again, and in the end the review.
 
-    The process ends with the server, or when it takes too long.
+    The process ends when nobody listens any more, or when it takes too long.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the server's log is JSON
     faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)
-    threading.Thread(target=_end_with_server, daemon=True).start()
     os.nice(NICENESS)
     try:
         server.send(reviewer(record, server.send))
@@ -325,13 +324,6 @@ def _compute(reviewer: Reviewer, record: str, server: Connection) -> None:
         server.send(error)
     except SystemExit as error:
         server.send(RuntimeError(repr(error)))
-
-
-def _end_with_server() -> None:
-    server = multiprocessing.parent_process()
-    assert server is not None
-    server.join()
-    os._exit(1)
 
 
 def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
@@ -355,17 +347,10 @@ def kept(review: Review) -> dict[str, object]:
 
 def summary_of(review: Review) -> schema.ReviewSummary:
     """Return what is said of a game as a whole, and of its worst moves."""
-    phases = [
-        schema.PhaseInfo(
-            each.tile,
-            each.first,
-            each.last,
-            _rounded(each.loss),
-            _rounded(each.luck),
-            each.accuracy,
-        )
-        for each in review.phases
-    ]
+    phases = []
+    for each in review.phases:
+        loss, luck = _rounded(each.loss), _rounded(each.luck)
+        phases.append(schema.PhaseInfo(each.tile, each.first, each.last, loss, luck, each.accuracy))
     return schema.ReviewSummary(
         judge=review.judge,
         unit=review.unit.value,
