@@ -48,7 +48,7 @@ async def test_an_agent_plays_a_game_that_is_verified() -> None:
         assert base64.b64decode(picture.data).startswith(b"\x89PNG")
         record = Record.from_json((await ask("record")).text)
         record.verify()
-        assert (record.seed, record.plies) == (rng.derive_seed(7, 0), 1)
+        assert (record.seed, record.plies, record.hints) == (rng.derive_seed(7, 0), 1, 1)
         assert "move 0\n" in (await ask("new_game")).text
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from py2048 import rng
@@ -43,7 +45,7 @@ def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = No
         seed = rng.derive_seed(first, number)
         return TextGame(rules, seed=seed, retries=RETRIES, player="MCP")
 
-    games = [begin(0)]
+    games, hints_of = [begin(0)], Counter[int]()
     server = MCPServer("py2048", instructions=games[0].instructions)
 
     @server.tool(structured_output=False)
@@ -71,13 +73,16 @@ def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = No
     @server.tool(structured_output=False)
     def record() -> str:
         """Return the game as a record, which `py2048 verify` checks."""
-        return games[-1].record().to_json()
+        return replace(games[-1].record(), hints=hints_of[len(games)]).to_json()
 
     if adviser is not None:
 
         @server.tool(structured_output=False)
         def hint() -> str:
             """Return the move that a strong player would make."""
-            return str(adviser.choose(games[-1].game)) if games[-1].legal_moves else "none"
+            if not games[-1].legal_moves:
+                return "none"
+            hints_of[len(games)] += 1
+            return str(adviser.choose(games[-1].game))
 
     return server
