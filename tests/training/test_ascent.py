@@ -315,7 +315,8 @@ def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
     text = SMALL.format(weights=tmp_path / "base.npz", least=96)
     (tmp_path / "plan.toml").write_text(f'tuples = "0123 4567"\ncheckpoint_minutes = 0{text}')
     words = ["train", str(tmp_path / "run"), "--config", str(tmp_path / "plan.toml"), "--quiet"]
-    assert main([*words, "--plot", str(tmp_path / "curve.png")]) == 2
+    for option in (["--plot", str(tmp_path / "curve.png")], ["--tensorboard"]):
+        assert main([*words, *option]) == 2
     assert main(words) == 0
     rows = stretches(tmp_path / "run")
     moves = {depth: [row["moves"] for row in rows if row["depth"] == depth] for depth in (1, 2)}

@@ -352,6 +352,24 @@ def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["train", str(folder), "--resume", "--quiet"]) == 0
 
 
+def test_each_point_of_a_curve_is_told_and_logged(tmp_path: Path) -> None:
+    """To listeners of a program, and to TensorBoard's log, which a continued training adds to."""
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    folder, told = tmp_path / "run", []
+    words = ["train", str(folder), "--tensorboard", "--quiet", "--set", "evaluate_every=20"]
+    assert main([*words, "--rules", "2x3", "--set", "tuples=lines", "--games", "40"]) == 0
+    assert main([*words, "--resume", "--set", "evaluate_games=5", "--games", "60"]) == 0
+    run = TrainingRun.resume(folder)
+    run.run(StopCriteria(games=100, evaluate_every=20), listeners=[told.append])
+    assert tuple(told) == run.curve[3:]
+    assert len(told) == 2
+    log = events.EventAccumulator(str(folder))
+    log.Reload()
+    points = {each.step: each.tensor_proto.float_val[0] for each in log.Tensors("mean")}
+    assert points == pytest.approx({point.games: point.mean for point in run.curve[:3]})
+    assert [each.step for each in log.Tensors("evaluated")] == [60]
+
+
 def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:
     """Millions of weights that no game has met yet take no room."""
     run = TrainingRun.begin(tmp_path / "run", TrainingConfig(rules_text="3x3"))

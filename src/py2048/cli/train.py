@@ -21,7 +21,7 @@ from py2048.ui.shared.screen import points
 
 if TYPE_CHECKING:
     from py2048.ntuple.network import Network, StageRecord
-    from py2048.training.run import CurvePoint, StopCriteria, TrainingRun
+    from py2048.training.run import CurvePoint, Listener, StopCriteria, TrainingRun
 
 Settings = dict[str, Any]
 
@@ -76,6 +76,9 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
     plot: options.PlotOption = None,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Log the curve in FOLDER for TensorBoard.")
+    ] = False,
     quiet: options.QuietOption = False,
 ) -> int:
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
@@ -84,15 +87,17 @@ def train(
     Settings with bands train these, one after the other. On the device cuda, a graphics card,
     thousands of games are played at once; reference does the same on a processor.
     """
-    from py2048.training.run import PLAN, WEIGHTS, load_toml
+    from py2048.training.run import PLAN, WEIGHTS, event_log, load_toml
 
     _need_compiler_for(device)
     given: Settings = {"rules": rules, "seed": options.chosen_seed(seed), "threads": threads}
     given |= {"device": device, "games": games, "minutes": minutes}
     file_values = load_toml(config) if config else {}
     if "bands" in file_values or (resume and (folder / PLAN).exists()):
-        if plot:
-            raise WeightsError("--plot draws no bands: last-stretch.csv in FOLDER has the figures")
+        if plot or tensorboard:
+            raise WeightsError(
+                "--plot and --tensorboard show no bands: last-stretch.csv in FOLDER has the figures"
+            )
         if given.pop("device") not in (None, "cpu"):
             raise WeightsError("bands are trained on processors: leave out --device")
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
@@ -100,6 +105,8 @@ def train(
     config_values, limits = split_settings(file_values, settings or [], given)
     if plot:
         plots.check_plots(plot)
+    listeners: list[Listener] = [] if quiet else [_print_point]
+    listeners += [event_log(folder)] if tensorboard else []
     status = 0
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
         run = _run_of(folder, config_values, weights, resume=resume)
@@ -107,17 +114,12 @@ def train(
         if run.share_of(stop) >= 1:
             complain(NOTHING_LEFT)
         run.trainer.prepare()
-        told = len(run.curve)
 
         def watch() -> None:
-            nonlocal told
             line.news = _progress(run, stop)
-            for point in run.curve[told:] if not quiet else ():
-                print(_line(point), flush=True)
-            told = len(run.curve)
 
         try:
-            run.run(stop, watch)
+            run.run(stop, watch, listeners)
         except KeyboardInterrupt:
             status = INTERRUPTED
             print("stopped and saved: --resume continues")
@@ -140,12 +142,13 @@ def _progress(run: TrainingRun, stop: StopCriteria) -> str:
     return f"{done}{run.trainer.games:,} games, {run.moves_per_second:,.0f} moves/s"
 
 
-def _line(point: CurvePoint) -> str:
+def _print_point(point: CurvePoint) -> None:
     judged = f", evaluated {point.evaluated:,.0f} ± {point.evaluated_error:,.0f}"
-    return (
+    print(
         f"{point.seconds:8.1f} s  {point.games:9,} games  {point.moves:13,} moves  "
         f"mean {point.mean:,.0f} ± {point.error:,.0f}, 2048 in {point.tile_2048:.0%}"
-        + (judged if point.evaluated else "")
+        + (judged if point.evaluated else ""),
+        flush=True,
     )
 
 

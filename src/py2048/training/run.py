@@ -10,13 +10,15 @@ import signal
 import threading
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from py2048.errors import WeightsError, os_errors_as
+from py2048.errors import WeightsError, extra_for, os_errors_as
 from py2048.game.record import write_atomically
 from py2048.ntuple import weights
 from py2048.ntuple.archive import (
@@ -94,6 +96,30 @@ class CurvePoint:
     tile_32768: float
     evaluated: float
     evaluated_error: float
+
+
+Listener = Callable[[CurvePoint], None]
+"""Called with each new point of a curve."""
+
+
+def event_log(folder: Path) -> Listener:
+    """Return what writes each point into a log in `folder`, which TensorBoard shows by games.
+
+    Raises:
+        MissingExtraError: if TensorBoard is not installed.
+    """
+    with extra_for("a log for TensorBoard", "tensorboard"):
+        from tensorboard.summary import Writer
+
+    writer = cache(lambda: Writer(str(folder)))  # the folder is made when training begins
+
+    def write(point: CurvePoint) -> None:
+        for name, value in asdict(point).items():
+            if point.evaluated or "evaluated" not in name:
+                writer().add_scalar(name, value, point.games)
+        writer().flush()
+
+    return write
 
 
 def check_free(folder: Path) -> None:
@@ -222,24 +248,37 @@ class TrainingRun:
             run._before = ScoreTally.of_data(notes["before"])
         return run
 
-    def run(self, stop: StopCriteria, watch: Callable[[], None] = lambda: None) -> None:
+    def run(
+        self,
+        stop: StopCriteria,
+        watch: Callable[[], None] = lambda: None,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
         """Train until a limit is reached, or an interrupt; then save.
 
-        `watch` is called about twice a second.
+        Args:
+            stop: the limits.
+            watch: called about twice a second.
+            listeners: called with each new point of the curve.
 
         Raises:
             WeightsError: if another process trains in the folder, or files cannot be written.
         """
         with folder_lock(self.folder):
-            self._run(stop, watch)
+            self._run(stop, watch, listeners)
 
-    def _run(self, stop: StopCriteria, watch: Callable[[], None]) -> None:
+    def _run(
+        self, stop: StopCriteria, watch: Callable[[], None], listeners: Sequence[Listener]
+    ) -> None:
         self.trainer.prepare()
         self.stop = stop
         saved, chunk = self.seconds, FIRST_CHUNK
         try:
             while self.share_of(stop) < 1:
+                told = len(self.curve)
                 self._train(stop, chunk)
+                for point, listener in product(self.curve[told:], listeners):
+                    listener(point)
                 chunk = max(int(self.moves_per_second * CHUNK_SECONDS), 1)
                 watch()
                 if self.seconds - saved >= 60 * stop.checkpoint_minutes:
