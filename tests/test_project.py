@@ -167,12 +167,13 @@ def test_packagers_find_what_the_project_says():
         (["bot.py"], "usage: PY2048_TOKEN=TOKEN python bot.py SERVER RULES"),
         (["bot.py", "nowhere", "classic"], "nowhere"),
         (["masked_ppo.py"], "is missing: pip install py2048[rl] sb3-contrib"),
+        (["rllib_ppo.py"], 'is missing: pip install py2048[rl] "ray[rllib]" torch'),
     ],
 )
 def test_an_example_that_cannot_run_says_why(words, said):
     """In one line, with the status of an error."""
-    # Isolated, Python finds none of what the last one needs.
-    isolated = ["-I", "-S"] if words == ["masked_ppo.py"] else []
+    # Isolated, Python finds none of what the last ones need.
+    isolated = ["-I", "-S"] if words[0].endswith("ppo.py") else []
     command = [sys.executable, *isolated, str(ROOT / "examples" / words[0]), *words[1:]]
     token = {"PY2048_TOKEN": "token"} if len(words) > 1 else {}
     environment = {name: value for name, value in os.environ.items() if name != "PY2048_TOKEN"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,8 @@ torch = pytest.importorskip("torch")
 
 from py2048.envs import GameVectorEnv  # noqa: E402 - after what may be missing
 from py2048.envs.options import OptionError  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_masked_ppo_learns_on_many_games() -> None:
@@ -56,3 +61,23 @@ def test_torchrl_checks_and_masks_the_vector_environment() -> None:
     assert played["next", "done"].any()
     chosen, legal = played["action"].bool(), played["action_mask"].bool()
     assert (chosen & ~legal).sum() == 0
+
+
+def test_rllib_trains_on_many_games_with_masks():
+    """Our example's vector passes Gymnasium's rules for spaces, and PPO chooses legal actions."""
+    pytest.importorskip("ray.rllib")
+    example = runpy.run_path(str(ROOT / "examples" / "rllib_ppo.py"))
+    games = example["MaskedGames"]({"rules": "2x4", "num_envs": 8, "observation": "onehot"})
+    shown = games.reset(seed=1)[0]
+    for number in range(40):
+        assert shown in games.observation_space
+        shown = games.step(np.arange(number, number + 8) % 4)[0]
+    options = {"rules": "2x4", "reward": "log", "illegal": "raise", "threads": 1}
+    config = example["config"](8, **options).training(train_batch_size_per_learner=256)
+    algorithm = config.training(minibatch_size=128).build_algo()
+    try:
+        told = algorithm.train()["env_runners"]
+        algorithm.env_runner.assert_healthy()
+    finally:
+        algorithm.stop()
+    assert told["episode_len_mean"] > 5
