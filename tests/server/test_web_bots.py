@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import re
@@ -191,8 +192,9 @@ def test_the_command_plays_for_the_board_of_programs(web_server, monkeypatch, ca
         ([], "there is no token: set PY2048_TOKEN"),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_the_command_refuses_in_one_line(web_server, tmp_path, monkeypatch, capfd, options, fault):
-    """A bad address or token ends with status 2, and names the value and the remedy."""
+    """With status 2, the value and the remedy; no socket is left open."""
     monkeypatch.delenv("PY2048_TOKEN", raising=False)
     wrong = tmp_path / "token"
     wrong.write_text("no-such-token\n")
@@ -204,6 +206,7 @@ def test_the_command_refuses_in_one_line(web_server, tmp_path, monkeypatch, capf
     assert main(["bot", "quick", "--server", web_server.url, *filled]) == 2
     lines = capfd.readouterr().err.splitlines()
     assert fault in lines[-1]
+    gc.collect()  # which tells of sockets that are left open
 
 
 async def test_a_program_plays_over_the_socket(web_server):

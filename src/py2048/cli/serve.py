@@ -22,7 +22,7 @@ from py2048.server import serve as serve_with
 from py2048.storage import data_folder
 
 if TYPE_CHECKING:
-    from py2048.client import BotClient, RemoteGame
+    from py2048.client import RemoteGame
     from py2048.players import Player
 
 TOKEN = "PY2048_TOKEN"
@@ -128,19 +128,19 @@ def bot(
 
     say = (lambda _: None) if quiet else complain
     wanted, token = options.chosen_rules(rules, size), _token(token_file)
-    clients = [BotClient(server, token, say=say) for _ in range(min(jobs or 1, games))]
-    players = [make_player(player) for _ in clients]
-    me = clients[0].me()
+    players = [make_player(player) for _ in range(min(jobs or 1, games))]
+    with BotClient(server, token, say=say) as asking:
+        me = asking.me()
     with StatusLine(quiet=quiet):  # compile before the clock runs
         players[0].choose(Game(wanted, seed=0))
-    say(f"{players[0].name} plays as {me['name']} on {clients[0].server}")
+    say(f"{players[0].name} plays as {me['name']} on {asking.server}")
     begun = [each["game"] for each in me["games"] if each["rules"] == str(wanted)]
     plan = iter([*begun, *[None] * games][:games])  # each thread takes the next one
     done: queue.SimpleQueue[RemoteGame | Exception] = queue.SimpleQueue()
 
-    def play(client: BotClient, player: Player) -> None:
+    def play(player: Player) -> None:
         try:
-            with client:
+            with BotClient(server, token, say=say) as client:
                 for game_id in plan:
                     game = client.open_game(game_id) if game_id else client.new_game(wanted)
                     game.play_out(player)
@@ -148,10 +148,7 @@ def bot(
         except Exception as error:  # noqa: BLE001 - it is raised in the main thread
             done.put(error)
 
-    threads = [
-        threading.Thread(target=play, args=pair, daemon=True)
-        for pair in zip(clients, players, strict=True)
-    ]
+    threads = [threading.Thread(target=play, args=(each,), daemon=True) for each in players]
     for thread in threads:
         thread.start()
     scores: list[int] = []
