@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.server.browser.conftest import CHROMIUMS
@@ -13,9 +13,6 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import Merging
 from py2048.ui.shared.themes import MOTION_MS, THEMES
-
-if TYPE_CHECKING:
-    pass
 
 WIDTHS = (320, 360, 768, 1280)
 STAGE = """async () => {

@@ -36,10 +36,8 @@ async def queue_after(guest: Player, script: str) -> Any:
     )
 
 
-async def test_actions_leave_at_once_and_are_numbered(guest):
-    """Actions do not wait for answers; those that left before an answer are one chain."""
-    sent = await queue_after(
-        guest,
+QUEUE_LAWS = {
+    "Actions do not wait for answers; those that left before an answer are one chain.": (
         """queue.restart(7); move("left"); move("up"); move("down");
            note("flying", queue.length);
            queue.events(8, moved("left"));
@@ -48,21 +46,93 @@ async def test_actions_leave_at_once_and_are_numbered(guest):
            queue.events(9, moved("down")); queue.events(10, moved("right"));
            note("flying", queue.length);
            move("left")""",
-    )
-    assert sent == [
-        *("left 8 1", "up 9 1", "down 10 1", "flying 3 -"),
-        *("right 10 1", "flying 0 -", "left 11 2"),
-    ]
-
-
-async def test_a_queue_has_an_end(guest):
-    """More actions than a queue holds are not taken."""
-    sent = await queue_after(
-        guest,
+        [
+            *("left 8 1", "up 9 1", "down 10 1", "flying 3 -"),
+            *("right 10 1", "flying 0 -", "left 11 2"),
+        ],
+    ),
+    "More actions than a queue holds are not taken.": (
         """queue.restart(0); for (let n = 0; n < MOST; n++) move("left");
            sent.splice(0, sent.length); note(move("up"), queue.length === MOST)""",
-    )
-    assert sent == ["false true -"]
+        ["false true -"],
+    ),
+    "What has no answer when the connection goes is forgotten, what comes then not taken.": (
+        """queue.restart(3); move("left"); move("up");
+           note("lost", queue.pause().length); note(move("down"), queue.length);
+           queue.restart(4); up = false; note(move("down"), queue.length);
+           up = true; move("right")""",
+        ["left 4 1", "up 5 1", "lost 2 -", "false 0 -", "false 0 -", "right 5 3"],
+    ),
+    "If another tab acted, what is on its way is dropped, and its refusals are old.": (
+        """queue.restart(0); move("left"); move("up");
+           note("dropped", queue.events(1, moved("up")));
+           move("down");
+           note("stale", queue.isStale({ chain: 1 }));
+           note("mine", queue.events(2, moved("down")));
+           move("left"); note("dropped", queue.state(5)); move("up")""",
+        [
+            *("left 1 1", "up 2 1", "dropped 2 -", "down 2 2", "stale true -", "mine 0 -"),
+            *("left 3 3", "dropped 1 -", "up 6 4"),
+        ],
+    ),
+    "A hint is answered in its turn; a later one with the same number changes nothing.": (
+        """queue.restart(0); queue.push({ type: "hint" }); move("left");
+           queue.hinted(1); queue.hinted(1); queue.events(2, moved("left"));
+           move("up"); note("flying", queue.length)""",
+        ["hint 1 1", "left 2 1", "up 3 2", "flying 1 -"],
+    ),
+    "A refusal drops the chain; only a wrong number on the board that is known is mended.": (
+        """queue.restart(5); move("left"); move("up");
+           note("dropped", refuse("gap", 6)); move("down");
+           note("dropped", refuse("gap", 7, { known: true })); move("up");
+           note("dropped", refuse("gap", 7, { known: true }));
+           queue.push({ type: "undo" }); move("down");
+           note("dropped", refuse("mode", 7, { of: "new", chain: undefined }));
+           note("dropped", refuse("mode", 7, { of: "undo" }));
+           note("flying", queue.length)""",
+        [
+            *("left 6 1", "up 7 1", "dropped 2 -", "down 7 2", "down 8 3", "dropped 0 -"),
+            *("up 9 3", "dropped 2 -", "undo 8 4", "down 9 4", "dropped 0 -", "dropped 2 -"),
+            "flying 0 -",
+        ],
+    ),
+    "A move that the store could not keep goes again, and nothing pressed after it.": (
+        """queue.restart(5); move("left"); move("up");
+           note("dropped", refuse("storage", 5, { of: "", chain: undefined, retry_ms: 20 }));
+           note(move("down"), queue.length);
+           queue.state(5);
+           await new Promise(done => setTimeout(done, 60));
+           queue.events(6, moved("left")); move("down");
+           note("dropped", refuse("unsaved", 6, { of: "", chain: undefined })); move("up")""",
+        [
+            *("left 6 1", "up 7 1", "dropped 1 -", "false 1 -", "left 6 2"),
+            *("down 7 3", "dropped 1 -", "up 7 4"),
+        ],
+    ),
+    "Where the store has a move that it did not acknowledge, nothing goes again.": (
+        """const later = () => new Promise(done => setTimeout(done, 60));
+           const lost = { of: "", chain: undefined, retry_ms: 20 };
+           queue.restart(5); move("left"); move("up"); move("down");
+           note("dropped", refuse("storage", 6, lost)); await later();
+           move("up");
+           note("dropped", refuse("storage", 7, lost)); await later();
+           move("right");
+           note("dropped", refuse("storage", 0, { ...lost, state: null }));
+           note("dropped", queue.events(8, moved("right"))); queue.state(8);
+           await later(); move("up")""",
+        [
+            *("left 6 1", "up 7 1", "down 8 1", "dropped 2 -", "up 7 2", "dropped 0 -"),
+            *("right 8 3", "dropped 0 -", "dropped 0 -", "up 9 4"),
+        ],
+    ),
+}
+"""What is done with a queue, and what it sends: direction, number and chain."""
+
+
+async def test_the_laws_of_the_queue(guest):
+    """Each on a queue of its own."""
+    for law, (script, wanted) in QUEUE_LAWS.items():
+        assert await queue_after(guest, script) == wanted, law
 
 
 async def test_a_refusal_before_the_first_game_is_told(guest):
@@ -79,105 +149,6 @@ async def test_a_refusal_before_the_first_game_is_told(guest):
     await guest.page.goto(guest.url)
     await expect(guest.page.locator("#status")).to_have_text(message)
     assert guest.faults == []
-
-
-async def test_nothing_waits_for_a_connection(guest):
-    """What has no answer when the connection goes is forgotten; what comes then is not taken."""
-    sent = await queue_after(
-        guest,
-        """queue.restart(3); move("left"); move("up");
-           note("lost", queue.pause().length); note(move("down"), queue.length);
-           queue.restart(4); up = false; note(move("down"), queue.length);
-           up = true; move("right")""",
-    )
-    assert sent == ["left 4 1", "up 5 1", "lost 2 -", "false 0 -", "false 0 -", "right 5 3"]
-
-
-async def test_another_tab_that_was_faster(guest):
-    """If another tab acted, what is on its way is dropped; its refusals are old when they come."""
-    sent = await queue_after(
-        guest,
-        """queue.restart(0); move("left"); move("up");
-           note("dropped", queue.events(1, moved("up")));
-           move("down");
-           note("stale", queue.isStale({ chain: 1 }));
-           note("mine", queue.events(2, moved("down")));
-           move("left"); note("dropped", queue.state(5)); move("up")""",
-    )
-    assert sent == [
-        *("left 1 1", "up 2 1", "dropped 2 -", "down 2 2", "stale true -", "mine 0 -"),
-        *("left 3 3", "dropped 1 -", "up 6 4"),
-    ]
-
-
-async def test_a_hint_takes_a_number_too(guest):
-    """A hint is answered in its turn; a later one with the same number changes nothing."""
-    sent = await queue_after(
-        guest,
-        """queue.restart(0); queue.push({ type: "hint" }); move("left");
-           queue.hinted(1); queue.hinted(1); queue.events(2, moved("left"));
-           move("up"); note("flying", queue.length)""",
-    )
-    assert sent == ["hint 1 1", "left 2 1", "up 3 2", "flying 1 -"]
-
-
-async def test_refusals(guest):
-    """A refusal drops the chain; only a wrong number on the board that is known is mended."""
-    sent = await queue_after(
-        guest,
-        """queue.restart(5); move("left"); move("up");
-           note("dropped", refuse("gap", 6)); move("down");
-           note("dropped", refuse("gap", 7, { known: true })); move("up");
-           note("dropped", refuse("gap", 7, { known: true }));
-           queue.push({ type: "undo" }); move("down");
-           note("dropped", refuse("mode", 7, { of: "new", chain: undefined }));
-           note("dropped", refuse("mode", 7, { of: "undo" }));
-           note("flying", queue.length)""",
-    )
-    assert sent == [
-        *("left 6 1", "up 7 1", "dropped 2 -", "down 7 2", "down 8 3", "dropped 0 -"),
-        *("up 9 3", "dropped 2 -", "undo 8 4", "down 9 4", "dropped 0 -", "dropped 2 -"),
-        "flying 0 -",
-    ]
-
-
-async def test_what_could_not_be_saved_is_tried_again_alone(guest):
-    """A move that the store could not keep goes again; what was pressed after it is forgotten."""
-    sent = await queue_after(
-        guest,
-        """queue.restart(5); move("left"); move("up");
-           note("dropped", refuse("storage", 5, { of: "", chain: undefined, retry_ms: 20 }));
-           note(move("down"), queue.length);
-           queue.state(5);
-           await new Promise(done => setTimeout(done, 60));
-           queue.events(6, moved("left")); move("down");
-           note("dropped", refuse("unsaved", 6, { of: "", chain: undefined })); move("up")""",
-    )
-    assert sent == [
-        *("left 6 1", "up 7 1", "dropped 1 -", "false 1 -", "left 6 2"),
-        *("down 7 3", "dropped 1 -", "up 7 4"),
-    ]
-
-
-async def test_what_was_saved_all_the_same_is_not_tried_again(guest):
-    """Where the store has a move that it did not acknowledge, nothing goes again."""
-    sent = await queue_after(
-        guest,
-        """const later = () => new Promise(done => setTimeout(done, 60));
-           const lost = { of: "", chain: undefined, retry_ms: 20 };
-           queue.restart(5); move("left"); move("up"); move("down");
-           note("dropped", refuse("storage", 6, lost)); await later();
-           move("up");
-           note("dropped", refuse("storage", 7, lost)); await later();
-           move("right");
-           note("dropped", refuse("storage", 0, { ...lost, state: null }));
-           note("dropped", queue.events(8, moved("right"))); queue.state(8);
-           await later(); move("up")""",
-    )
-    assert sent == [
-        *("left 6 1", "up 7 1", "down 8 1", "dropped 2 -", "up 7 2", "dropped 0 -"),
-        *("right 8 3", "dropped 0 -", "dropped 0 -", "up 9 4"),
-    ]
 
 
 @pytest.mark.parametrize("heard", ['events(6, moved("up"))', "state(6)"])

@@ -28,6 +28,9 @@ KEPT = """async () => {
 }"""
 
 
+REASONS = ("storage", "busy", "rate", "gap")
+"""Why the server does not take moves for the moment."""
+
 THREE_MOVES = """game => new Promise(resolve => {
     const socket = new WebSocket(location.origin.replace("http", "ws") + "/ws");
     socket.onopen = () => socket.send(JSON.stringify({ type: "open", game }));
@@ -113,8 +116,7 @@ async def test_help_goes_on_without_the_server(guest):
     assert (await guest.state())["board"] == await guest.board()
 
 
-@pytest.mark.parametrize("reason", ["storage", "busy", "rate", "gap"])
-async def test_moves_wait_until_the_server_can_take_them(guest, reason):
+async def test_moves_wait_until_the_server_can_take_them(guest):
     """No move is lost when the server cannot read or write its store, or has too much to do."""
     line = Line()
     await line.lay(guest.page)
@@ -122,12 +124,12 @@ async def test_moves_wait_until_the_server_can_take_them(guest, reason):
     await line.cut()
     await guest.said("You can play on.")
     await play_alone(guest, 3)
-    refused = ["open", "offline", "offline"]
+    refused = [(of, reason) for of in ("open", "offline") for reason in REASONS]
 
     def disturb(message: dict[str, Any]) -> dict[str, Any] | None:
-        if refused[:1] != [message["type"]]:
+        if not refused or refused[0][0] != message["type"]:
             return None
-        of = refused.pop(0)
+        of, reason = refused.pop(0)
         known = {"type": "refused", "of": of, "reason": reason, "state": None}
         return {**known, "message": "Not now.", "retry_ms": 10}
 
@@ -241,40 +243,43 @@ async def test_moves_of_a_closed_tab_are_not_forgotten(guest):
     assert (await other.state())["game"] == game
 
 
-@pytest.mark.parametrize(
-    ("unanswered", "version", "ply", "sent"),
-    [
-        ([], 7, 6, "offline 8"),
-        (["move", "move"], 7, 6, "offline 8"),  # they did not arrive
-        (["move", "move"], 8, 7, "undo 9 offline 10"),
-        (["move", "move"], 9, 8, "undo 10 undo 11 offline 12"),
-        (["undo"], 8, 5, "redo 9 offline 10"),
-        (["redo"], 8, 7, "undo 9 offline 10"),
-        (["hint", "move"], 9, 7, "undo 10 offline 11"),
-        (["undo", "move"], 9, 6, "lost"),  # what was undone is gone
-        (["move"], 9, 8, "lost"),  # somebody else moved
-        ([], 8, 7, "lost"),
-    ],
-)
-async def test_actions_without_an_answer_are_taken_back(guest, unanswered, version, ply, sent):
+UNANSWERED = [
+    ([], 7, 6, "offline 8"),
+    (["move", "move"], 7, 6, "offline 8"),  # they did not arrive
+    (["move", "move"], 8, 7, "undo 9 offline 10"),
+    (["move", "move"], 9, 8, "undo 10 undo 11 offline 12"),
+    (["undo"], 8, 5, "redo 9 offline 10"),
+    (["redo"], 8, 7, "undo 9 offline 10"),
+    (["hint", "move"], 9, 7, "undo 10 offline 11"),
+    (["undo", "move"], 9, 6, "lost"),  # what was undone is gone
+    (["move"], 9, 8, "lost"),  # somebody else moved
+    ([], 8, 7, "lost"),
+]
+"""What had no answer; the version and the moves that the server has; what is sent then."""
+
+
+async def test_actions_without_an_answer_are_taken_back(guest):
     """Moves, undos and redos that the server did unheard give way to what was played since."""
     await guest.page.goto(guest.url + "/about")
     found = await guest.page.evaluate(
-        """async ([text, unanswered, version, ply]) => {
+        """async ([text, cases]) => {
              const { OfflineGame } = await import("/static/js/offline.js");
-             const game = { game: "one", mode: "casual", mine: true, version: 7, ply: 6, score: 0,
-                            board: [[0, 0, 0, 2]], rules: { text } };
-             const offline = new OfflineGame();
-             offline.keep(game);
-             offline.lost(game, unanswered);
-             offline.play("left");
-             const board = ply === 6 && unanswered[0] !== "undo" ? game.board : [[4, 0, 0, 2]];
-             const messages = offline.messages({ ...game, board, version, ply });
-             return messages?.map(({ type, number }) => `${type} ${number}`).join(" ") ?? "lost";
+             return cases.map(([unanswered, version, ply]) => {
+               localStorage.clear();
+               const game = { game: "one", mode: "casual", mine: true, version: 7, ply: 6, score: 0,
+                              board: [[0, 0, 0, 2]], rules: { text } };
+               const offline = new OfflineGame();
+               offline.keep(game);
+               offline.lost(game, unanswered);
+               offline.play("left");
+               const board = ply === 6 && unanswered[0] !== "undo" ? game.board : [[4, 0, 0, 2]];
+               const messages = offline.messages({ ...game, board, version, ply });
+               return messages?.map(({ type, number }) => `${type} ${number}`).join(" ") ?? "lost";
+             });
            }""",
-        [str(get_rules("1x4")), unanswered, version, ply],
+        [str(get_rules("1x4")), UNANSWERED],
     )
-    assert found == sent
+    assert found == [sent for *_, sent in UNANSWERED]
 
 
 async def test_a_game_that_went_on_elsewhere(guest):

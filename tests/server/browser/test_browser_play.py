@@ -143,25 +143,25 @@ async def test_mouse(guest):
     assert guest.moves() == ["right", "up", "left"]
 
 
-async def test_undo_and_redo(player):
+async def test_undo_and_redo(guest):
     """By key and by button; the page says when there is nothing to undo."""
-    await player.visit()
-    first = await player.board()
-    await player.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight")
-    await player.settle()
-    last = await player.board()
-    for _ in player.events("moved"):
-        await player.press("u")
-    await player.settle()
-    assert await player.board() == first
-    await player.press("u")
-    await player.status("nothing to undo")
-    for _ in player.events("undone"):
-        await player.page.click("#more")
-        await player.page.click("#redo")
-    await player.settle()
-    assert await player.board() == last == await player.cells()
-    assert await player.text("#category") == "assisted"
+    await guest.visit()
+    first = await guest.board()
+    await guest.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight")
+    await guest.settle()
+    last = await guest.board()
+    for _ in guest.events("moved"):
+        await guest.press("u")
+    await guest.settle()
+    assert await guest.board() == first
+    await guest.press("u")
+    await guest.status("nothing to undo")
+    for _ in guest.events("undone"):
+        await guest.page.click("#more")
+        await guest.page.click("#redo")
+    await guest.settle()
+    assert await guest.board() == last == await guest.cells()
+    assert await guest.text("#category") == "assisted"
 
 
 async def test_hint(player):
@@ -192,46 +192,18 @@ async def test_hint(player):
     assert player.moves() == [hint["direction"]]
 
 
-_SHIFTS = """() => {
-  window.shifts = [];
-  const note = list => list.getEntries().forEach(({ value, sources }) => shifts.push(
-    [value, ...sources.map(({ node }) => node?.id || node?.className || node?.parentNode?.id)]));
-  new PerformanceObserver(note).observe({ type: "layout-shift", buffered: true });
-}"""
-
-
-async def test_nothing_jumps(player):
-    """By the browser's own measure nothing moves when the day's data, hints or words come."""
-    await player.visit()
-    await player.page.evaluate(_SHIFTS)
-    await player.page.wait_for_selector("#today .mini [class]", state="attached")
-    assert await player.page.evaluate("() => window.shifts") == []
-    await player.choose("greedy")  # what opens at a click may move what is below it
-    await player.page.evaluate("() => (window.shifts = [])")
-    await player.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown")
-    await player.settle()
-    await player.press("u", "?")
-    await player.page.wait_for_selector("#board[data-best]")
-    await player.press("c", "ArrowLeft", "ArrowRight", "u", "r")
-    await player.settle()
-    for words in ("Nothing moves that way.", ""):
-        await player.page.evaluate("words => window.py2048.scene.note(words)", words)
-    await player.page.evaluate("() => new Promise(done => setTimeout(done, 500))")
-    assert await player.page.evaluate("() => window.shifts") == []
-
-
-async def test_the_first_moves_are_taught(player):
+async def test_the_first_moves_are_taught(guest):
     """A line says what to do until three moves are made, and never again in this browser."""
-    await player.deal("classic:size=1x8,start=3")
-    line = player.page.locator("#teach")
+    await guest.deal("classic:size=1x8,start=3")
+    line = guest.page.locator("#teach")
     await expect(line).to_be_visible()
     assert "Equal tiles join" in await line.inner_text()
-    while (made := len(player.events("moved"))) < 3:
+    while (made := len(guest.events("moved"))) < 3:
         await expect(line).to_be_visible()
-        await player.press("ArrowRight" if made % 2 else "ArrowLeft")
-        await player.settle()
+        await guest.press("ArrowRight" if made % 2 else "ArrowLeft")
+        await guest.settle()
     await expect(line).to_be_hidden()
-    await player.visit()
+    await guest.visit()
     await expect(line).to_be_hidden()
 
 
@@ -288,18 +260,18 @@ async def test_autoplay(player):
     assert await player.board() == state["board"]
 
 
-async def test_win_and_play_on(player):
+async def test_win_and_play_on(guest):
     """At the target the page says so, and any move plays on."""
-    await player.deal(WON_AND_ON)
-    await player.press("ArrowLeft")
-    await player.said("You made 4: you win. Play on if you like.")
-    await player.page.wait_for_selector(".result.won[open]")
-    assert await player.text("#result-title") == "You made 4"
-    await player.look("won")
-    await player.press("ArrowRight")
-    await player.settle()
-    assert await player.page.locator(".result[open]").count() == 0
-    assert (await player.state())["outcome"] == "playing"
+    await guest.deal(WON_AND_ON)
+    await guest.press("ArrowLeft")
+    await guest.said("You made 4: you win. Play on if you like.")
+    await guest.page.wait_for_selector(".result.won[open]")
+    assert await guest.text("#result-title") == "You made 4"
+    await guest.look("won")
+    await guest.press("ArrowRight")
+    await guest.settle()
+    assert await guest.page.locator(".result[open]").count() == 0
+    assert (await guest.state())["outcome"] == "playing"
 
 
 async def test_a_target_made_by_a_computer_player_is_not_praised(guest):
@@ -385,24 +357,24 @@ async def play_out(player: Player) -> None:
     await player.page.wait_for_selector(".result[open]")
 
 
-async def test_closing_the_result_leaves_the_board_readable(player):
+async def test_closing_the_result_leaves_the_board_readable(guest):
     """The focus is the board's again; a move there shows the result once more, N begins a game."""
-    game = await player.deal(ONE_MOVE)
-    await player.press("ArrowLeft")
-    result = player.page.locator(".result[open]")
+    game = await guest.deal(ONE_MOVE)
+    await guest.press("ArrowLeft")
+    result = guest.page.locator(".result[open]")
     for close in ("Escape", "button"):
         await result.wait_for()
         if close == "Escape":
-            await player.press("Escape")
+            await guest.press("Escape")
         else:
-            await player.page.get_by_role("button", name="Close").click()
+            await guest.page.get_by_role("button", name="Close").click()
         await expect(result).to_have_count(0)
-        assert await player.page.evaluate("() => document.activeElement.id") == "board"
-        await player.press("ArrowLeft")
+        assert await guest.page.evaluate("() => document.activeElement.id") == "board"
+        await guest.press("ArrowLeft")
     await result.wait_for()
-    assert (await player.state())["ply"] == 1
-    await player.press("n")
-    await player.page.wait_for_function("game => window.py2048?.game?.game !== game", arg=game)
+    assert (await guest.state())["ply"] == 1
+    await guest.press("n")
+    await guest.page.wait_for_function("game => window.py2048?.game?.game !== game", arg=game)
     await expect(result).to_have_count(0)
 
 
@@ -433,33 +405,33 @@ async def test_a_server_that_tells_nothing_of_the_end(guest):
     guest.faults.clear()
 
 
-async def test_new_game_asks_if_one_is_in_progress(player):
+async def test_new_game_asks_if_one_is_in_progress(guest):
     """N starts at once before the first move, and asks after it; nothing is ever thrown away."""
-    await player.visit()
-    first = await player.state()
-    await player.press("n")
-    await player.page.wait_for_function(
+    await guest.visit()
+    first = await guest.state()
+    await guest.press("n")
+    await guest.page.wait_for_function(
         "game => (window.py2048?.game?.game ?? game) !== game", arg=first["game"]
     )
-    assert not await player.page.locator("#new-dialog").is_visible()
-    await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
-    await player.settle()
-    old = await player.state()
-    await player.press("n")
-    warning = player.page.locator("#new-warning", has_text="in progress")
+    assert not await guest.page.locator("#new-dialog").is_visible()
+    await guest.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
+    await guest.settle()
+    old = await guest.state()
+    await guest.press("n")
+    warning = guest.page.locator("#new-warning", has_text="in progress")
     await warning.wait_for(state="visible")
-    await player.look("new")
-    await player.press("Escape", "n", "Enter")
-    await player.page.wait_for_function(
+    await guest.look("new")
+    await guest.press("Escape", "n", "Enter")
+    await guest.page.wait_for_function(
         "game => (window.py2048?.game?.game ?? game) !== game", arg=old["game"]
     )
-    assert (await player.state())["ply"] == 0
-    await player.press("g")
-    await player.page.click(f"#games-list button[aria-label*='{old['ply']} moves']")
-    await player.page.wait_for_function(
+    assert (await guest.state())["ply"] == 0
+    await guest.press("g")
+    await guest.page.click(f"#games-list button[aria-label*='{old['ply']} moves']")
+    await guest.page.wait_for_function(
         "game => window.py2048?.game?.game === game", arg=old["game"]
     )
-    assert await player.board() == old["board"]
+    assert await guest.board() == old["board"]
 
 
 async def test_all_presets_are_offered(guest):
@@ -481,31 +453,31 @@ async def test_all_presets_are_offered(guest):
         assert Board.from_rows(board).max_tile > 0
 
 
-async def test_rules_of_ones_own(player):
+async def test_rules_of_ones_own(guest):
     """The form says at once what is wrong, and what is right can be played and is kept."""
-    await player.visit()
-    await player.press("m")
-    await player.page.select_option("#rules", "own")
-    await player.page.fill("#own-spawn", "3:1")
-    said = player.page.locator("#rules-said")
+    await guest.visit()
+    await guest.press("m")
+    await guest.page.select_option("#rules", "own")
+    await guest.page.fill("#own-spawn", "3:1")
+    said = guest.page.locator("#rules-said")
     await said.filter(has_text="3 is not a tile").wait_for()
-    player.faults.clear()  # the browser's note of the status 422
-    assert await player.page.locator("#new-play").is_disabled()
-    await player.page.fill("#own-spawn", "2:1+8:1")
-    await player.page.fill("#own-rows", "3")
-    await player.page.fill("#own-columns", "5")
-    await player.page.fill("#own-name", "mine")
-    await player.page.wait_for_selector("#new-play:enabled")
-    await player.look("own-rules")
-    await player.page.click("#new-play")
-    await player.page.wait_for_function("() => window.py2048?.game?.rules.name === 'mine'")
-    board = await player.board()
+    guest.faults.clear()  # the browser's note of the status 422
+    assert await guest.page.locator("#new-play").is_disabled()
+    await guest.page.fill("#own-spawn", "2:1+8:1")
+    await guest.page.fill("#own-rows", "3")
+    await guest.page.fill("#own-columns", "5")
+    await guest.page.fill("#own-name", "mine")
+    await guest.page.wait_for_selector("#new-play:enabled")
+    await guest.look("own-rules")
+    await guest.page.click("#new-play")
+    await guest.page.wait_for_function("() => window.py2048?.game?.rules.name === 'mine'")
+    board = await guest.board()
     assert (len(board), len(board[0])) == (3, 5)
-    assert "spawn=2:1+8:1" in (await player.state())["rules"]["text"]
-    await player.page.reload()
-    await player.page.wait_for_selector(".tile")
-    await player.press("m")
-    assert await player.page.input_value("#own-spawn") == "2:1+8:1"
+    assert "spawn=2:1+8:1" in (await guest.state())["rules"]["text"]
+    await guest.page.reload()
+    await guest.page.wait_for_selector(".tile")
+    await guest.press("m")
+    assert await guest.page.input_value("#own-spawn") == "2:1+8:1"
 
 
 async def test_ranked_games_have_no_help(guest):
