@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+import runpy
 import sys
 from itertools import pairwise
 
@@ -48,15 +47,15 @@ def test_every_number_can_be_read_and_differs_from_the_next(palette):
         ),
     ],
 )
-def test_what_cannot_be_opened_is_one_clear_line_and_status_2(course, arguments, said):
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+def test_what_cannot_be_opened_is_one_clear_line_and_status_2(
+    course, arguments, said, monkeypatch, capsys
+):
     """No display, or arguments that make no board."""
-    done = subprocess.run(
-        [sys.executable, "-m", COURSES[course].package, *arguments],
-        env={name: value for name, value in os.environ.items() if name != "DISPLAY"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setattr(sys, "argv", [course, *arguments])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(COURSES[course].package, run_name="__main__")
+    out, error = capsys.readouterr()
+    assert (ended.value.code, out, error.count("\n")) == (2, "", 1)
+    assert said in error

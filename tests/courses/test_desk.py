@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-import sys
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 import test_term
 from test_alike import program
 from test_term import hand_in, rows
+from tests.processes import python
 
 from py2048.courses.term.desk import make_app
 from py2048.server.site.pages import assets
@@ -257,7 +256,6 @@ def test_what_is_wrong_in_the_folder_is_one_line(term, desk):
 def test_what_the_desk_needs_is_named_once():
     """In one line, with the command that installs it."""
     code = "import sys; sys.modules['uvicorn'] = None; from py2048.cli import main; main()"
-    command = [sys.executable, "-c", code, "course", "desk", "term"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    said = python("-c", code, "course", "desk", "term")
     assert said.stderr.count("\n") == 1
     assert "needs uvicorn, which is not installed: pip install 'py2048[web]'" in said.stderr

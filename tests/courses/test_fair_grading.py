@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from ast import literal_eval
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.processes import python
 from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source, grading_of
 
 from py2048.courses import COURSES, get_course
@@ -34,6 +34,15 @@ def _right(name: str, *pairs: tuple[str, str]) -> str:
         assert old in text, f"{name} has no {old!r}"
         text = text.replace(old, new)
     return text
+
+
+def _qsan(folder: Path, **changes: list[tuple[str, str]]) -> Path:
+    """A right solution of qsan_qarut with some texts of its files replaced."""
+    source = "qsan_qarut/right/as_in_the_document"
+    shutil.copytree(HERE / source, folder := folder / "mine")
+    for name, pairs in changes.items():
+        (folder / f"{name}.py").write_text(_right(f"{source}/{name}.py", *pairs))
+    return folder
 
 
 def _graded(course: str, source: str, *tasks: str) -> Report:
@@ -129,9 +138,7 @@ def test_examples_can_be_pasted(name, tmp_path):
 def _pasted(folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
     """Paste lines into Python's prompt."""
     prompt = "import code; code.interact(banner='', exitmsg='', readfunc=lambda _: input())"
-    typed = [sys.executable, "-c", prompt]
-    text = "\n".join([*lines, ""])
-    return subprocess.run(typed, cwd=folder, input=text, capture_output=True, text=True, check=True)
+    return python("-c", prompt, cwd=folder, stdin="\n".join([*lines, ""]), check=True)
 
 
 @pytest.mark.parametrize(
@@ -182,10 +189,7 @@ def test_a_game_with_parts_of_the_check_says_so(change, setting, tmp_path):
 )
 def test_a_pasted_window_comes_to_what_the_report_says(change, display, tmp_path):
     """Examples of windows need nothing but the program and Tk."""
-    folder = tmp_path / "mine"
-    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
-    text = _right("qsan_qarut/right/as_in_the_document/controller.py", change)
-    (folder / "controller.py").write_text(text)
+    folder = _qsan(tmp_path, controller=[change])
     report = grade_path(folder, grading_of("qsan_qarut", "10"))
     check = next(check for check in _task(report, "10").checks if not check.passed)
     done = _pasted(folder, report.opening, check.example)
@@ -247,11 +251,12 @@ def test_the_staff_s_own_ways_earn_full_marks():
 
 
 @pytest.mark.parametrize(
-    "path", sorted((HERE / "ist" / "right").glob("*.py")), ids=lambda p: p.stem
+    "name",
+    ["dictionary", *(pytest.param(n, marks=pytest.mark.slow) for n in ("classes", "closures"))],
 )
-def test_portuguese_solutions_have_full_marks(path):
+def test_portuguese_solutions_have_full_marks(name):
     """The same program with the names and texts of the original document is as right."""
-    report = _graded("ist", PORTUGUESE(path.read_text()))
+    report = _graded("ist", PORTUGUESE(_right(f"ist/right/{name}.py")))
     assert report.lost == (), failures(report)
 
 
@@ -347,11 +352,10 @@ controller = Controller()
 """
 
 
-@pytest.mark.parametrize("asks_first", [False, True])
+@pytest.mark.parametrize("asks_first", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_controller_may_be_in_game_py(asks_first, tmp_path):
     """The document names controller.py and links game.py; the seed's asks for the size first."""
-    folder = tmp_path / "qsan"
-    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
+    folder = _qsan(tmp_path)
     source = (folder / "controller.py").read_text()
     if asks_first:
         source = source.replace("class Controller", "class Full") + ASKS_FIRST
@@ -367,19 +371,15 @@ LINES = "for i in range(self.N):\n            for j in range(self.N):\n         
 
 def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path):
     """Neither is against the document; `overall` in a score says nothing of an end."""
-    folder = tmp_path / "qsan"
-    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
-    model = "qsan_qarut/right/as_in_the_document/model.py"
-    changes = [("print(self.board)", DOTS), ("'Score:'", "'Overall score:'")]
-    (folder / "model.py").write_text(_right(model, *changes))
-    changes = [
+    model = [("print(self.board)", DOTS), ("'Score:'", "'Overall score:'")]
+    controller = [
         ("__init__(self):", "__init__(self, N=N):\n        self.N = N"),
         (
             "for i in range(N):\n            for j in range(N):\n                cell",
             f"{LINES}cell",
         ),
     ]
-    (folder / "controller.py").write_text(_right(model.replace("model", "controller"), *changes))
+    folder = _qsan(tmp_path, model=model, controller=controller)
     report = grade_path(folder, grading_of("qsan_qarut", "7", "8", "9"))
     assert report.lost == (), failures(report)
 
@@ -387,11 +387,8 @@ def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path
 @pytest.mark.parametrize("flags", ["won: %s, over: %s", "is_won --> %s is_finished --> %s"])
 def test_flags_may_be_written_beside_an_announcement(flags, tmp_path):
     """They announce nothing while they are False, and nothing a second time."""
-    folder = tmp_path / "qsan"
-    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
     told = f"print('{flags}' % (self.is_won, self.is_finished))\n        print('Score:'"
-    model = _right("qsan_qarut/right/as_in_the_document/model.py", ("print('Score:'", told))
-    (folder / "model.py").write_text(model)
+    folder = _qsan(tmp_path, model=[("print('Score:'", told)])
     report = grade_path(folder, grading_of("qsan_qarut", "7"))
     assert report.lost == (), failures(report)
 

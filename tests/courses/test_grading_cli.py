@@ -250,27 +250,6 @@ def test_gradescope_writes_results_json(capsys, toy, students, tmp_path):
     assert [test["status"] for test in data["tests"]] == ["failed", "passed", "passed"]
 
 
-def test_start_writes_the_starter_and_check_takes_it(capsys, tmp_path):
-    """What `start` writes, `check` grades."""
-    folder = tmp_path / "work"
-    status, out, _ = _run(capsys, "start", "cmput175", folder)
-    assert status == 0
-    assert str(folder / "game.py") in out
-    status, out, _ = _run(capsys, "check", "cmput175", folder, "--json")
-    assert status == 0
-    assert json.loads(out)["submissions"][0]["score"] == 0
-
-
-def test_start_overwrites_nothing(capsys, tmp_path):
-    """One file that is there already stops it before the first is written."""
-    (tmp_path / "tests.py").write_text("mine")
-    status, _, err = _run(capsys, "start", "cmput175", tmp_path)
-    assert status == 2
-    assert f"'{tmp_path / 'tests.py'}' is there already and is not overwritten" in err
-    assert [path.name for path in tmp_path.iterdir()] == ["tests.py"]
-    assert (tmp_path / "tests.py").read_text() == "mine"
-
-
 def test_play_runs_the_reference_solution(capsys, monkeypatch):
     """Arguments go to the course."""
     monkeypatch.setattr("builtins.input", lambda _="": "p")

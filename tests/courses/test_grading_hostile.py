@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_source
@@ -18,6 +19,7 @@ from py2048.courses.cmput175.tasks import all_but as cmput175_all_but
 from py2048.courses.grading import Check, Example, Grading, Task
 from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.sandbox import PROTECTIONS, SandboxConfig, interpreter_for
+from py2048.courses.grading.submissions import to_utf8
 
 HIDING = [protection for protection in PROTECTIONS[:2] if interpreter_for(protection)]
 
@@ -125,15 +127,19 @@ ENCODINGS = {
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_every_encoding_of_a_right_file_has_full_marks(name):
+def test_a_program_is_the_same_in_every_encoding(name):
     """How the editor saved the file is not what is graded."""
-    report = grade_source(ENCODINGS[name])
-    assert report.lost == (), failures(report)
+    program: dict[str, Any] = {}
+    exec(to_utf8(ENCODINGS[name])[0], program)
+    numbers = [1, 2]
+    program["grow"](numbers)
+    assert numbers == [1, 2, 3]
 
 
 def test_a_guessed_encoding_is_said():
-    """Python itself would refuse the file; the student should know."""
-    assert "read as Latin-1" in failures(grade_source(ENCODINGS["Latin-1 without cookie"]))
+    """Python itself would refuse the file; the student should know, and has full marks."""
+    report = grade_source(ENCODINGS["Latin-1 without cookie"])
+    assert (report.lost, "read as Latin-1" in failures(report)) == ((), True)
 
 
 def test_what_a_check_changes_is_gone_in_the_next():

@@ -66,7 +66,6 @@ def test_nothing_is_overwritten(course, run):
     assert "cannot be a course's name" in run("new", course / "ist")[2]
 
 
-WRONG_BOARD = "from py2048.board import Board\nBoard.from_rows([[3]])"
 THEN = 'Example("total(board)", 6, given="board = [[2, 4]]", then={"board": [[2, 4]]})'
 
 

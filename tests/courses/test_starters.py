@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.processes import python
 
 from py2048.courses import COURSES, get_course
 from py2048.courses.ist import adt
@@ -73,8 +72,7 @@ def test_the_examples_come_out_with_a_solution_and_not_with_the_skeleton(course,
             for name, source in SOLUTIONS[course].items():
                 (tmp_path / name).write_text(source)
             shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
-        arguments = [sys.executable, *command.split()[1:]]
-        done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = python(*command.split()[1:], cwd=tmp_path)
         assert (done.returncode == 0, not done.stdout) == (solved, solved), done.stdout
 
 
@@ -103,9 +101,6 @@ def test_what_a_report_shows_runs_with_the_students_own_files(tmp_path):
     opening = grading.opening.format(module="main")
     shown = [check.listed()[0] for task in grading.tasks for check in task.checks if check.examples]
     pasted = [[opening, each.given, each.code, *each.then] for each in shown]
-    done = subprocess.run(
-        [sys.executable, "-c", PASTED],
-        cwd=tmp_path, input=json.dumps(pasted), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python("-c", PASTED, cwd=tmp_path, stdin=json.dumps(pasted))
     assert done.stdout == "ran", done.stderr
     assert len(pasted) > 40

@@ -13,6 +13,15 @@ from py2048.courses.grading.report import Report
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import collect
 
+SUMS = (Example("add(30, 12)", 42), Example("add(1, 2)", 3))
+REFUSES = (Example("add('1', 2)", Raises("ValueError", "no number")),)
+GREETS = (Example("greet()", None, typed=["Ann"], prints="Name? Hello Ann\n"),)
+GROWS = (Example("grow(list_)", None, given="list_ = [1, 2]", then={"list_": [1, 2, 3]}),)
+ADDS = (Check("sums", SUMS, weight=3), Check("refuses", REFUSES))
+ADDS_ASKED = "add(a, b) returns the sum; a text is refused with a ValueError."
+GREET_ASKED = "greet() asks for a name and prints a greeting."
+GROW_ASKED = "grow(numbers) appends the sum of the list, by add, to the list."
+LENT = ("app.add = lambda a, b: a + b",)
 TOY = Grading(
     course="toy",
     module="app",
@@ -20,45 +29,9 @@ TOY = Grading(
     expects=("add", "greet", "grow"),
     seconds=0.4,
     tasks=(
-        Task(
-            "1",
-            "add",
-            "add(a, b) returns the sum; a text is refused with a ValueError.",
-            4,
-            (
-                Check("sums", (Example("add(30, 12)", 42), Example("add(1, 2)", 3)), weight=3),
-                Check("refuses", (Example("add('1', 2)", Raises("ValueError", "no number")),)),
-            ),
-        ),
-        Task(
-            "2",
-            "greet",
-            "greet() asks for a name and prints a greeting.",
-            2,
-            (
-                Check(
-                    "greets",
-                    (Example("greet()", None, typed=["Ann"], prints="Name? Hello Ann\n"),),
-                ),
-            ),
-        ),
-        Task(
-            "3",
-            "grow",
-            "grow(numbers) appends the sum of the list, by add, to the list.",
-            3,
-            (
-                Check(
-                    "grows",
-                    (
-                        Example(
-                            "grow(list_)", None, given="list_ = [1, 2]", then={"list_": [1, 2, 3]}
-                        ),
-                    ),
-                ),
-            ),
-            reference_patches=("app.add = lambda a, b: a + b",),
-        ),
+        Task("1", "add", ADDS_ASKED, 4, ADDS),
+        Task("2", "greet", GREET_ASKED, 2, (Check("greets", GREETS),)),
+        Task("3", "grow", GROW_ASKED, 3, (Check("grows", GROWS),), reference_patches=LENT),
     ),
 )
 

@@ -11,6 +11,7 @@ import tkinter as tk
 from collections.abc import Iterator
 
 import pytest
+from tests.processes import xdotool
 
 from py2048 import Board
 from py2048.courses.cits1401.app import App
@@ -95,19 +96,12 @@ def test_the_options_of_the_panel_reach_the_game(app):
 def test_the_program_is_ended_with_a_real_mouse(display):
     program = subprocess.Popen([sys.executable, "-m", MODULE])
     try:
-        find = ["xdotool", "search", "--sync", "--onlyvisible", "--name", "^CITS1401"]
-        window = subprocess.run(find, capture_output=True, text=True, check=True).stdout.split()[0]
+        window = xdotool("search", "--sync", "--onlyvisible", "--name", "^CITS1401").split()[0]
         time.sleep(0.5)
-        size = subprocess.run(
-            ["xdotool", "getwindowgeometry", "--shell", window],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        size = xdotool("getwindowgeometry", "--shell", window)
         values = dict(line.split("=") for line in size.split())
         x, y = int(values["WIDTH"]) - 60, int(values["HEIGHT"]) - 36
-        move = ["xdotool", "mousemove", "--sync", "--window", window, str(x), str(y), "click", "1"]
-        subprocess.run(move, check=True)
+        xdotool("mousemove", "--sync", "--window", window, str(x), str(y), "click", "1")
         assert program.wait(timeout=20) == 0
     finally:
         program.kill()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import random
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from comp1127_stand_ins import NotedBoard, NotedFrame, fresh
+from tests.processes import python
 
 from py2048.courses.comp1127 import gui
 from py2048.courses.comp1127 import main as main_of_ours
@@ -43,9 +43,7 @@ def test_a_game_in_the_grader_is_the_game_in_the_window(display, tmp_path):
     source = source.replace("from py2048.courses.comp1127 import gui", "import gui")
     source = source.partition("if __name__ ==")[0]
     (tmp_path / "main.py").write_text(source + IN_THE_GRADER.format(keys=keys))
-    done = subprocess.run(
-        [sys.executable, "-S", "main.py"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    done = python("-S", "main.py", cwd=tmp_path, check=True)
     assert ast.literal_eval(done.stdout) == expected
 
 
@@ -127,7 +125,6 @@ def typed(code: str, names: dict[str, Any]) -> Any:
     """Run lines; the value of the last."""
     *lines, last = ast.parse(code).body
     exec(compile(ast.Module(lines, []), "typed", "exec"), names)
-    assert isinstance(last, ast.Expr)
     return eval(compile(ast.Expression(last.value), "typed", "eval"), names)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 import random
-import subprocess
-import sys
 from collections import Counter
 from types import SimpleNamespace
 
 from comp1127_stand_ins import NotedBoard
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.processes import python
 
 from py2048.courses.comp1127 import gui
 
@@ -127,7 +126,6 @@ def test_only_the_window_needs_tkinter():
         "try: gui.setup()\n"
         "except ImportError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    found, refused = done.stdout.splitlines()
+    found, refused = python("-c", code, check=True).stdout.splitlines()
     assert found == "8 (1, 1)"
     assert "sudo apt install python3-tk" in refused

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from typing import Any
-from unittest.mock import ANY
 
 import pytest
 from hypothesis import given
@@ -20,26 +19,11 @@ DIRECTIONS = {
     "W": Direction.LEFT,
     "E": Direction.RIGHT,
 }
-INDICES = st.integers(1, 4)
 TILES = st.sampled_from([0, 0, 2, 2, 4, 4, 8, 1024, 65536])
 LINES = st.tuples(TILES, TILES, TILES, TILES)
 ROWS = st.tuples(LINES, LINES, LINES, LINES)
 INTEGERS = st.one_of(st.integers(), st.sampled_from([0, 1, 1, 3, 3, -2, -2, 10**30]))
 ANY_ROWS = st.tuples(*[st.tuples(*[INTEGERS] * 4)] * 4)
-ANYTHING = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.complex_numbers(),
-    st.text(max_size=3),
-    st.binary(max_size=3),
-    st.lists(st.integers(0, 5), max_size=3),
-    st.dictionaries(st.integers(0, 5), st.integers(0, 5), max_size=2),
-    st.builds(object),
-    st.just(ANY),
-    st.just(int),
-)
 
 
 class Colour(enum.IntEnum):
@@ -67,49 +51,6 @@ def refuses(function: str, *arguments: Any) -> None:
     """Assert that the call raises the document's ValueError and nothing else."""
     with pytest.raises(ValueError, match=f"^{function}: invalid arguments$"):
         getattr(adt, function)(*arguments)
-
-
-@given(ANYTHING.filter(lambda x: not (type(x) is int and 1 <= x <= 4)), INDICES)
-def test_coordinate_refuses_everything_else(wrong, right):
-    """What is not an integer from 1 to 4 is refused with a ValueError, never a TypeError."""
-    refuses("create_coordinate", wrong, right)
-    refuses("create_coordinate", right, wrong)
-    refuses("create_coordinate", wrong, wrong)
-
-
-@given(ANYTHING)
-def test_recognisers_take_anything(thing):
-    """The recognisers answer with a bool for every argument."""
-    assert adt.is_coordinate(thing) is False
-    assert adt.is_board(thing) is False
-
-
-@given(ANYTHING)
-def test_operations_refuse_what_is_no_coordinate(thing):
-    """Every operation on coordinates refuses other things by its own name."""
-    c, b = adt.create_coordinate(1, 1), adt.create_board()
-    refuses("coordinate_row", thing)
-    refuses("coordinate_col", thing)
-    refuses("coordinates_equal", thing, c)
-    refuses("coordinates_equal", c, thing)
-    refuses("board_position", b, thing)
-    refuses("board_fill_position", b, thing, 2)
-
-
-@given(ANYTHING)
-def test_operations_refuse_what_is_no_board(thing):
-    """Every operation on boards refuses other things by its own name."""
-    c, b = adt.create_coordinate(1, 1), adt.create_board()
-    refuses("board_position", thing, c)
-    refuses("board_fill_position", thing, c, 2)
-    refuses("board_update_score", thing, 4)
-    refuses("board_reduce", thing, "N")
-    refuses("boards_equal", thing, b)
-    refuses("boards_equal", b, thing)
-    for name in ("board_score", "board_empty_positions", "board_finished"):
-        refuses(name, thing)
-    for name in ("print_board", "copy_board", "fill_random_position"):
-        refuses(name, thing)
 
 
 def test_values_are_stored_as_plain_integers():

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
-import sys
 from pathlib import Path
 from typing import Any
 
-import pexpect
 import pytest
 
-from py2048.board import Board
 from py2048.courses import get_course
 from py2048.courses.ist import __main__ as program
 from py2048.courses.ist import adt
@@ -26,23 +22,6 @@ def test_source_file():
     assert "Internal representation" in docstring
     assert "coordinate:" in docstring
     assert "board:" in docstring
-
-
-def test_play_in_a_terminal():
-    """``python -m`` plays a whole game in a real terminal and ends with status 0."""
-    child = pexpect.spawn(
-        sys.executable, ["-m", "py2048.courses.ist"], encoding="utf-8", timeout=30
-    )
-    child.delaybeforesend = None
-    moves = 0
-    while child.expect([r"Pick a move \(N, S, E, W\): ", pexpect.EOF]) == 0:
-        child.sendline("NWSE"[moves % 4])
-        moves += 1
-    *tiles, _ = map(int, re.findall(r"\d+", child.before or "")[-17:])
-    child.close()
-    assert child.exitstatus == 0
-    assert not Board.from_rows([tiles[row : row + 4] for row in (0, 4, 8, 12)]).can_move()
-    assert moves > 20
 
 
 @pytest.mark.parametrize(("error", "status"), [(EOFError, 0), (KeyboardInterrupt, 130)])

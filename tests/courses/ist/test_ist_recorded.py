@@ -56,33 +56,3 @@ def test_course_transcript(name, monkeypatch, capsys):
 
 def coordinate_in_list(c: Any, coordinates: list[Any]) -> bool:
     return any(adt.coordinates_equal(c, other) for other in coordinates)
-
-
-@pytest.mark.parametrize("name", sorted(load("replays.json.gz")))
-def test_game_replay(name):
-    """The published long games go through the same boards and scores, step by step."""
-    board = None
-    for step in load("replays.json.gz")[name]:
-        if step["op"] == "create":
-            board = adt.create_board()
-        elif step["op"] == "fill":
-            adt.board_fill_position(
-                board, adt.create_coordinate(step["row"], step["col"]), step["value"]
-            )
-        elif step["op"] == "reduce":
-            before = adt.copy_board(board)
-            adt.board_reduce(board, step["dir"])
-            assert adt.boards_equal(before, board) is not step["moved"]
-        elif step["op"] == "expect":
-            assert rows(board) == step["board"]
-            assert adt.board_score(board) == step["score"]
-        else:
-            assert step["op"] == "expect_finished"
-            assert adt.board_finished(board) is step["value"]
-
-
-def rows(board: Any) -> list[list[int]]:
-    return [
-        [adt.board_position(board, adt.create_coordinate(row, column)) for column in range(1, 5)]
-        for row in range(1, 5)
-    ]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.processes import python
 
 from py2048 import Board, Direction
 from py2048.courses.qsan_qarut.model import Game, Model
@@ -112,5 +110,4 @@ def test_the_model_needs_neither_tkinter_nor_a_display():
         "import sys; sys.modules['tkinter'] = None;"
         "from py2048.courses.qsan_qarut.model import Model; print(Model(4).game.score)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "0\n"
+    assert python("-c", code).stdout == "0\n"

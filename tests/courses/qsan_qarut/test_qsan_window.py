@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.processes import xdotool
 
 import py2048.courses.qsan_qarut as package
 from py2048.courses.qsan_qarut import controller as controller_module
@@ -91,9 +92,8 @@ def test_the_program_plays_with_real_keys(display, tmp_path, copied_out):
     try:
         start = [program.stdout.readline() for _ in range(5)]
         assert start[0] == ("My score: 0\n" if copied_out else "Score: 0\n")
-        find = ["xdotool", "search", "--sync", "--onlyvisible", "--name", "^Qsan Qarut$"]
-        window = subprocess.run(find, capture_output=True, text=True, check=True).stdout.split()[0]
-        subprocess.run(["xdotool", "windowfocus", "--sync", window, "key", "Left"], check=True)
+        window = xdotool("search", "--sync", "--onlyvisible", "--name", "^Qsan Qarut$").split()[0]
+        xdotool("windowfocus", "--sync", window, "key", "Left")
         assert re.fullmatch(r"(My s|S)core: [1-9]\d*\n", program.stdout.readline())
     finally:
         program.terminate()
