@@ -423,50 +423,6 @@ BROWSER_KEYS = {
 }
 
 
-BURST = """
-async ({keys, seed, count}) => {
-  const focusable = () => document.querySelectorAll("a, button, input, select, summary");
-  const nextTask = () => new Promise((done) => {
-    const channel = new MessageChannel();
-    channel.port1.onmessage = done;
-    channel.port2.postMessage(0);
-  });
-  const random = (below) => {
-    seed = (seed * 1103515245 + 12345) % 2147483648;
-    return Math.floor((seed / 2147483648) * below);
-  };
-  for (let sent = 1; sent <= count; sent++) {
-    sessionStorage.sent = sent;
-    if (random(8)) {
-      const key = keys[random(keys.length)];
-      const at = document.activeElement ?? document.body;
-      for (const kind of ["keydown", "keyup"]) {
-        at.dispatchEvent(new KeyboardEvent(kind, {key, bubbles: true, cancelable: true}));
-      }
-      if (key === "Enter" && at !== document.body) at.click();
-      if (key === "Tab") [...focusable()].at(random(focusable().length))?.focus();
-    } else {
-      document.elementFromPoint(random(innerWidth), random(innerHeight))?.click?.();
-    }
-    if (sent % 4 === 0) await nextTask();
-  }
-}
-"""
-"""Many events made by the page itself; how many is in the page's own storage, should it be left."""
-
-
-async def _burst(monkey: Monkey, page: Any) -> None:
-    keys = [key for key, weight in BROWSER_KEYS.items() for _ in range(weight)]
-    seed, count = monkey.random.randrange(1 << 31), 500
-    monkey.last.append(f"burst {seed}")
-    await page.evaluate("sessionStorage.sent = 0")
-    try:
-        await page.evaluate(BURST, {"keys": keys, "seed": seed, "count": count})
-    finally:
-        async with asyncio.timeout(TIMEOUT_S):
-            monkey.sends("burst", int(await page.evaluate("sessionStorage.sent ?? 0")))
-
-
 async def _web(monkey: Monkey) -> None:
     from playwright.async_api import Error, async_playwright
 
@@ -511,14 +467,12 @@ def _judge(monkey: Monkey, answer: Any) -> None:
         monkey.faults.append(Crash(f"{answer.status} from {answer.url}"))
 
 
-BROWSER_DEEDS = {"key": 80, "click": 12, "tap": 6, "text": 2, "size": 1, "go": 1, "burst": 12}
+BROWSER_DEEDS = {"key": 80, "click": 12, "tap": 6, "text": 2, "size": 1, "go": 1}
 
 
 async def _deed_in_browser(monkey: Monkey, page: Any) -> None:
     what = monkey.pick(BROWSER_DEEDS)
-    if what == "burst":
-        await _burst(monkey, page)
-    elif what == "key":
+    if what == "key":
         key = monkey.pick(BROWSER_KEYS)
         monkey.sends(key)
         await page.keyboard.press(key)

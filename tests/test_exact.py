@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 
 from py2048.solving import solve
+from tests.scripts import module_of
 
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
-
-
-@pytest.fixture
-def exact(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script that measures."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import exact
-
-    return exact
-
-
-@pytest.fixture
-def ends(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module that follows perfect play."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import outcomes
-
-    return outcomes
-
-
-@pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module that writes the page."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import exact_page
-
-    return exact_page
+exact = module_of("benchmarks", "exact")
+ends = module_of("benchmarks", "outcomes")
+page = module_of("benchmarks", "exact_page")
 
 
 def test_the_pages_say_what_was_measured(page):

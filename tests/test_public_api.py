@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,6 +13,7 @@ import pytest
 import py2048
 from py2048 import Board, Direction, Game, Py2048Error, Record, Rules, Spawn, get_rules, make_player
 from py2048.rules import EdgeSpawn, MovePoints, RandomSpawn, RandomStart, Weights
+from tests.processes import python
 
 EXPORTED = [
     "Board",
@@ -56,10 +55,7 @@ HEAVY = {
 def modules_after(statement: str) -> set[str]:
     """Return the names of the top-level modules that a fresh Python holds after `statement`."""
     code = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
-    )
-    return set(done.stdout.split())
+    return set(python("-c", code, check=True).stdout.split())
 
 
 def packages() -> list[str]:

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from py2048 import Rules, list_players
 from py2048.arena import Results
 from py2048.arena.jobs import Job, run_job
+from tests.scripts import module_of
 
-ROOT = Path(__file__).resolve().parent.parent
-
-
-@pytest.fixture
-def strength(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script that measures."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import strength
-
-    return strength
-
-
-@pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module that writes the page."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import strength_page
-
-    return strength_page
+strength = module_of("benchmarks", "strength")
+page = module_of("benchmarks", "strength_page")
 
 
 def test_the_page_says_what_was_measured(page):

@@ -16,6 +16,7 @@ import pytest
 import typer.main
 from PIL import Image, ImageChops, ImageStat
 from tests.game.foreign_games import new_text, played
+from tests.processes import python
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
@@ -27,19 +28,6 @@ ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 
 import command_pages  # noqa: E402 - it is not a package
-
-
-def run(*words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m py2048`` with these words and no terminal."""
-    return subprocess.run(
-        [sys.executable, "-m", "py2048", *words],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=os.environ | variables,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -147,11 +135,8 @@ def test_watch_plays_several_games(capsys):
 
 def test_a_reader_that_goes_away_is_no_error():
     """``py2048 watch | head`` ends quietly."""
-    command = f"{sys.executable} -m py2048 watch -p random --games 50 | head -3"
-    result = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (result.returncode, len(result.stdout.splitlines()), result.stderr) == (0, 3, "")
+    [(status, said)] = shell("py2048 watch -p random --games 50 | head -3")
+    assert (status, len(said.splitlines())) == (0, 3)
 
 
 def test_replay_shows_every_turn(record, capsys):
@@ -295,6 +280,9 @@ def test_scores_shows_what_was_reached(capsys):
     assert json.loads(capsys.readouterr().out) == {"best": [], "games": []}
 
 
+GREEDY = ("evaluate", "greedy", "--quiet")
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -343,10 +331,25 @@ def test_scores_shows_what_was_reached(capsys):
         (["solve", "2x4", "--save", "/no/where"], "cannot write /no/where: there is no folder /no"),
         (["backup", "x.gz", "--database", "nonsense"], "'nonsense' is not a database URL"),
         (["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"], "there is no folder"),
+        (["practice", "--only", "cornr"], "no theme is called 'cornr'; did you mean 'corner'?"),
+        (["practice", "--table", "L3-256", "--only", "row"], "--table excludes --only"),
+        (["puzzle", "--rating", "high"], "'high' is not a range of ratings: give one such as"),
+        (["puzzle", "--rating", "9-1"], "'9-1' is not a range of ratings: give one such as"),
+        (["puzzle", "--rating", "1-2"], "no puzzle is rated 1-2: ratings go from "),
+        (["puzzle", "--id", "0"], "no puzzle has the number 0: give 1 to "),
+        (["puzzle", "--id", "1", "--daily"], "exclude each other: give one of them"),
+        ([*GREEDY, "--jobs", "0"], "'0' should be greater than or equal to 1"),
+        ([*GREEDY, "--csv", "nowhere/out.csv"], "there is no folder nowhere"),
+        ([*GREEDY, "--csv", "."], "cannot write .: it is a folder"),
+        ([*GREEDY, "--plot", "out.txt"], "end its name in .png"),
+        ([*GREEDY, "--records", "nowhere/records"], "cannot make the folder nowhere/records"),
+        ([*GREEDY, "--log", "nowhere/games.log"], "cannot write nowhere/games.log"),
+        ([*GREEDY, "--cluster", "auto", "--jobs", "2"], "leave it out with --cluster"),
     ],
 )
-def test_bad_input_is_one_clear_line_and_status_2(words, reason, capsys):
-    """On stderr, naming the value; nothing on stdout."""
+def test_bad_input_is_one_clear_line_and_status_2(words, reason, tmp_path, monkeypatch, capsys):
+    """On stderr, naming the value, before anything is played; nothing on stdout."""
+    monkeypatch.chdir(tmp_path)
     assert main(words) == 2
     captured = capsys.readouterr()
     assert reason in captured.err
@@ -364,16 +367,17 @@ def test_an_input_without_end_shows_no_board(words, monkeypatch, capsys):
     assert "standard input shows no board: it has over" in capsys.readouterr().err
 
 
-def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path):
+def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch, capsys):
     """The line names the folder; playing without saving is still possible."""
     wall = tmp_path / "wall"
     wall.write_text("a file where a folder should be")
+    monkeypatch.setenv("PY2048_HOME", str(wall))
     for words in (["scores"], ["play", "--ui", "lines"]):
-        result = run(*words, PY2048_HOME=str(wall))
-        assert (result.returncode, result.stderr.count("\n")) == (2, 1)
-        assert str(wall) in result.stderr
-    result = run("play", "--ui", "lines", "--no-save", stdin="left\n", PY2048_HOME=str(wall))
-    assert result.returncode == 0, result.stderr
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert (error.count("\n"), str(wall) in error) == (1, True)
+    monkeypatch.setattr(sys, "stdin", StringIO("left\n"))
+    assert main(["play", "--ui", "lines", "--no-save"]) == 0
     assert wall.read_text() == "a file where a folder should be"
 
 
@@ -388,16 +392,16 @@ def test_ctrl_c_ends_a_game_of_lines(monkeypatch):
         assert session.game.ply > 0
 
 
-def test_lines_play_a_game_through_pipes():
+def test_lines_play_a_game_from_stdin(monkeypatch, capsys):
     """Moves come from stdin; the game is kept when the input ends, and continues next time."""
-    first = run("play", "--ui", "lines", "--rules", "classic", "--seed", "6", stdin="left\ndown\n")
-    assert first.returncode == 0, first.stderr
-    assert "\x1b" not in first.stdout
-    assert "New game" in first.stdout
-    second = run("play", "--ui", "lines", stdin="quit\n")
-    assert "Game resumed" in second.stdout
-    fresh = run("play", "--ui", "lines", "--new", stdin="quit\n")
-    assert "New game" in fresh.stdout
+    for words, typed, said in (
+        (["--rules", "classic", "--seed", "6"], "left\ndown\n", "New game"),
+        ([], "quit\n", "Game resumed"),
+        (["--new"], "quit\n", "New game"),
+    ):
+        monkeypatch.setattr(sys, "stdin", StringIO(typed))
+        assert main(["play", "--ui", "lines", *words]) == 0
+        assert said in capsys.readouterr().out
 
 
 def test_the_version_and_the_help_are_there(capsys):
@@ -542,13 +546,13 @@ def test_the_board_printed_can_be_given_back(capsys):
     assert main(["watch", "-p", "greedy", "--moves", "9", "--seed", "2"]) == 0
     text = "\n".join(capsys.readouterr().out.splitlines()[-5:-1])
     assert Board.parse(text).shape == (4, 4)
-    assert run("hint", "-", "-p", "greedy", stdin=text).returncode == 0
+    assert python("-m", "py2048", "hint", "-", "-p", "greedy", stdin=text).returncode == 0
 
 
 def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path):
     """``-`` reads standard input; a folder, which ``/`` after its name makes, takes all games."""
     one, two = (new_text(played("classic", seed, 20)) for seed in (1, 2))
-    piped = run("verify", "-", stdin=one)
+    piped = python("-m", "py2048", "verify", "-", stdin=one)
     assert (piped.returncode, piped.stdout) == (0, "-: verified, classic, score 76, 20 moves\n")
     (tmp_path / "both.txt").write_text(f"{one}\n\nand\n{two}\n")
     both, folder = str(tmp_path / "both.txt"), tmp_path / "games"

@@ -8,10 +8,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pexpect
 import pytest
+from tests.processes import until
 
 from py2048 import Record
 from py2048.cli import main
@@ -63,29 +63,6 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
         assert log.read_text().count("\n") == lines
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        ("greedy --jobs 0", "'0' should be greater than or equal to 1"),
-        ("greedy --csv nowhere/out.csv", "there is no folder nowhere"),
-        ("greedy --csv .", "cannot write .: it is a folder"),
-        ("greedy --plot out.txt", "end its name in .png"),
-        ("greedy --records nowhere/records", "cannot make the folder nowhere/records"),
-        ("greedy --log nowhere/games.log", "cannot write nowhere/games.log"),
-        ("greedy --cluster auto --jobs 2", "leave it out with --cluster"),
-    ],
-)
-def test_mistakes_are_one_clear_line(words, reason, tmp_path, monkeypatch, capsys):
-    """Before any game is played where that can be known; the exit status is 2."""
-    monkeypatch.chdir(tmp_path)
-    assert main(["evaluate", "--quiet", *words.split()]) == 2
-    captured = capsys.readouterr()
-    assert reason in captured.err
-    assert captured.err.startswith("py2048: ")
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
-
-
 def test_a_cluster_without_ray_names_the_extra(monkeypatch, capsys):
     """One line that says what to install."""
     monkeypatch.setitem(sys.modules, "ray", None)
@@ -107,9 +84,7 @@ def test_ctrl_c_reports_what_is_finished(jobs, tmp_path):
         env=os.environ.copy(),
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not (log.exists() and log.read_text().count("\n") > 5) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: log.exists() and log.read_text().count("\n") > 5)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the run
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err

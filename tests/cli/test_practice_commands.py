@@ -116,21 +116,3 @@ def test_keys_move_in_a_terminal(capsys, monkeypatch):
     keys[:] = ["q"]
     assert main(["puzzle", "--id", str(puzzle.id)]) == 0
     assert "is best" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["practice", "--only", "cornr"], "no theme is called 'cornr'; did you mean 'corner'?"),
-        (["practice", "--table", "L3-256", "--only", "row"], "--table excludes --only"),
-        (["puzzle", "--rating", "high"], "'high' is not a range of ratings: give one such as"),
-        (["puzzle", "--rating", "9-1"], "'9-1' is not a range of ratings: give one such as"),
-        (["puzzle", "--rating", "1-2"], "no puzzle is rated 1-2: ratings go from "),
-        (["puzzle", "--id", "0"], "no puzzle has the number 0: give 1 to "),
-        (["puzzle", "--id", "1", "--daily"], "exclude each other: give one of them"),
-    ],
-)
-def test_a_mistyped_option_is_named(words, message, capsys):
-    """With what to write instead."""
-    assert main(words) == 2
-    assert message in capsys.readouterr().err

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.compiled.perft import GOLDEN, compiled_perft, perft
+from tests.processes import python
 
 from py2048.compiled.batch import BatchGames, behaviour_signature, rollouts
 from py2048.rules import get_rules
@@ -23,14 +21,8 @@ def exercise(package: str, *options: str, **environment: str) -> str:
         pytest.importorskip("gymnasium", reason="Gymnasium is not installed")
     tests = Path(__file__).parents[1]
     source = tests.parent / "src"
-    return subprocess.run(
-        [sys.executable, str(tests / package / "exercise.py"), *options],
-        env=os.environ | {"PYTHONPATH": str(source)} | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=900,
-    ).stdout
+    program = tests / package / "exercise.py"
+    return python(program, *options, check=True, PYTHONPATH=str(source), **environment).stdout
 
 
 @packages

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.processes import python
 
 from py2048.compiled import jit
 
@@ -73,13 +72,7 @@ def test_progress_is_told_and_waiting_is_optional(tmp_path):
     program.write_text(PROGRAM)
     source = Path(jit.__file__).parents[3]
     settings = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(source)}
-    done = subprocess.run(
-        [sys.executable, program],
-        env=os.environ | settings,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(program, **settings)
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
         "not ready None 0 0",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from boards import LONG_SHAPES, SMALL_SHAPES, boards, pack, unpack
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -86,22 +85,3 @@ def test_all_rows_slide_as_the_reference_slides():
                 held = [min(tile.bit_length() - 1, 15) if tile else 0 for tile in slid[::sign]]
                 assert [entry >> 4 * cell & 15 for cell in range(4)] == held
                 assert (entry >> 32 & 0xFFFF) * 4 == points
-
-
-@pytest.mark.parametrize("direction", list(Direction))
-def test_all_rows_slide_in_every_direction_of_a_board(direction):
-    """Exhaustive: each of the 65,536 lines slides as its table entry says, wherever it stands."""
-    table, shape = line_table(4), (np.uint64(4), np.uint64(4))
-    lines = np.arange(1 << 16, dtype=np.uint64)
-    for place in range(4):
-        rows = lines << np.uint64(16 * place)
-        turned = transposed(rows) if direction.is_vertical else rows
-        given = np.int64(direction.value), *shape, table, table
-        after = np.array([kernels.slide_small(board, *given)[0] for board in turned], np.uint64)
-        part = np.uint64(0 if direction.is_forward else 16)
-        expected = ((table >> part) & np.uint64(0xFFFF)) << np.uint64(16 * place)
-        assert np.array_equal(transposed(after) if direction.is_vertical else after, expected)
-
-
-def transposed(boards: np.ndarray) -> np.ndarray:
-    return np.array([kernels.transpose(board) for board in boards], np.uint64)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.ntuple.networks import called
+from tests.processes import python
 
 from py2048 import Board, Game, get_rules, make_player
 from py2048.cli import main
@@ -129,8 +128,7 @@ BOARD = "2 4 8 16 / 4 8 16 32 / . 2 . 2"
 
 def command_with(package: str, *words: str, cwd: Path) -> tuple[str, str]:
     """Return what the command prints, and what it says beside that."""
-    command = [sys.executable, "-c", COMMAND_WITH, package, *words]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
+    done = python("-c", COMMAND_WITH, package, *words, cwd=cwd, check=True)
     return done.stdout, done.stderr
 
 

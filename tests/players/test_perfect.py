@@ -69,9 +69,9 @@ def test_beyond_what_is_shipped_it_searches(monkeypatch):
     ("text", "value"), [("classic:size=2x2", 66.964149), ("classic:size=2x3,start=3", None)]
 )
 def test_games_are_worth_what_the_solution_says(text, value):
-    """The mean of 200 games, by shipped moves and by a solution, is the exact value."""
+    """The mean of 100 games, by shipped moves and by a solution, is the exact value."""
     rules, player = get_rules(text), PerfectPlayer()
-    scores = [finished(player, rules, seed)[0] for seed in range(200)]
+    scores = [finished(player, rules, seed)[0] for seed in range(100)]
     error = stdev(scores) / len(scores) ** 0.5
     assert abs(fmean(scores) - (value or solve(rules).value)) < 3 * error
 

@@ -22,7 +22,6 @@ from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save
 from py2048.players import registry
 from py2048.players.player import PlaysGames
-from py2048.players.searching import SearchPlayer
 from py2048.rules import RandomStart, Rules
 from py2048.search.expectimax import Expectimax, value_of_win
 from py2048.search.limits import SearchLimits
@@ -333,14 +332,12 @@ def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles, depth):
     rules = get_rules(f"8x8:spawn={spawn}")
     for spec, expected in [("expectimax", depth), ("heuristic", depth), ("expectimax:depth=1", 1)]:
         player = make_player(spec)
-        assert isinstance(player, SearchPlayer)
         assert player.new_searcher(rules).limits.moves == expected
 
 
 def test_a_player_keeps_few_searchers_whatever_the_rules_are_called():
     """A name makes no other search, and the memory of a player has a bound."""
     player = make_player("heuristic:depth=1")
-    assert isinstance(player, SearchPlayer)
     kept = weakref.WeakSet[Searcher]()
     for number in range(20):
         rules = get_rules(f"classic:size=2x{number + 2}")

@@ -12,7 +12,7 @@ from py2048.cli import main
 from py2048.errors import IllegalMoveError
 from py2048.review.endings import EndingPractice
 from py2048.solving import Table, build_table
-from py2048.solving.formations import Formation, read_formations
+from py2048.solving.formations import read_formations
 
 SQUARE = """
 [square]
@@ -33,7 +33,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     (folder / "square.toml").write_text(SQUARE, encoding="utf-8")
     (formation,) = read_formations(folder / "square.toml").values()
-    assert isinstance(formation, Formation)
     build_table(formation, 16, folder / "square-16.table")
     return folder / "square-16.table"
 

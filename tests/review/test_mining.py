@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import ModuleType
-
 import numpy as np
 import pytest
+from tests.scripts import module_of
 
 from py2048 import Board, Direction, get_rules
 from py2048.review.puzzles import PACK, puzzles
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-
-
-@pytest.fixture
-def miner(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    import mine_puzzles
-
-    return mine_puzzles
+miner = module_of("scripts", "mine_puzzles")
 
 
 def test_ratings_are_those_that_the_misses_came_from(miner):

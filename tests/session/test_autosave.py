@@ -7,11 +7,12 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from tests.processes import until
 from tests.storage.postgresql_server import PostgresqlServer
 
 from py2048 import Board, Game, get_rules, make_player
@@ -41,13 +42,6 @@ def locked(home: Path) -> Iterator[None]:
     yield
     connection.rollback()
     connection.close()
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
 
 
 def move(session: Session) -> tuple[Event, ...]:

@@ -207,5 +207,5 @@ def test_store_behaves_as_its_model(url):
     with open_store(url) as one, open_store(url) as other:
         run_state_machine_as_test(
             lambda: _StoreMachine(one, other),
-            settings=settings(max_examples=8, stateful_step_count=20, deadline=None),
+            settings=settings(max_examples=5, stateful_step_count=20, deadline=None),
         )

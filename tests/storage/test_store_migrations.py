@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from tests.processes import python
 
 from py2048.session import open_session
 from py2048.storage import AccountError, StorageError, Store, open_store, schema
@@ -199,7 +199,4 @@ def test_an_empty_file_becomes_a_store(tmp_path):
 def test_libraries_are_loaded_only_when_they_are_needed(code, absent):
     """Importing the store loads no database library."""
     script = f"import sys; {code}; print(*sys.modules)"
-    output = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    ).stdout
-    assert not absent & set(output.split())
+    assert not absent & set(python("-c", script, check=True).stdout.split())

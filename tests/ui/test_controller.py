@@ -124,19 +124,8 @@ def test_leaving_a_game_that_cannot_be_kept_asks():
     assert screen.board.shape == (5, 6)
 
 
-def test_each_rule_set_keeps_its_own_game(kept):
-    """Going to other rules and back takes the first game up where it was left."""
-    controller, screen = controlled(kept)
-    play(controller, 3)
-    board = screen.board
-    controller.game.play_by(get_rules("3x3"))
-    assert screen.board.shape == (3, 3)
-    controller.game.play_by(get_rules("classic"))
-    assert (screen.board, screen.question) == (board, "")
-
-
 def test_games_in_progress_can_be_taken_up(kept):
-    """Those left behind are listed with their size, and come back as they were."""
+    """Those left behind are listed with their size, and come back as they were, also by rules."""
     controller, screen = controlled(kept)
     controller.do("games")
     assert screen.said == "There are no games in progress."
@@ -152,6 +141,9 @@ def test_games_in_progress_can_be_taken_up(kept):
     assert screen.board == board
     screen.list.take("gone")
     assert screen.said == "This game is over by now."
+    controller.game.play_by(get_rules("3x3"))
+    controller.game.play_by(get_rules("classic"))
+    assert (screen.board, screen.question) == (board, "")
 
 
 def test_a_screen_opens_on_the_game_that_there_is(data_folder):

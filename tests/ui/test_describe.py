@@ -12,7 +12,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Turn
 from py2048.rules import Rules, get_rules, list_rules
-from py2048.session import Event, Moved, Session, StorageFailed
+from py2048.session import Event, Moved, Session
 from py2048.ui.shared.describe import (
     describe,
     describe_board,
@@ -30,15 +30,6 @@ def heard(
     chosen = get_rules(rules)
     session.start(chosen, board=Board.parse(board) if board else None, seed=1)
     return [describe(event) for event in do(session)]
-
-
-def test_a_move_says_what_merged_what_came_and_the_score():
-    """A move names its merges, its points, the new tile's place and the score."""
-    [sentence] = heard(lambda s: s.move(Direction.LEFT), board="4 4 2 .\n. . . .\n. . . .\n. . . .")
-    opening, spawn, score = sentence.split(". ", 2)
-    assert opening == "Left: merged 4 and 4 into 8, plus 8"
-    assert spawn.startswith(("A 2 at row ", "A 4 at row "))
-    assert score == "Score 8."
 
 
 @pytest.mark.parametrize(
@@ -90,16 +81,6 @@ def test_a_full_board_is_summed_up():
     assert list(map(describe, happened)) == ["New game, 4 by 4. 6 tiles, the largest 16. Score 0."]
 
 
-def test_refusals_say_whether_they_cost():
-    """A refused move says so, and names the penalty where the rules have one."""
-    left = ". . . .\n2 . . .\n. . . .\n. . . ."
-    assert heard(lambda s: s.move(Direction.LEFT), board=left) == ["Left: nothing moves."]
-    wide = "2 . . . .\n. . . . .\n. . . . .\n. . . . .\n. . . . ."
-    assert heard(lambda s: s.move(Direction.LEFT), "cits1401", wide) == [
-        "Left: nothing moves, minus 1. Score -1."
-    ]
-
-
 def test_undo_redo_win_and_end():
     """Each remaining event has its sentence."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
@@ -142,11 +123,6 @@ def test_a_stuck_game_says_that_no_move_is_left():
     stuck = "2 4 2 4\n4 2 4 2\n2 4 2 4\n4 2 4 2"
     *_, over = Session().start(board=Board.parse(stuck))
     assert describe(over) == "Game over: no move is left. Score 0."
-
-
-def test_trouble_is_a_warning():
-    """Trouble with the store is passed on in its own words."""
-    assert describe(StorageFailed("the disk is full")) == "Warning: the disk is full"
 
 
 def test_boards_are_read_row_by_row():

@@ -25,15 +25,12 @@ def moved(board: Board, direction: Direction) -> tuple[Moved, Undone] | None:
     if not isinstance(turn, Moved):
         return None
     undone = session.undo()[0]
-    assert isinstance(undone, Undone)
     return turn, undone
 
 
 def test_the_timings_are_those_of_the_table_of_looks():
     """A slide takes 90 ms, then a pop 160 ms; the end of a game waits 700 ms."""
     event, undone = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT) or (0, 0)
-    assert isinstance(event, Moved)
-    assert isinstance(undone, Undone)
     assert motion.of_move(event).seconds == pytest.approx(0.25)
     assert motion.of_undo(undone).seconds == pytest.approx(0.09)
     assert pytest.approx(0.7) == motion.OVERLAY_DELAY

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from functools import cache
 from itertools import combinations, pairwise
 
@@ -124,15 +122,6 @@ def test_the_next_theme_visits_all_and_returns():
         seen.append(name)
     assert name == seen[0]
     assert set(seen) == {theme.name for theme in THEMES}
-
-
-def test_the_table_imports_no_front_end():
-    """Desktop and web read the table without loading a terminal library."""
-    code = "import sys, py2048.ui.shared.themes; print({'textual', 'rich'} & {*sys.modules})"
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout.strip() == "set()"
 
 
 # How common terminals show the sixteen colours: the text console, xterm, Windows, macOS.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes import python, until, xdotool
 
 from py2048.cli import screens as command
 from py2048.errors import Py2048Error
@@ -26,20 +27,6 @@ from py2048.ui import desktop
 pytestmark = pytest.mark.gui
 
 TIMEOUT_S = 120.0
-
-
-def xdotool(*words: str) -> str:
-    """Run xdotool and return what it prints, an empty text if it finds nothing."""
-    found = subprocess.run(["xdotool", *words], capture_output=True, text=True, check=False)
-    return found.stdout.strip()
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    end = time.monotonic() + TIMEOUT_S
-    while not (found := condition()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
-    return found
 
 
 class Process:
@@ -109,8 +96,7 @@ screens.open_screen(screens.UserInterface.DESKTOP, screens.LaunchOptions(screens
 @pytest.mark.usefixtures("display", "data_folder")
 def test_the_first_picture_waits_for_no_more_than_it_shows():
     """The window is drawn before session, store, players, Pillow and boards are loaded."""
-    command = [sys.executable, "-c", OPENING]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = python("-c", OPENING, check=True)
     later = {"typer", "sqlalchemy", "numpy", "rich", "PIL", "dataclasses", "secrets"}
     later |= {"py2048.session", "py2048.storage", "py2048.players", "py2048.board"}
     assert "py2048.ui.desktop.window" in done.stdout.split()
@@ -188,15 +174,14 @@ def test_a_display_that_does_not_answer_is_an_error_in_one_line(monkeypatch):
 
 @pytest.mark.parametrize(
     ("number", "dialog"),
-    [(signal.SIGINT, ""), (signal.SIGINT, "ctrl+s"), (signal.SIGTERM, "m"), (signal.SIGHUP, "F1")],
+    [(signal.SIGINT, "ctrl+s"), (signal.SIGTERM, "m"), (signal.SIGHUP, "F1")],
 )
 def test_a_signal_closes_the_window(open_game, number, dialog):
-    """It ends the command without a traceback, though no event comes, also under a dialog."""
+    """It ends the command without a traceback, though no event comes, and under a dialog."""
     game = open_game("--no-save")
     time.sleep(1.0)
-    if dialog:
-        game.key(dialog)
-        time.sleep(1.0)
+    game.key(dialog)
+    time.sleep(1.0)
     game.process.send_signal(number)
     assert game.end() == (128 + number, "")
 
@@ -221,14 +206,7 @@ def test_without_fonts_the_reason_is_one_line(display, tmp_path):
     """A system without a font has no window, and says what is missing."""
     config = tmp_path / "fonts.conf"
     config.write_text(f"<fontconfig><cachedir>{tmp_path}</cachedir></fontconfig>")
-    done = subprocess.run(
-        [sys.executable, "-m", "py2048", "play", "--ui", "desktop"],
-        env=os.environ | {"FONTCONFIG_FILE": str(config)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-m", "py2048", "play", "--ui", "desktop", FONTCONFIG_FILE=str(config))
     if done.returncode == 0:
         pytest.skip("this Tk does not ask fontconfig")
     assert done.returncode == 2

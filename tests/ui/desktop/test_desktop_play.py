@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import tkinter as tk
 
 import pytest
+from tests.ui.test_controller import SlowPlayer
 
 from py2048.board import Board
 from py2048.direction import Direction
@@ -27,34 +27,16 @@ KEYS = {
 OPEN = ". . . ./. 2 . ./. . . ./. . . ."
 
 
-class Slow:
-    """A player that thinks until it is allowed to answer."""
-
-    name = "slow"
-
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-        self.allowed = threading.Event()
-
-    def choose(self, game: Game) -> Direction:
-        self.asked.set()
-        self.allowed.wait(20)
-        return game.legal_directions()[0]
-
-    def rate(self, game: Game) -> dict[Direction, float]:
-        return dict.fromkeys(game.legal_directions(), 7.0)
-
-
 # Moving
 
 
-@pytest.mark.parametrize("direction", Direction)
-def test_all_keys_move(desk, direction):
+def test_all_keys_move(desk):
     """Arrows, WASD and hjkl slide, with and without the Shift key."""
-    for key in KEYS[direction]:
-        desk.put(OPEN)
-        desk.key(key)
-        assert desk.session.game.turns[-1].direction is direction, key
+    for direction, keys in KEYS.items():
+        for key in keys:
+            desk.put(OPEN)
+            desk.key(key)
+            assert desk.session.game.turns[-1].direction is direction, key
 
 
 @pytest.mark.parametrize("is_drag", [True, False])
@@ -116,15 +98,6 @@ def test_points_are_shown_and_vanish(desk):
     desk.until(lambda: not header.gain.winfo_ismapped())
 
 
-def test_reduced_motion_jumps(open_desk):
-    """With reduced motion nothing slides."""
-    desk = open_desk(reduced_motion=True)
-    desk.put("4 4 . ./. . . ./. . . ./. . . .")
-    desk.key("Left")
-    desk.pump()
-    assert not desk.board.is_moving
-
-
 # Games
 
 
@@ -163,14 +136,14 @@ def test_a_hint_points_and_says_why(desk):
 
 def test_closing_while_a_player_thinks_is_quiet(open_desk, monkeypatch, capfd):
     """A thought that comes after the window has gone is dropped without a word."""
-    desk, slow = open_desk(), Slow()
+    desk, slow = open_desk(), SlowPlayer()
     monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
     desk.app.controller.players.set_player("slow")
     desk.key("space")
-    assert slow.asked.wait(10)
+    assert slow.asked.wait(30)
     desk.running.close()
     desk.session.undo()  # the session is left to others
-    slow.allowed.set()
+    slow.may_answer.set()
     time.sleep(0.1)
     assert capfd.readouterr().err == ""
 
@@ -284,12 +257,13 @@ def test_the_veil_of_a_result_comes_by_degrees(desk, clock):
     assert not desk.board.is_moving
 
 
-def test_nothing_leans_under_reduced_motion(open_desk):
-    """The board stands still, and so does its ring."""
+def test_nothing_moves_under_reduced_motion(open_desk):
+    """No tile slides, and neither board nor ring moves."""
     desk = open_desk(reduced_motion=True)
     desk.put("64 64 . ./. . . .")
     for _ in range(2):
         desk.key("Left")
         desk.key("Up")
+        desk.pump()
         assert not desk.board.find_withtag("ring")
-    desk.settle()
+        assert not desk.board.is_moving

@@ -17,7 +17,6 @@ from py2048.ui.shared.actions import ACTIONS, BY_NAME
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.screens import ConfirmDialog, ListScreen, MoreScreen
 
-NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
 
 
@@ -40,7 +39,6 @@ async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
     session = table("64 64 . .\n. . . .\n. . . .\n. . . .")
     async with GameApp(session, reduced_motion=True).run_test() as pilot:
         app = pilot.app
-        assert isinstance(app, GameApp)
         await pilot.press("left")
         await pilot.pause()
         assert "+128" in shown(app)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable
 
 import pytest
 from tests.ui.terminal.playing import shown, table, until
@@ -18,11 +17,6 @@ from py2048.ui.terminal.app import GameApp
 
 OPENING = ("m", "p", "n", "g", "ctrl+s", "ctrl+o", "f1")
 """The keys that open a dialog while a game is in progress."""
-
-ARROWS = ("left", "up", "right", "down")
-"""Of these keys one moves something, on whatever board, and then a game is in progress."""
-
-Deed = Callable[[Pilot[None]], Awaitable[object]]
 
 
 async def double_enter(pilot: Pilot[None]) -> None:
@@ -48,7 +42,7 @@ async def chosen_twice(pilot: Pilot[None]) -> None:
 
 def kept() -> Session:
     """A session with a game in progress and another one to take up."""
-    session = open_session()
+    session = open_session("sqlite://")
     for seed in (1, 2):
         session.start(seed=seed)
         for direction in Direction:
@@ -64,7 +58,8 @@ async def test_a_dialog_closes_once(deed, tmp_path, monkeypatch):
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(100, 30)) as pilot:
         for key in OPENING:
-            await pilot.press(*ARROWS)  # a new game begins where that was the answer
+            for direction in Direction:  # a new game begins where that was the answer
+                app.controller.do(str(direction))
             await pilot.press(key)
             await until(pilot, lambda: isinstance(app.screen, ModalScreen))
             await deed(pilot)
@@ -82,10 +77,8 @@ async def test_a_dialog_stays_where_it_has_no_room():
     async with app.run_test(size=(40, 12)) as pilot:
         for key in (*OPENING, "b", "f", "v"):
             await pilot.press(key)
-            await pilot.pause()
             for width in (5, 1, 40):
                 await pilot.resize_terminal(width, 12)
-                await pilot.pause()
             while len(app.screen_stack) > 1:
                 await pilot.press("escape")
         assert app.is_running

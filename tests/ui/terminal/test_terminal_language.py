@@ -10,7 +10,9 @@ from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.terminal.app import GameApp
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 60), (30, 12)])
+@pytest.mark.parametrize(
+    "size", [(80, 24), (30, 12), pytest.param((200, 60), marks=pytest.mark.slow)]
+)
 async def test_no_text_of_the_terminal_is_left_out(size, tmp_path, monkeypatch):
     """Board, panel, dialogs and the end have no English word but names."""
     monkeypatch.chdir(tmp_path)

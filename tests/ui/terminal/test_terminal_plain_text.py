@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.processes import python
 from tests.ui.reviewing import FAULTS, MOVES, known_record, known_review
 
 from py2048.board import Board
@@ -62,14 +63,6 @@ def test_directions_are_words_letters_and_arrows(direction, words):
     for word in words.split("|"):
         [answer] = transcript(f"{word}\n", board="2 2 . .\n2 . . .\n. . . .\n. . . 2")
         assert answer.startswith(f"{direction}: "), word
-
-
-def test_the_board_is_read_row_by_row():
-    """The board is one line a row."""
-    assert transcript("board\n", board="2 . .\n. 4 .", rules="2x3:target=64") == [
-        "Row 1: 2, empty, empty.",
-        "Row 2: empty, 4, empty.",
-    ]
 
 
 def test_mistakes_are_answered_with_the_nearest_command():
@@ -190,9 +183,8 @@ def test_through_a_real_pipe_without_escape_codes():
         text=True,
         encoding="utf-8",
     )
-    assert process.stdin is not None
     heard = [process.stdout.readline(), process.stdout.readline()]
-    for command in ("left", "up", "hint", "board"):
+    for command in ("left", "up"):
         process.stdin.write(command + "\n")
         process.stdin.flush()
         heard.append(process.stdout.readline())
@@ -206,10 +198,7 @@ def test_through_a_real_pipe_without_escape_codes():
 def test_line_mode_loads_no_screen_library():
     """Line mode starts without Textual."""
     code = "import sys; import py2048.ui.terminal.plain_text; print('textual' in sys.modules)"
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout.strip() == "False"
+    assert python("-c", code).stdout == "False\n"
 
 
 @pytest.mark.usefixtures("known_judge")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-
 from tests.ui.terminal.playing import shown, table, until
 
-from py2048.direction import Direction
-from py2048.game import Game
 from py2048.ui.terminal.app import GameApp
 
 
@@ -28,21 +24,3 @@ async def test_a_hint_names_the_direction_and_every_loss():
         await pilot.press("left")
         await pilot.pause()
         assert app.view.hint is None
-
-
-class SlowPlayer:
-    """Answers only when the test lets it."""
-
-    name = "slow"
-
-    def __init__(self) -> None:
-        self.may_answer = threading.Event()
-        self.asked = threading.Event()
-
-    def choose(self, game: Game) -> Direction:
-        self.asked.set()
-        assert self.may_answer.wait(10)
-        return game.legal_directions()[0]
-
-    def rate(self, game: Game) -> dict[Direction, float]:
-        return dict.fromkeys(game.legal_directions(), 1.0)

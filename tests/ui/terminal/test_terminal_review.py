@@ -32,8 +32,6 @@ async def reviewed(pilot: Pilot[None]) -> GameReview:
     if isinstance(pilot.app.screen, ListScreen):
         await pilot.press("enter")
     await until(pilot, lambda: isinstance(pilot.app.screen, ReviewScreen))
-    assert isinstance(pilot.app, GameApp)
-    assert isinstance(pilot.app.screen, ReviewScreen)
     review = pilot.app.screen.review
     await until(pilot, lambda: review.review is not None)
     await pilot.press("home")  # it opens at the first mistake
@@ -68,25 +66,23 @@ async def test_before_a_move_is_judged_there_is_no_accuracy():
 
 
 @pytest.mark.usefixtures("known_judge")
-@pytest.mark.parametrize("size", SIZES)
-async def test_every_size_tells_the_grade_and_the_losses(size):
+async def test_every_size_tells_the_grade_and_the_losses():
     """From 20x10 up the blunder, its loss and a board are on the screen."""
-    app = GameApp(finished(), reduced_motion=True)
+    app, loss = GameApp(finished(), reduced_motion=True), "\N{MINUS SIGN}40.0 %"
     async with app.run_test(size=(80, 24)) as pilot:
         review = await reviewed(pilot)
         await pilot.press("down")
-        await pilot.resize_terminal(*size)
         screen = app.screen
-        assert isinstance(screen, ReviewScreen)
-        loss = "\N{MINUS SIGN}40.0 %"
-        await until(pilot, lambda: "Blunder" in shown(app) and loss in shown(app))
-        assert screen.board.board == review.board
-        await until(pilot, lambda: screen.region.contains_region(screen.board.region))
         graph = screen.query_one(ReviewGraph)
-        await until(pilot, lambda: graph.display == (size[1] >= 22))
-        if graph.display:
-            first = shown(app).splitlines()[graph.region.y]
-            assert set(MARKS.values()) <= set(first)
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: "Blunder" in shown(app) and loss in shown(app))
+            assert screen.board.board == review.board
+            await until(pilot, lambda: screen.region.contains_region(screen.board.region))
+            await until(pilot, lambda size=size: graph.display == (size[1] >= 22))
+            if graph.display:
+                first = shown(app).splitlines()[graph.region.y]
+                assert set(MARKS.values()) <= set(first)
 
 
 @pytest.mark.usefixtures("known_judge")
