@@ -10,6 +10,7 @@ import tomllib
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from py2048.ntuple.weights import load, save
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 from py2048.training.ascent import STRETCHES, Ascent, AscentPlan, plan_from
-from py2048.training.bands import BandTrainer
+from py2048.training.bands import BandTrainer, CardBandTrainer
 from py2048.training.boards import (
     SavedBoards,
     Share,
@@ -179,22 +180,37 @@ def test_a_band_may_end_with_a_smaller_tile() -> None:
     assert (after.points[after.made] >= 512).all()
 
 
-def test_a_band_training_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+REFERENCE: dict[str, Any] = {"device": "reference", "games_at_once": 8}
+
+
+@pytest.mark.parametrize("make", [BandTrainer, partial(CardBandTrainer, **REFERENCE)])
+def test_a_band_training_goes_on_as_if_nothing_had_happened(make: Any, tmp_path: Path) -> None:
     """From its file, bit for bit."""
     training, _ = saved().of(STAGES[2]).split()
-    make = partial(BandTrainer, network(), LAYOUT, Band(512, 960, 50.0, 1.0, 1000.0))
-    trainer, path = make(training.words), tmp_path / "band.npz"
+    known = network(), LAYOUT, Band(512, 960, 50.0, 1.0, 1000.0), training.words
+    trainer, path = make(*known), tmp_path / "band.npz"
     trainer.run(20_000, 0.25)
     trainer.save(path, {"seen": 1})
-    again = make(training.words)
+    again = make(*known)
     assert again.restore(path) == {"seen": 1}
     for each in (trainer, again):
         each.reset_coherence()
         each.run(20_000, 0.1)
-    assert np.array_equal(trainer.records, again.records)
+    assert np.array_equal(trainer.weights, again.weights)
     assert (trainer.games, trainer.moves) == (again.games, again.moves)
     with pytest.raises(WeightsError, match="another band"):
-        BandTrainer(network(), LAYOUT, Band(512, 900), training.words).restore(path)
+        make(network(), LAYOUT, Band(512, 900), training.words).restore(path)
+
+
+def test_a_band_training_stays_on_its_device(tmp_path: Path) -> None:
+    """A card keeps other things than threads, and those of as many games as it plays."""
+    training, _ = saved().of(STAGES[2]).split()
+    known, path = (network(), LAYOUT, Band(512, 960), training.words), tmp_path / "band.npz"
+    CardBandTrainer(*known, **REFERENCE).save(path, {})
+    with pytest.raises(WeightsError, match="begun on the device reference"):
+        BandTrainer(*known).restore(path)
+    with pytest.raises(WeightsError, match="number of games at once"):
+        CardBandTrainer(*known, device="reference", games_at_once=9).restore(path)
 
 
 def test_values_are_compared_with_what_came() -> None:
@@ -326,6 +342,36 @@ def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
     assert len({row["made"] for row in rows}) > 1
 
 
+def test_an_ascent_on_the_reference_goes_on_after_an_interrupt(tmp_path: Path) -> None:
+    """And makes the same bands, with the same figures of their training."""
+    noise = np.random.default_rng(2).normal(0, 50, LAYOUT.size).astype(np.float32)
+    save(Network(LAYOUT, CLASSIC, noise), tmp_path / "base.npz")
+    text = SMALL.format(weights=tmp_path / "base.npz", least=96).replace("[3000]", "[30_000]")
+    text = text.replace("judged = 20", "judged = 100").replace("[1, 2]", "[1]")
+    text = f'tuples = "0123 4567"\ncheckpoint_minutes = 0\nmargin = 100\n{text}'
+    plan = plan_from(tomllib.loads(text) | REFERENCE)
+
+    def stop(line: str) -> None:
+        if "rate 0.25" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Ascent(tmp_path / "again", plan, stop).run()
+    assert (tmp_path / "again" / "band-64-96.npz").exists()
+    found = []
+    for name in ("once", "again"):
+        Ascent(tmp_path / name, plan, print).run()
+        found.append(load(tmp_path / name / "weights.npz"))
+    once, again = ({**each.history[-1], "seconds": 0.0} for each in found)
+    assert once == again
+    assert 30_000 <= once["moves"] < 30_008
+    assert once["kept"]
+    tables = [each.bands.unpacked for each in found if each.bands]
+    assert len(tables) == 2
+    assert np.count_nonzero(tables[0]) > 100
+    assert np.array_equal(*tables)
+
+
 @pytest.mark.parametrize(("made", "boards"), [(0, 1), (4, 4), (1, 9), (250, 500)])
 def test_a_share_is_never_certain(made: int, boards: int) -> None:
     """Its error is not 0 where none or all made it, and the usual one where they are many."""
@@ -350,6 +396,8 @@ def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
     ("part", "name", "value"),
     [
         *(("", name, -1) for name in ("judged", "threads", "ranks", "step", "margin")),
+        *(("", name, -1) for name in ("games_at_once",)),
+        ("", "device", "gpu"),
         *(("", name, -1) for name in ("restart_length", "checkpoint_minutes", "seed")),
         ("", "depths", []),
         ("", "depths", [1, 0]),

@@ -98,8 +98,6 @@ def train(
             raise WeightsError(
                 "--plot and --tensorboard show no bands: last-stretch.csv in FOLDER has the figures"
             )
-        if given.pop("device") not in (None, "cpu"):
-            raise WeightsError("bands are trained on processors: leave out --device")
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
         return _ascend(folder, config, given | changes, resume=resume, quiet=quiet)
     config_values, limits = split_settings(file_values, settings or [], given)
@@ -210,6 +208,7 @@ def _ascend(
     folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
 ) -> int:
     """Train the bands of a plan, which is kept in the folder."""
+    need_compiler("training")  # also beside a graphics card, to play from boards
     from py2048.training.ascent import Ascent, plan_from
     from py2048.training.run import PLAN, check_free, folder_lock, load_toml
 

@@ -10,6 +10,10 @@ by the *mean* of its errors, at its coherent rate, and begins new games.
 
 An afterstate waits for its update until `delay` more are behind it (delayed TD(λ)), or until its
 game is over; then what is left is learnt from, one afterstate a step.
+
+A *band* is learnt as in ``_td_kernels.py``, with the same values and endings: a part of each value
+is fixed, and rounded once. A reward counts by how much that part rises, too, so that what is learnt
+is what is left of a value. One table is a band with nothing below it that never ends.
 """
 
 from __future__ import annotations
@@ -20,42 +24,45 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from py2048.compiled._bits_kernels import ONE, SERIES, START, draw, key_of, pick_high
-from py2048.compiled._board_kernels import RANKS, slides_4x4, spawn_packed
+from py2048.compiled._bits_kernels import ONE, SERIES, START, draw, key_of, pick_high, pick_low
+from py2048.compiled._board_kernels import RANKS, slides_4x4, spawn_packed, sum_packed
 from py2048.compiled.jit import kernel
 from py2048.ntuple import _network_kernels as network
 from py2048.ntuple._network_kernels import PackedBoardSpec, Word
 from py2048.ntuple.layout import Code
+from py2048.training._td_kernels import BandView, is_passed
 
 GAME = np.dtype(
     [
         *((name, np.uint64) for name in ("board", "key", "early", "late")),
         *((name, np.uint64) for name in ("updated", "waiting", "played", "number")),
         *((name, np.uint32) for name in ("moves", "score")),
-        *((name, np.uint8) for name in ("state", "count", "head", "whole", "over")),
-        ("spare", np.uint8, 3),
+        *((name, np.uint8) for name in ("state", "count", "head", "whole")),
+        ("fixed", np.float32),
     ]
 )
 """A game: its board and key; the boards after its last two numbers of moves that are powers of two,
 from which the middle is taken; the afterstate that learns in this step, or 0; where the next game
 is to begin, or 0; the moves of all games here, and the number of this one; its moves and score;
-whether it is `PLAYING`, `DEAD` or `IDLE`; how many afterstates wait, and the place of the first;
-whether it began as the rules say; whether it is to be followed by the next."""
+whether it is `PLAYING`, `IDLE`, `DEAD` or `PASSED`; how many afterstates wait, and the place of the
+first; whether it began as the rules say, or from a saved board; the fixed part of its last value,
+and after its end the target of its last afterstate."""
 PENDING = np.dtype([("after", np.uint64), ("reward", np.float32), ("value", np.float32)])
 LEARNING = np.dtype([("sum", np.uint64), ("balance", np.float32), ("size", np.float32)])
 """Beside each weight: the errors of this step, and the E and A of temporal coherence."""
 PLAYED, NUMBER = 6, 7
 """Words of a game."""
-PLAYING, DEAD, IDLE = range(3)
+PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
-RESULTS = 19
-"""Results of whole games: as in ``_td_kernels.py``, then how many ended with each largest rank."""
+PASSES, RESULTS = 19, 20
+"""Results of whole games: as in ``_td_kernels.py``, then how many ended with each largest rank, and
+how many left their band upwards."""
 
 RING, PLACES = 8, np.uint64(7)
 COUNT_BITS = np.uint64(20)
 COUNTS = np.uint64((1 << 20) - 1)
 RESOLUTION, MOST_ERROR = np.float32(64), np.float32(1 << 17)
-LARGE, HALF = np.float32(1 << 24), np.float32(0.5)
+LARGE, HALF, LOWEST = np.float32(1 << 24), np.float32(0.5), np.float32(-np.inf)
 NOTHING, WHOLE = np.float32(0), np.float32(1)
 ZERO = np.uint64(0)
 QUARTERS = 4
@@ -98,6 +105,22 @@ class StepState(NamedTuple):
     """uint64 `[1, active]`, for indices."""
 
 
+class Ground(NamedTuple):
+    """What a band is learnt on, which does not change."""
+
+    spec: PackedBoardSpec
+    weights: Any
+    """Those of the network below, in steps of so many points."""
+    step: np.float32
+    rows: Any
+    """uint64 `[1, active]`, for its indices."""
+    band: BandView
+    above: BandView
+    above_weights: Any
+    starts: Any
+    """uint64 `[boards]`: where games begin; without any, they begin as the rules say."""
+
+
 class CardRules(NamedTuple):
     """The rules, as in `CompiledRules`."""
 
@@ -119,7 +142,7 @@ def spawned(board: Word, word: Word, cells: Word, ranks: Any, cumulative: Any) -
 
 
 @kernel(borrows=True)
-def begin_game(games: Any, place: int, params: CardParams, rules: CardRules) -> None:
+def begin_game(games: Any, place: int, starts: Any, params: CardParams, rules: CardRules) -> None:
     """Begin the next game in a place; thread number `place` of a `Trainer` plays the same."""
     game = games[place]
     key = key_of(draw(params.root, SERIES + np.uint64(place)))
@@ -128,6 +151,8 @@ def begin_game(games: Any, place: int, params: CardParams, rules: CardRules) -> 
     board, waiting = ZERO, game.waiting
     if waiting != ZERO:
         board = np.uint64(waiting)
+    elif len(starts):
+        board = starts[np.int64(pick_low(draw(key, START), np.uint64(len(starts))))]
     else:
         tiles = rules.start_low
         if rules.start_high > tiles:
@@ -137,15 +162,15 @@ def begin_game(games: Any, place: int, params: CardParams, rules: CardRules) -> 
             board = spawned(board, word, rules.cells, rules.start_ranks, rules.start_cumulative)
     game.whole, game.waiting = waiting == ZERO, 0
     game.board, game.early, game.late, game.key = board, board, board, key
-    game.moves, game.score = 0, 0
-    game.state, game.count, game.head, game.over = PLAYING, 0, 0, 0
+    game.moves, game.score, game.fixed = 0, 0, NOTHING
+    game.state, game.count, game.head = PLAYING, 0, 0
 
 
 @kernel(borrows=True)
-def begin(games: Any, params: CardParams, rules: CardRules) -> None:
+def begin(games: Any, starts: Any, params: CardParams, rules: CardRules) -> None:
     """Begin the first game in every place."""
     for place in range(len(games)):
-        begin_game(games, place, params, rules)
+        begin_game(games, place, starts, params, rules)
 
 
 @kernel(inline=True, borrows=True)
@@ -214,9 +239,11 @@ def change_weight(weights: Any, learning: Any, index: Word, params: CardParams) 
 
 
 @kernel(borrows=True)
-def end_game(games: Any, results: Any, place: int, params: CardParams, rules: CardRules) -> None:
+def end_game(
+    state: StepState, place: int, starts: Any, params: CardParams, rules: CardRules
+) -> None:
     """Note the result of a game, and begin the next one."""
-    game, result = games[place], results[place]
+    game, result = state.games[place], state.results[place]
     if game.whole:
         score, rank = np.uint64(game.score), ZERO
         for cell in range(16):
@@ -225,9 +252,10 @@ def end_game(games: Any, results: Any, place: int, params: CardParams, rules: Ca
         result[SUM] += score
         result[SQUARES] += score * score
         result[RANKS_FROM + np.int64(rank)] += ONE
+        result[PASSES] += np.uint64(game.state == PASSED)
     game.number += ONE
     if params.once:
-        game.state, game.over = IDLE, 0
+        game.state = IDLE
         return
     is_long = params.restart_length > 0 and game.moves > params.restart_length
     if is_long and game.played >= params.restart_after:
@@ -235,7 +263,7 @@ def end_game(games: Any, results: Any, place: int, params: CardParams, rules: Ca
         while 2 * power <= game.moves:
             power *= 2
         game.waiting = game.early if game.moves < power + power // 2 else game.late
-    begin_game(games, place, params, rules)
+    begin_game(state.games, place, starts, params, rules)
 
 
 @kernel(borrows=True)
@@ -258,25 +286,65 @@ def spawn_after(games: Any, place: int, after: Word, reward: Any, rules: CardRul
         game.early, game.late = game.late, game.board
 
 
-def make_choose_kernel(indices_of: Any) -> Any:
+def make_below_kernel(code: Code) -> Any:
+    """Return the kernel that sums the weights of the network below, if it has any tuples."""
+    if not code:
+        return kernel(inline=True, borrows=True)(_nothing_below)
+    indices_of = network.make_indices_kernel(code)
+
+    @kernel(borrows=True)
+    def sum_below(boards: Any, ground: Ground) -> np.float32:
+        """Return the sum for board 1."""
+        indices_of(boards, 1, ground.spec, ground.rows, 0)
+        return tree_sum(ground.weights, ground.rows[0], 0, 1)
+
+    return sum_below
+
+
+def _nothing_below(_boards: Any, _ground: Ground) -> np.float32:
+    return NOTHING
+
+
+def make_choose_kernel(code: Code, below_code: Code) -> Any:
     """Return the kernel that chooses a move."""
+    indices_of, sum_below = network.make_indices_kernel(code), make_below_kernel(below_code)
 
     @kernel(borrows=True)
     def choose(
-        boards: Any, weights: Any, spec: PackedBoardSpec, rows: Any, rules: CardRules
-    ) -> tuple[Word, np.float32, np.float32]:
-        """Return the best afterstate of board 0, 0 if there is none, its points and its value."""
-        best, reward, most, value = ZERO, NOTHING, NOTHING, NOTHING
-        ways = slides_4x4(boards[0, 0], ZERO, rules.cascade, spec.across)
-        for after, beyond, points in ways:
-            if points < 0 or beyond != ZERO:
+        state: StepState,
+        weights: Any,
+        view: BandView,
+        ground: Ground,
+        spec: PackedBoardSpec,
+        rules: CardRules,
+    ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
+        """Return the best afterstate of board 0, 0 if there is none, and what it is worth.
+
+        This is its points, what is learnt of its value, and what is fixed; then whether the tile
+        that ends the band is made.
+        """
+        boards, rows = state.boards, state.rows
+        beyond_least = np.float64(sum_packed(boards[0, 0], ZERO) - view.least)
+        best, most, is_passed_by_best = ZERO, LOWEST, False
+        reward, value, rest = NOTHING, NOTHING, NOTHING
+        for after, high, points in slides_4x4(boards[0, 0], ZERO, rules.cascade, spec.across):
+            if points < 0:
                 continue
-            boards[1, 0] = after
-            indices_of(boards, 1, spec, rows, 0)
-            worth, gained = tree_sum(weights, rows[0], 0, 1), np.float32(points)
-            if best == ZERO or gained + worth > most:
-                best, reward, most, value = after, gained, gained + worth, worth
-        return best, reward, value
+            boards[1, 0], boards[1, 1] = after, high
+            passes = is_passed(boards, 1, points, view, spec)
+            if high != ZERO and not passes:
+                continue
+            gained, worth, fixed = np.float32(points), np.float32(view.goal), NOTHING
+            if not passes:
+                indices_of(boards, 1, spec, rows, 0)
+                worth = tree_sum(weights, rows[0], 0, 1) * view.step
+                below = np.float64(sum_below(boards, ground)) * ground.step
+                fixed = np.float32(below - view.level - view.slope * beyond_least)
+            total = gained + (fixed + worth)
+            if total > most:
+                best, most, is_passed_by_best = after, total, passes
+                reward, value, rest = gained, worth, fixed
+        return best, reward, value, rest, is_passed_by_best
 
     return choose
 
@@ -285,43 +353,58 @@ Step = Callable[..., None]
 
 
 @cache
-def make_play_kernel(code: Code) -> Step:
+def make_play_kernel(code: Code, below_code: Code = ()) -> Step:
     """Return the kernel of the first half of a step, for the tuples of a network."""
     indices_of = network.make_indices_kernel(code)
-    choose = make_choose_kernel(indices_of)
+    choose = make_choose_kernel(code, below_code)
 
     @kernel(borrows=True)
     def play(
-        state: StepState, spec: PackedBoardSpec, params: CardParams, rules: CardRules, active: int
+        state: StepState,
+        ground: Ground,
+        spec: PackedBoardSpec,
+        params: CardParams,
+        rules: CardRules,
+        active: int,
     ) -> None:
         """Play a move in each of the first `active` games, and note what is to be learnt."""
         weights, boards, rows = state.weights, state.boards, state.rows
         for place in range(active):
             game, waiting = state.games[place], state.ring[place]
             head, count = np.uint64(game.head), np.uint64(game.count)
-            was_dead = game.state != PLAYING
-            learns = count == np.uint64(params.delay) or (was_dead and count > ZERO)
-            after, reward, value = ZERO, NOTHING, NOTHING
-            if not was_dead:
+            was_over = game.state != PLAYING
+            learns = count == np.uint64(params.delay) or (was_over and count > ZERO)
+            after, gained, reward, value, fixed = ZERO, NOTHING, NOTHING, NOTHING, NOTHING
+            latest = game.fixed
+            if not was_over:
                 boards[0, 0] = game.board
-                after, reward, value = choose(boards, weights, spec, rows, rules)
-                if after == ZERO:
+                is_above = sum_packed(game.board, ZERO) >= ground.band.end
+                if is_above:
+                    found = choose(state, ground.above_weights, ground.above, ground, spec, rules)
+                else:
+                    found = choose(state, weights, ground.band, ground, spec, rules)
+                after, gained, value, fixed, passes = found
+                reward = gained + (fixed - game.fixed)
+                latest = reward + value
+                if passes or (is_above and after != ZERO):
+                    game.state, after = PASSED, ZERO
+                elif after == ZERO:
                     game.state = DEAD
+            game.fixed = fixed if after != ZERO else latest
             game.updated = ZERO
             if learns:
-                target = target_of(waiting, head, count, reward + value, params.lambda_)
+                target = target_of(waiting, head, count, latest, params.lambda_)
                 game.updated = waiting[head & PLACES].after
                 head, count = (head + ONE) & PLACES, count - ONE
-                boards[1, 0] = game.updated
+                boards[1, 0], boards[1, 1] = game.updated, ZERO
                 indices_of(boards, 1, spec, rows, 0)
                 note_error(state.learning, rows[0], target - quartered_sum(weights, rows[0]))
             if after != ZERO:
                 if params.is_learning:
                     wait_for_update(waiting, head + count, after, reward, value)
                     count += ONE
-                spawn_after(state.games, place, after, reward, rules)
+                spawn_after(state.games, place, after, gained, rules)
             game.head, game.count = head, count
-            game.over = game.state == DEAD and count == ZERO
 
     return play
 
@@ -333,17 +416,22 @@ def make_learn_kernel(code: Code) -> Step:
 
     @kernel(borrows=True)
     def learn(
-        state: StepState, spec: PackedBoardSpec, params: CardParams, rules: CardRules, active: int
+        state: StepState,
+        ground: Ground,
+        spec: PackedBoardSpec,
+        params: CardParams,
+        rules: CardRules,
+        active: int,
     ) -> None:
         """Learn what `play` noted; follow games that are over by the next ones."""
         games, boards, rows = state.games, state.boards, state.rows
         for place in range(active):
             if games[place].updated != ZERO:
-                boards[1, 0] = games[place].updated
+                boards[1, 0], boards[1, 1] = games[place].updated, ZERO
                 indices_of(boards, 1, spec, rows, 0)
                 for index in rows[0]:
                     change_weight(state.weights, state.learning, index, params)
-            if games[place].over:
-                end_game(games, state.results, place, params, rules)
+            if games[place].state >= DEAD and games[place].count == 0:
+                end_game(state, place, ground.starts, params, rules)
 
     return learn

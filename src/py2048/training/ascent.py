@@ -10,6 +10,7 @@ however it was ended.
 from __future__ import annotations
 
 import csv
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from py2048.rules import Rules
 from py2048.rules.parts import checked_tile
 from py2048.search.limits import MAX_DEPTH, SearchLimits
 from py2048.search.searcher import Searcher
-from py2048.training.bands import BandTrainer
+from py2048.training.bands import BandTrainer, CardBandTrainer
 from py2048.training.boards import (
     Outcomes,
     SavedBoards,
@@ -39,7 +40,7 @@ from py2048.training.boards import (
     played_on,
 )
 from py2048.training.run import WEIGHTS, folder_lock
-from py2048.training.trainer import check_ranges, dataclass_from
+from py2048.training.trainer import check_device, check_ranges, dataclass_from
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
@@ -141,6 +142,8 @@ class AscentPlan:
         checkpoint_minutes: minutes of training between checkpoints.
         seed: the seed of all games.
         threads: how many games are played at the same time.
+        device: where bands are trained, as in `TrainingConfig`.
+        games_at_once: how many games are played at the same time there, instead of `threads`.
     """
 
     collect: tuple[CollectPlan, ...] = ()
@@ -158,9 +161,12 @@ class AscentPlan:
     checkpoint_minutes: float = 5.0
     seed: int = 1
     threads: int = 1
+    device: str = "cpu"
+    games_at_once: int = 8448
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
+        check_device(self.device)
         if not self.depths:
             raise WeightsError("depths = []: a band is judged at one depth or more")
         check_ranges(
@@ -174,6 +180,7 @@ class AscentPlan:
             ("judged", 1, 10**9),
             ("checkpoint_minutes", 0.0, 1e9),
             ("threads", 1, 1024),
+            ("games_at_once", 1, 1 << 20),
         )
 
 
@@ -407,12 +414,16 @@ class Ascent:
 
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
-    ) -> tuple[BandTrainer, dict[str, Any]]:
+    ) -> tuple[BandTrainer | CardBandTrainer, dict[str, Any]]:
         """Return the trainer of a band, and its notes; from the checkpoint if there is one."""
         plan, path = self.plan, self._checkpoint(band)
         layout, _ = self._shape_of(network)
         saved = BandTrainer.band_of(path) if path.exists() else None
-        trainer = BandTrainer(
+        on_threads = partial(BandTrainer, threads=plan.threads)
+        at_once = partial(CardBandTrainer, device=plan.device, games_at_once=plan.games_at_once)
+        make: Callable[..., BandTrainer | CardBandTrainer]
+        make = on_threads if plan.device == "cpu" else at_once
+        trainer = make(
             network,
             layout,
             saved or self.measured(network, band, boards),
@@ -420,7 +431,6 @@ class Ascent:
             lambda_=plan.lambda_,
             restart_length=plan.restart_length,
             seed=seed,
-            threads=plan.threads,
         )
         if saved:
             notes = trainer.restore(path)
@@ -455,14 +465,19 @@ class Ascent:
         return band._replace(level=level + plan.margin, slope=slope)
 
     def _train(
-        self, trainer: BandTrainer, notes: dict[str, Any], plan: BandPlan, held_out: SavedBoards
+        self,
+        trainer: BandTrainer | CardBandTrainer,
+        notes: dict[str, Any],
+        plan: BandPlan,
+        held_out: SavedBoards,
     ) -> None:
         """Train at the learning rate of the notes until its moves are made."""
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK, time.monotonic()
         while notes["moves"][phase] < plan.moves[phase]:
             before, clock, cpu = trainer.moves, time.perf_counter(), time.process_time()
-            trainer.run(chunk, plan.rates[phase])
+            left = math.ceil(plan.moves[phase] - notes["moves"][phase])
+            trainer.run(min(chunk, left), plan.rates[phase])
             made = trainer.moves - before
             speed = made / (time.perf_counter() - clock)
             notes["moves"][phase] += made
@@ -476,7 +491,7 @@ class Ascent:
 
     def _report(
         self,
-        trainer: BandTrainer,
+        trainer: BandTrainer | CardBandTrainer,
         notes: dict[str, Any],
         plan: BandPlan,
         speed: float,

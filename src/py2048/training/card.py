@@ -17,20 +17,22 @@ from py2048.compiled import cuda
 from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError
 from py2048.ntuple._network_kernels import PackedBoardSpec
-from py2048.ntuple.network import Network, board_spec, check_rules
+from py2048.ntuple.layout import NetworkLayout
+from py2048.ntuple.network import NEVER, Network, board_spec, check_rules
 from py2048.rng import key_of
 from py2048.rules import MergePoints
 from py2048.training import _card_kernels as kernels
+from py2048.training._td_kernels import BandView
 from py2048.training.trainer import ENDLESS, ScoreTally, TrainerBase, TrainingConfig
 
 DELAY = 6
 """The most afterstates that wait for their update."""
 STEPS = 128
 """So many steps are taken between two looks at how far the training is."""
-GROWTH = (30_000, 8), (70_000, 4), (200_000, 2)
+GROWTH = (240 * STEPS, 8), (560 * STEPS, 4), (1600 * STEPS, 2)
 """Up to so many steps, this part of the games is played: few games learn more from a move."""
-MADE_RANKS = 16
-"""A tile of this rank is never made."""
+MOST_RANK = 16
+"""A tile of this rank is made at the end of a band only."""
 WARP = 32
 NAMES = "weights", "learning", "games", "ring", "results"
 
@@ -64,6 +66,35 @@ class CardState(NamedTuple):
         )
 
 
+class Ground(NamedTuple):
+    """What a band is learnt on: a network, the views of the band and of the band above, boards.
+
+    Attributes:
+        network: the network.
+        band: how the boards of the band are valued.
+        above: how those of the band above are valued.
+        above_weights: int16 `[size]`.
+        starts: uint64 `[boards]`, where games begin.
+    """
+
+    network: Network
+    band: BandView
+    above: BandView
+    above_weights: NDArray[np.int16]
+    starts: NDArray[np.uint64]
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The weights below, those above, and the boards."""
+        return self.network.table, self.above_weights, self.starts
+
+
+NO_ARRAYS = np.zeros(1, np.float32), np.zeros(1, np.int16), np.zeros(0, np.uint64)
+ENDLESS_VIEW = BandView(
+    np.uint64(NEVER), np.int64(0), 0.0, 0.0, 0.0, NEVER, np.uint64(0), np.uint64(1), np.float32(1)
+)
+
+
 class Engine(Protocol):
     """What plays and learns on a device."""
 
@@ -83,17 +114,30 @@ class Engine(Protocol):
 class Reference:
     """The engine of a processor."""
 
-    def __init__(self, config: TrainingConfig) -> None:
+    def __init__(self, config: TrainingConfig, ground: Ground | None) -> None:
         layout, rules = config.layout, CompiledRules.of(config.rules)
-        spec = board_spec(layout, config.rules)
-        assert isinstance(spec, PackedBoardSpec), "the board is 4x4"
-        self._spec = spec
+        below = ground.network.layout if ground else layout
+        specs = board_spec(layout, config.rules), board_spec(below, config.rules)
+        assert isinstance(specs[0], PackedBoardSpec), "the board is 4x4"
+        assert isinstance(specs[1], PackedBoardSpec), "the board is 4x4"
+        self._spec = specs[0]
+        weights, above_weights, starts = ground.arrays if ground else NO_ARRAYS
+        self._ground = kernels.Ground(
+            specs[1],
+            weights,
+            np.float32(ground.network.step if ground else 1),
+            np.zeros((1, below.active), np.uint64),
+            ground.band if ground else ENDLESS_VIEW,
+            ground.above if ground else ENDLESS_VIEW,
+            above_weights,
+            starts,
+        )
         start = np.int64(config.rules.start.low), np.int64(config.rules.start.high)
         self._rules = kernels.CardRules(
             rules.cascade, rules.mask, *start, *rules.start[:2], *rules.spawn[:2]
         )
         self._halves = (
-            kernels.make_play_kernel(layout.code),
+            kernels.make_play_kernel(layout.code, below.code if ground else ()),
             kernels.make_learn_kernel(layout.code),
         )
         self._room = np.zeros((2, 2), np.uint64), np.zeros((1, layout.active), np.uint64)
@@ -106,7 +150,8 @@ class Reference:
 
     def begin(self, state: CardState, params: kernels.CardParams) -> None:
         """Begin a game in every place."""
-        kernels.begin(state.games.view(kernels.GAME)[:, 0], params, self._rules)
+        games = state.games.view(kernels.GAME)[:, 0]
+        kernels.begin(games, self._ground.starts, params, self._rules)
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
         """Take steps in the first `active` places."""
@@ -120,62 +165,89 @@ class Reference:
         )
         for _ in range(steps):
             for half in self._halves:
-                half(arrays, self._spec, params, self._rules, np.int64(active))
+                half(arrays, self._ground, self._spec, params, self._rules, np.int64(active))
 
 
 class CardEngine:
     """The engine of a graphics card."""
 
-    def __init__(self, config: TrainingConfig) -> None:
+    def __init__(self, config: TrainingConfig, ground: Ground | None) -> None:
         self._card = cuda.card()
         self.put, self.get = self._card.put, self._card.get
-        names = "begin", "play", "learn"
-        self._begin, self._play, self._learn = self._card.kernels(source_of(config), names)
+        names, source = ("begin", "play", "learn"), source_of(config, ground)
+        self._begin, self._play, self._learn = self._card.kernels(source, names)
+        self._fixed = [self.put(array) for array in (ground.arrays if ground else NO_ARRAYS)]
 
     def begin(self, state: CardState, params: kernels.CardParams) -> None:
         """Begin a game in every place."""
-        places = len(state.games)
-        self._begin(places, state.games, params.root, params.once, np.uint32(places))
+        places, starts = len(state.games), self._fixed[2]
+        self._begin(places, state.games, starts, params.root, params.once, np.uint32(places))
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
         """Take steps in the first `active` places."""
         warps, given = np.uint32(active), params
         arrays = state.weights, state.learning, state.games
-        play = *arrays, state.ring, given.lambda_, given.delay, given.is_learning, warps
+        settings = given.lambda_, given.delay, given.is_learning, warps
+        play = *arrays, state.ring, *self._fixed[:2], *settings
         rates = given.root, given.learning_rate, given.share, given.restart_length
-        learn = *arrays, state.results, *rates, given.restart_after, given.once, warps
+        results = state.results, self._fixed[2]
+        learn = *arrays, *results, *rates, given.restart_after, given.once, warps
         for _ in range(steps if active else 0):
             self._play(WARP * active, *play)
             self._learn(WARP * active, *learn)
 
 
-def source_of(config: TrainingConfig) -> str:
-    """Return the CUDA source for the rules and the tuples of the settings."""
+def source_of(config: TrainingConfig, ground: Ground | None = None) -> str:
+    """Return the CUDA source for the rules and the tuples of the settings, and for a band."""
+    lines = [cuda.source_of(config.rules, MOST_RANK + 1), *_network_source("Own", config.layout)]
+    if ground:
+        kind = "float" if ground.network.table.dtype == np.float32 else "short"
+        lines += _network_source("Below", ground.network.layout, kind)
+    else:
+        lines.append("typedef Own Below;")
+    given = {
+        "STARTS": f"{len(ground.starts) if ground else 0}u",
+        "END": f"{min(ground.band.end if ground else NEVER, 0xFFFFFFFF)}u",
+        "STEP": float(np.float32(ground.network.step if ground else 1)).hex(),
+        "VIEW": _view_source(ground.band if ground else ENDLESS_VIEW),
+        "ABOVE": _view_source(ground.above if ground else ENDLESS_VIEW),
+    }
+    lines += [f"#define RULE_{name} {value}" for name, value in given.items()]
+    return "\n".join([*lines, Path(__file__).with_name("card.cu").read_text(encoding="utf-8")])
+
+
+def _network_source(name: str, layout: NetworkLayout, kind: str = "float") -> list[str]:
+    """Return the lines that say how the weights of a board are found."""
     lines = []
-    for number, (first, parts) in enumerate(config.layout.code):
+    for number, (first, parts) in enumerate(layout.code):
         terms = "".join(f" + (x >> {shift} & {mask}ull)" for shift, mask in parts)
         lines.append(f"  out[{number}] = (u32)({first}ull{terms});")
-    return "\n".join(
-        [
-            cuda.source_of(config.rules, MADE_RANKS),
-            f"#define RULE_TUPLES {len(lines)}u",
-            f"#define RULE_KNOWN {config.layout.known}",
-            "INLINE void indices(u64 x, u32* out) {",
-            *lines,
-            "}",
-            Path(__file__).with_name("card.cu").read_text(encoding="utf-8"),
-        ]
-    )
+    return [
+        f"struct {name} {{",
+        f"typedef {kind} Weight;",
+        f"static const u32 TUPLES = {len(lines)}, KNOWN = {layout.known};",
+        "static INLINE void indices(u64 x, u32* out) {",
+        *lines,
+        "}};",
+    ]
 
 
-def engine_of(config: TrainingConfig) -> Engine:
+def _view_source(view: BandView) -> str:
+    """Return a `View`; numbers are written exactly."""
+    rank = min(int(view.ending).bit_length() - 1, 31)
+    parts = view.level, view.slope, float(np.float32(view.goal)), float(view.step)
+    return f"{{{rank}u, {view.least}, {', '.join(part.hex() for part in parts)}}}"
+
+
+def engine_of(config: TrainingConfig, ground: Ground | None) -> Engine:
     """Return the engine of the device that the settings name.
 
     Raises:
         MissingExtraError: if CuPy is missing.
         Py2048Error: if this machine has no card.
     """
-    return Reference(config) if config.device == "reference" else CardEngine(config)
+    kind = Reference if config.device == "reference" else CardEngine
+    return kind(config, ground)
 
 
 def check_settings(config: TrainingConfig) -> None:
@@ -202,11 +274,12 @@ def check_settings(config: TrainingConfig) -> None:
 class CardTrainer(TrainerBase):
     """Trains one network on a device; otherwise like `Trainer`.
 
-    A tile of 65536 is never made: slides that would are not legal here.
+    A tile of 65536 is never made but at the end of a band: slides that would are not legal here.
 
     Args:
         config: the settings.
         network: initial weights, for the rules and layout of the settings.
+        ground: what a band is learnt on, if these settings are those of one.
 
     Raises:
         MissingExtraError: if CuPy is missing.
@@ -214,11 +287,16 @@ class CardTrainer(TrainerBase):
         WeightsError: if the settings or the network cannot be used.
     """
 
-    def __init__(self, config: TrainingConfig, network: Network | None = None) -> None:
+    def __init__(
+        self,
+        config: TrainingConfig,
+        network: Network | None = None,
+        ground: Ground | None = None,
+    ) -> None:
         super().__init__(config)
         check_settings(config)
         check_rules(self.layout, self.rules)
-        self._engine = engine_of(config)
+        self._engine = engine_of(config, ground)
         self.steps = np.zeros(1, np.int64)
         state = CardState.empty(self.layout.size, config.games_at_once)
         if network is not None:
@@ -266,8 +344,14 @@ class CardTrainer(TrainerBase):
         results = self._engine.get(state.results.sum(0))
         finished, total, squares = results[: kernels.RANKS_FROM]
         ranks = np.zeros(64, np.int64)
-        ranks[:16] = results[kernels.RANKS_FROM :]
+        ranks[:16] = results[kernels.RANKS_FROM : kernels.PASSES]
         return ScoreTally(int(finished), float(total), float(squares), ranks)
+
+    @property
+    def passed(self) -> float:
+        """The share of the games from saved boards that left the band upwards."""
+        results = self._engine.get(self._state.results.sum(0))
+        return float(results[kernels.PASSES] / max(results[kernels.FINISHED], 1))
 
     @property
     def active(self) -> int:
@@ -280,7 +364,7 @@ class CardTrainer(TrainerBase):
         first_games, first_moves = self.games, self.moves
         while (left := first_moves + moves - self.moves) > 0 and self.games < first_games + games:
             active = self.active
-            steps = min(STEPS, -(-left // active))
+            steps = min(STEPS - int(self.steps[0]) % STEPS, -(-left // active))
             self._engine.run(self._state, self.params, steps, active)
             self.steps += steps
 

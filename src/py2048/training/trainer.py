@@ -102,8 +102,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
-        if self.device not in DEVICES:
-            raise WeightsError(f"device = {self.device}{did_you_mean(self.device, DEVICES)}")
+        check_device(self.device)
         check_ranges(
             self,
             ("learning_rate", 0.0, 10.0),
@@ -190,6 +189,16 @@ def dataclass_from(kind: type[Value], values: Mapping[str, object]) -> Value:
             raise WeightsError(f"a training has no {name!r}{did_you_mean(name, fields)}")
         chosen[fields[name]] = _typed(name, value, kinds[fields[name]])
     return kind(**chosen)
+
+
+def check_device(name: str) -> None:
+    """Make sure that a device has this name.
+
+    Raises:
+        WeightsError: if none has.
+    """
+    if name not in DEVICES:
+        raise WeightsError(f"device = {name}{did_you_mean(name, DEVICES)}")
 
 
 def check_ranges(settings: object, *ranges: tuple[str, float, float]) -> None:
