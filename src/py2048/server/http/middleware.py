@@ -86,21 +86,14 @@ class SecurityMiddleware:
             await answer(scope, receive, send)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a handshake of another site: its cookies would speak for the player."""
+        """Pass on a handshake, unless it is of another site: cookies would speak for the player."""
         begin_request()
-        began, address = time.perf_counter(), address_of(scope)
-        fault = self._foreign(Headers(scope=scope))
-        if fault is None and self._services.limits.take("requests", address):
-            fault = "too many connections"
-        if fault is not None:
-            self._services.metrics.refused.inc()
-            await Response(fault, 403)(scope, receive, send)
-            return
+        began = time.perf_counter()
         try:
-            await self._app(scope, receive, send)
+            await self._checked(scope, is_bot_move=False)(scope, receive, send)
         finally:
-            seconds = round(time.perf_counter() - began, 1)
-            _log.info("connection", extra={"seconds": seconds, "address": address})
+            facts = {"seconds": round(time.perf_counter() - began, 1)}
+            _log.info("connection", extra={**facts, "address": address_of(scope)})
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, status, path = time.perf_counter(), 500, scope["path"]
@@ -131,7 +124,7 @@ class SecurityMiddleware:
             limit = "files" if path.startswith(_CHEAP) else "requests"
             if wait := self._services.limits.take(limit, address_of(scope)):
                 return refusal(429, _("too many requests: wait a moment"), "rate", wait)
-        if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
+        if scope.get("method") not in _SAFE and (fault := self._foreign(headers)):
             return refusal(403, fault)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > max_body(path):

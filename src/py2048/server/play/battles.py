@@ -292,16 +292,12 @@ def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, A
     """Return what the page of a battle shows to an account."""
     battle = settle(games, battle_id)
     message = battle_message(games, battle)
-    mine = battle.seat_of(account)
-    first = battle.players[0] if battle.players else None
     return {
         **msgspec.structs.asdict(message),
         "rules": rules_info(battle.rules),
         "minutes": battle.minutes,
-        "mine": mine,
-        "is_first": mine is not None and mine == first,
-        "is_full": len(battle.players) >= MAX_PLAYERS,
-        "can_start": len(battle.players) >= MIN_PLAYERS,
+        "mine": battle.seat_of(account),
+        "max_players": MAX_PLAYERS,
         "commitment": fairness.commitment_of(battle.secret),
         "secret": battle.secret if battle.is_settled else None,
     }

@@ -347,10 +347,6 @@ def kept(review: Review) -> dict[str, object]:
 
 def summary_of(review: Review) -> schema.ReviewSummary:
     """Return what is said of a game as a whole, and of its worst moves."""
-    phases = []
-    for each in review.phases:
-        loss, luck = _rounded(each.loss), _rounded(each.luck)
-        phases.append(schema.PhaseInfo(each.tile, each.first, each.last, loss, luck, each.accuracy))
     return schema.ReviewSummary(
         judge=review.judge,
         unit=review.unit.value,
@@ -362,7 +358,7 @@ def summary_of(review: Review) -> schema.ReviewSummary:
         loss=_rounded(review.loss),
         luck=_rounded(review.luck),
         counts={grade.value: count for grade, count in review.counts.items()},
-        phases=phases,
+        phases=msgspec.convert(review.phases, list[schema.PhaseInfo], from_attributes=True),
         mistakes=_mistakes(review),
         graph=graph(review, is_silent=True),
         swing=_rounded(review.swing),
