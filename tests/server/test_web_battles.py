@@ -149,13 +149,13 @@ async def test_moves_are_made_between_start_and_end(file: str) -> None:
         while not one.state["score"]:
             await one.move()
         assert found.settle()[0][0] == 1
-        assert battles.stage_of(found.battle) == battles.RUNNING
+        assert battles.stage_of(found.battle) == "running"
         found.shift(ends=timedelta(0))
         refused = await two.move()
         assert refused["reason"] == "over"
         score = one.state["score"]
         assert found.settle() == [(1, 1, score), (2, 2, 0)]
-        assert battles.stage_of(found.battle) == battles.OVER
+        assert battles.stage_of(found.battle) == "over"
         assert found.games.store.online.open_games(found.ids[0]) == []
         assert found.settle() == [(1, 1, score), (2, 2, 0)]
 
@@ -179,7 +179,7 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
         assert (one.state["outcome"], one.state["legal"]) == ("ended", [])
         for account in found.ids[1:]:
             found.settle()
-            assert battles.stage_of(found.battle) == battles.RUNNING
+            assert battles.stage_of(found.battle) == "running"
             battles.leave(found.games, found.id, account)
         assert found.settle() == [(1, 1, score), (2, 2, 0), (3, 2, 0)]
 
@@ -348,7 +348,7 @@ async def test_battles_do_not_pile_up(file: str) -> None:
             connection.execute(bad.values(rules="classic:merging=thrice"))
         found.shift(ends=-timedelta(minutes=1))
         battles.maintain(found.games)
-        assert battles.stage_of(found.battle) == battles.OVER
+        assert battles.stage_of(found.battle) == "over"
         assert [player.score is None for player in found.battle.players] == [True, False]
         assert found.games.store.battles.find(idle) is None
 

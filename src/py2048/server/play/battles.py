@@ -45,9 +45,6 @@ _TRIES = 5
 _OFFERED = timedelta(days=1)
 """A battle that does not start is offered for this long."""
 
-GATHERING, RUNNING, OVER = "gathering", "running", "over"
-
-
 _Told = tuple[str, str | None, list[schema.BattlePlayerInfo]]
 _Audience = dict[Client, _Told | None]
 """Those who hear how a battle goes, with what each has heard."""
@@ -56,8 +53,8 @@ _Audience = dict[Client, _Told | None]
 def stage_of(battle: Battle) -> str:
     """Return where a battle is: gathering, running or over."""
     if battle.starts is None:
-        return GATHERING
-    return OVER if battle.is_settled else RUNNING
+        return "gathering"
+    return "over" if battle.is_settled else "running"
 
 
 def find(games: GameService, battle_id: str) -> Battle:

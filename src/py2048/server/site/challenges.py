@@ -25,7 +25,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from py2048.direction import Direction
-from py2048.errors import DirectionError, StaleGameError
+from py2048.errors import StaleGameError
 from py2048.language import _
 from py2048.rules import Rules, get_rules
 from py2048.server.play import battles
@@ -235,21 +235,13 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
         HTTPException: if the answer is not a legal move.
     """
     puzzle = _puzzle_of(day)
-    shown = {
-        "puzzle": puzzle,
-        "rules": rules_info(str(puzzle.rules)),
-        "board": puzzle.board.rows,
-        "legal": [str(direction) for direction in puzzle.board.legal_directions()],
-    }
+    shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
+    legal = {str(direction): direction for direction in puzzle.values}
     if answer is None:
-        return shown
-    try:
-        played = Direction.parse(answer)
-    except DirectionError:
-        played = None
-    if played is None or played not in puzzle.values:
+        return {**shown, "legal": legal}
+    if answer not in legal:
         raise HTTPException(404, _("That is not a move in this puzzle."))
-    return {**shown, "answer": _answered(puzzle, played)}
+    return {**shown, "legal": legal, "answer": _answered(puzzle, legal[answer])}
 
 
 def _puzzle_of(day: date) -> Puzzle:
