@@ -109,11 +109,7 @@ class ClientConnection(Client):
     """
 
     def __init__(
-        self,
-        services: Services,
-        account: Account,
-        address: str,
-        session: str | None = None,
+        self, services: Services, account: Account, address: str, session: str | None = None
     ) -> None:
         super().__init__(account.id, session)
         self._services = services

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.storage import GameChange
@@ -138,7 +139,6 @@ class Notices:
     def __init__(self, store: Store) -> None:
         self.fault: str | None = None
         self._store = store
-        self._origin = secrets.token_hex(4)
         self._revisions: dict[str, int] = {}
         self._is_wanted = asyncio.Event()
 
@@ -151,7 +151,7 @@ class Notices:
         """Tell and hear until cancelled, or the store is closed.
 
         Args:
-            hear: takes the revisions of games that another process has changed.
+            hear: takes the revisions of games that some process has changed.
         """
         loop, telling = asyncio.get_running_loop(), asyncio.create_task(self._tell())
         try:
@@ -169,9 +169,9 @@ class Notices:
             await asyncio.sleep(_GATHER_S)
             self._is_wanted.clear()
             revisions, self._revisions = self._revisions, {}
-            games = [f"{game}:{revision}" for game, revision in revisions.items()]
+            games = list(revisions.items())
             notices = [
-                " ".join((self._origin, *games[first : first + _MAX_GAMES]))
+                msgspec.json.encode(dict(games[first : first + _MAX_GAMES])).decode()
                 for first in range(0, len(games), _MAX_GAMES)
             ]
             try:
@@ -191,12 +191,9 @@ class Notices:
         with suppress(RuntimeError):  # the loop is closed
             next(notices)
             loop.call_soon_threadsafe(self._note, None)
-            for notice in filter(None, notices):
-                origin, *games = notice.split()
-                if origin != self._origin:
-                    pairs = (game.partition(":") for game in games)
-                    found = {game: int(revision) for game, _, revision in pairs}
-                    loop.call_soon_threadsafe(hear, found)
+            for notice in filter(None, notices):  # of one's own, too, which tell nothing new
+                revisions = msgspec.json.decode(notice, type=dict[str, int])
+                loop.call_soon_threadsafe(hear, revisions)
 
     def _note(self, fault: str | None) -> None:
         """Note whether the others are heard, and log the change."""
