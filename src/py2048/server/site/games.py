@@ -33,16 +33,10 @@ from py2048.server import schema
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected
+from py2048.server.site import reviews
 from py2048.server.site.auth import Visit
 from py2048.server.site.challenges import minutes_left, streak_of
 from py2048.server.site.pages import day_name, origin_of, page, read_form, render, row_of, title_of
-from py2048.server.site.reviews import (
-    MAX_MOVES,
-    ended_game,
-    figures_of,
-    request_review,
-    review_answer,
-)
 from py2048.storage import OnlineGameInfo
 from py2048.ui.shared import board_image
 from py2048.ui.shared.board_image import BoardGrid
@@ -99,10 +93,10 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
     if info is None or row is None:
         raise HTTPException(404, _("There is no such game."))
     is_over, sealed_until = row.finished is not None, fairness.sealed_until(info)
-    shown: dict[str, Any] = {"review": None, "max_moves": MAX_MOVES}
+    shown: dict[str, Any] = {"review": None, "max_moves": reviews.MAX_MOVES}
     if is_over and not sealed_until:
-        shown["review"] = review_answer(games, game_id)
-        if shown["review"].state != "done" and row.plies <= MAX_MOVES:
+        shown["review"] = reviews.review_answer(games, game_id)
+        if shown["review"].state != "done" and row.plies <= reviews.MAX_MOVES:
             shown["scores"], shown["turns"] = _score_graph(games.record_text(game_id))
     shown["game"] = {
         **msgspec.structs.asdict(row),
@@ -141,7 +135,7 @@ async def ask_for_review(visit: Visit) -> str:
             reviews are switched off (``off``) or asked for too fast (``busy``).
     """
     game = await visible_game(visit)
-    await request_review(visit.services, game, visit.user.account, visit.address)
+    await reviews.request_review(visit.services, game, visit.user.account, visit.address)
     return game
 
 
@@ -152,7 +146,7 @@ async def show_result(visit: Visit) -> Response:
     if visit.method == "POST":
         who = visit.user.account, visit.address
         try:
-            await request_review(services, game, *who, for_figures=True)
+            await reviews.request_review(services, game, *who, for_figures=True)
         except ActionRejected as error:
             refused = error.reason
     shown = await services.do(end_of, game, visit.user.account, refused)
@@ -172,7 +166,7 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
     Raises:
         ActionRejected: if the account has no such game that is over (``unknown_game``).
     """
-    ended, card = ended_game(games, game_id), card_of(games, game_id)
+    ended, card = reviews.ended_game(games, game_id), card_of(games, game_id)
     if ended is None or card is None or ended[1].owner != account:
         raise ActionRejected("unknown_game", _("you have no such game that is over"))
     row, info = ended
@@ -193,7 +187,7 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
         others = {"earlier": [score for score, _day in ends], "today": today}
     others |= {"largest": row.max_tile, "moves": row.plies, "target": row.rules.target}
     result = result_of(card.kind, row.score, is_by_computer=row.board == "computer", **others)
-    state, summary = figures_of(games, game_id)
+    state, summary = reviews.figures_of(games, game_id)
     if summary is not None:
         luck = luck_word(summary.luck, summary.swing) or NONE
         mistakes = sum(n for grade, n in summary.counts.items() if Grade(grade).is_mistake)
@@ -366,7 +360,7 @@ class Card:
 
 def card_of(games: GameService, game_id: str) -> Card | None:
     """Return what is shared of a game; None while it is in progress."""
-    if not (ended := ended_game(games, game_id)):
+    if not (ended := reviews.ended_game(games, game_id)):
         return None
     row, info = ended
     streak = 0
