@@ -20,6 +20,7 @@ from py2048.compiled._bits_kernels import (
     draw,
     key_of,
     mix64,
+    unmix64,
 )
 from py2048.compiled._board_kernels import slide_cells
 from py2048.compiled._show_kernels import (
@@ -34,10 +35,13 @@ from py2048.compiled._show_kernels import (
     RANDOM,
     RESET,
     STEPS,
+    lay_by_cells,
+    lay_out,
     show,
 )
 from py2048.compiled._simd_kernels import (
     B1,
+    BANK,
     CHANCE,
     DIRECTION,
     DONE,
@@ -54,6 +58,7 @@ from py2048.compiled._simd_kernels import (
     WORD_ROWS,
     Bytes,
     Int,
+    Legal,
     Longs,
     Turn,
     Words,
@@ -62,6 +67,8 @@ from py2048.compiled._simd_kernels import (
     choose,
     enter,
     find_over,
+    look_any,
+    look_classic,
     turn_any,
     turn_classic,
 )
@@ -434,6 +441,63 @@ play_classic = make_play(turn_classic)
 play_any = make_play(turn_any)
 
 
+def boards_arguments() -> tuple[object, ...]:
+    """Return arguments of `turn_boards`, to compile it for."""
+    boards, points = np.zeros(16 * LANES, np.uint8), np.zeros(LANES, np.int32)
+    words = np.zeros(LANES, np.uint64)
+    return 0, 1, boards, boards[:LANES], words, points, boards[:LANES], *play_arguments()[5:]
+
+
+def make_turn_boards(turn: Turn, look: Legal) -> Callable[..., None]:
+    """Return the kernel that plays one of these turns on boards by themselves."""
+
+    @kernel(example=boards_arguments, borrows=True)
+    def turn_boards(
+        first: Int,
+        end: Int,
+        boards: Bytes,
+        directions: Bytes,
+        draws: Words,
+        points: NDArray[np.int32],
+        over: Bytes,
+        rules: RuleArrays,
+        space: Workspace,
+    ) -> None:
+        """Play a turn on the blocks of boards from `first` to before `end`.
+
+        Args:
+            first: the first block.
+            end: the block after the last.
+            boards: uint8 `[blocks * LANES * cells]`, replaced by the boards after the turn.
+            directions: uint8 `[blocks * LANES]`.
+            draws: the draw of each spawn, uint64.
+            points: the points of each turn.
+            over: whether the game is over, uint8.
+            rules: the rules.
+            space: a workspace.
+        """
+        size, flags, words = len(space.board), space.flags, space.words
+        for block in range(first, end):
+            base, block_boards = np.uint64(block) * WIDTH, boards[block * size : (block + 1) * size]
+            lay_by_cells(block_boards, space.board)
+            for lane in range(WIDTH):
+                flags[DIRECTION + lane] = directions[base + lane]
+            for lane in range(WIDTH):
+                words[STATE + lane] = unmix64(draws[base + lane])
+                words[BANK + lane] = np.uint64(0)
+            look(space.board, flags, rules.numbers)
+            turn(space, points[block * LANES : (block + 1) * LANES], rules)
+            lay_out(space.board, block_boards, space.halves)
+            for lane in range(WIDTH):
+                over[base + lane] = np.uint8(flags[LEGAL + lane] == EMPTY)
+
+    return turn_boards
+
+
+turn_boards_classic = make_turn_boards(turn_classic, look_classic)
+turn_boards_any = make_turn_boards(turn_any, look_any)
+
+
 # --- positions -----------------------------------------------------------------------------------
 
 
@@ -487,6 +551,18 @@ def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
         state.flags[row, game] = space.flags[row * LANES] if is_kept else EMPTY
     for row in range(WORD_ROWS):
         state.words[row, game] = space.words[row * LANES]
+
+
+@kernel("(uint8[:,::1], int64, int64, boolean, uint8[:,:,::1], int64[:,::1])", borrows=True)
+def slide_each(
+    boards: Bytes, rows: Int, columns: Int, cascade: bool, after: Bytes, points: NDArray[np.int64]
+) -> None:
+    """Write the slides of boards, `[n, cells]`, in each direction, and points as `slide_boards`."""
+    for game in range(len(boards)):
+        for way in range(4):
+            for cell in range(boards.shape[1]):
+                after[game, way, cell] = boards[game, cell]
+            points[game, way] = slide_cells(after[game, way], way, rows, columns, cascade)
 
 
 # --- whole games from given positions -------------------------------------------------------------

@@ -14,6 +14,8 @@ ONE = np.uint64(1)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
+MIX_A, MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+UNMIX_A, UNMIX_B = (np.uint64(pow(int(factor), -1, 2**64)) for factor in (MIX_A, MIX_B))
 _PAIRS = np.uint64(0x5555555555555555)
 _QUADS = np.uint64(0x3333333333333333)
 _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -38,8 +40,8 @@ def trailing_zeros(word: np.uint64) -> np.uint64:
 @kernel(inline=True)
 def mix64(word: np.uint64) -> np.uint64:
     """Return the SplitMix64 finaliser of `word`."""
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    word = (word ^ (word >> np.uint64(30))) * MIX_A
+    word = (word ^ (word >> np.uint64(27))) * MIX_B
     return word ^ (word >> np.uint64(31))
 
 
@@ -87,3 +89,11 @@ def pick_rank(word: np.uint64, ranks: np.ndarray, cumulative: np.ndarray) -> np.
     while cumulative[index] <= choice:
         index += 1
     return np.uint64(ranks[index])
+
+
+@kernel(inline=True, borrows=True)
+def unmix64(word: np.uint64) -> np.uint64:
+    """Return the word that `mix64` makes this one of."""
+    word = (word ^ (word >> np.uint64(31)) ^ (word >> np.uint64(62))) * UNMIX_B
+    word = (word ^ (word >> np.uint64(27)) ^ (word >> np.uint64(54))) * UNMIX_A
+    return word ^ (word >> np.uint64(30)) ^ (word >> np.uint64(60))

@@ -219,6 +219,35 @@ def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
         out[start + lane] = word
 
 
+@kernel(borrows=True)
+def lay_by_cells(boards: Bytes, board: Bytes) -> None:
+    """Undo `lay_out`: write boards that stand one after another as a block."""
+    cells = np.uint64(len(board)) // WIDTH
+    quads, words = cells >> TWO, boards.view(np.uint32)
+    if cells & (FOUR - ONE):
+        for lane in range(WIDTH):
+            for cell in range(cells):
+                board[cell * WIDTH + lane] = boards[lane * cells + cell]
+    elif quads == FOUR:
+        for quad in range(FOUR):
+            split(words, FOUR, quad, board)
+    else:
+        for quad in range(quads):
+            split(words, quads, quad, board)
+
+
+@kernel(inline=True, borrows=True)
+def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
+    """Write the four cells of each word number `quad` of a board to their rows."""
+    row = FOUR * quad * WIDTH
+    for lane in range(WIDTH):
+        word = words[quads * lane + quad]
+        board[row + lane] = np.uint8(word)
+        board[row + WIDTH + lane] = np.uint8(word >> BYTE)
+        board[row + TWO * WIDTH + lane] = np.uint8(word >> SHORT)
+        board[row + THREE * WIDTH + lane] = np.uint8(word >> TRIPLE)
+
+
 # --- last positions ------------------------------------------------------------------------------
 
 

@@ -719,9 +719,10 @@ def spawn(space: Workspace, rules: RuleArrays) -> None:
 Turn = Callable[[Workspace, NDArray[np.int32], RuleArrays], None]
 
 
-def make_turn(
-    slide: Callable[[Workspace, Longs], None], legal: Callable[[Bytes, Bytes, Longs], None]
-) -> Turn:
+Legal = Callable[[Bytes, Bytes, Longs], None]
+
+
+def make_turn(slide: Callable[[Workspace, Longs], None], legal: Legal) -> Turn:
     """Return the kernel of a turn with this way to slide and to find the legal moves."""
 
     @kernel(borrows=True)
@@ -733,14 +734,25 @@ def make_turn(
         spawn(space, rules)
         reward(space.words, flags, space.halves, rewards, numbers)
         legal(board, flags, numbers)
-        if numbers[TARGET]:
-            forbid_won(board, flags, np.uint8(numbers[TARGET]))
 
     return turn
 
 
-turn_classic = make_turn(slide_classic, legal_classic)
-turn_any = make_turn(slide_any, legal_any)
+def make_legal(legal: Legal) -> Legal:
+    """Return the kernel that finds the legal moves, none where a tile has ended the game."""
+
+    @kernel(inline=True, borrows=True)
+    def legal_until_won(board: Bytes, flags: Bytes, numbers: Longs) -> None:
+        """Set ``LEGAL`` of every board that the game goes on with."""
+        legal(board, flags, numbers)
+        if numbers[TARGET]:
+            forbid_won(board, flags, np.uint8(numbers[TARGET]))
+
+    return legal_until_won
+
+
+look_classic, look_any = make_legal(legal_classic), make_legal(legal_any)
+turn_classic, turn_any = make_turn(slide_classic, look_classic), make_turn(slide_any, look_any)
 
 
 # --- to boards one after another ------------------------------------------------------------------

@@ -22,6 +22,7 @@ from py2048.compiled import _simd_kernels as simd
 from py2048.compiled._batch_kernels import EPISODE, SLOT_KEY, BatchState, Tally
 from py2048.compiled._show_kernels import GAMES, ORDERS, RANDOM, RESET, STEPS
 from py2048.compiled.boards import (
+    MAX_EXPONENT,
     bits_to_mask,
     checked_boards,
     checked_directions,
@@ -34,7 +35,7 @@ from py2048.compiled.cuda import BatchCard
 from py2048.compiled.jit import IS_PLAIN, available_threads, ready, shares, together
 from py2048.compiled.rules import SHORT_RANK, CompiledRules
 from py2048.direction import Direction
-from py2048.errors import BoardError
+from py2048.errors import BoardError, RulesError
 from py2048.rules import Merging, Rules, list_rules
 
 Number = TypeVar("Number", bound=np.generic)
@@ -98,9 +99,7 @@ class BatchGames:
         history: bool = False,
         device: str = "cpu",
     ) -> None:
-        if rules.cells > simd.MAX_CELLS:
-            shape = f"{rules.rows}x{rules.columns}"
-            raise BoardError(f"a batch plays on at most {simd.MAX_CELLS} cells, not on {shape}")
+        check_cells(rules, "a batch plays")
         if n < 1 or (threads is not None and threads < 1):
             raise ValueError(f"n and threads must be at least 1, not n={n} and threads={threads}")
         if reset not in RESETS:
@@ -132,8 +131,7 @@ class BatchGames:
         """Make the threads of a batch whose state is there."""
         if self._card:
             return
-        is_classic = self.rules.shape == (4, 4) and self.rules.merging is Merging.ONCE
-        play = ready(kernels.play_classic if is_classic else kernels.play_any)
+        play = ready(kernels.play_classic if is_classic(self.rules) else kernels.play_any)
         threads = 1 if IS_PLAIN else min(self.threads, self._blocks)
         self._spaces = [simd.Workspace.of(self.rules) for _ in range(threads)]
         shared = self._orders, self._state, self._rules
@@ -456,6 +454,22 @@ class BatchGames:
         return History(self.rules, int(seed), directions, self._log.start(slot, episode))
 
 
+def check_cells(rules: Rules, what: str) -> None:
+    """Refuse rules whose boards are too big for blocks of boards.
+
+    Raises:
+        BoardError: if they are.
+    """
+    if rules.cells > simd.MAX_CELLS:
+        shape = f"{rules.rows}x{rules.columns}"
+        raise BoardError(f"{what} on at most {simd.MAX_CELLS} cells, not on {shape}")
+
+
+def is_classic(rules: Rules) -> bool:
+    """Return whether the slide in registers is that of the rules."""
+    return rules.shape == (4, 4) and rules.merging is Merging.ONCE
+
+
 def _read_only(view: NDArray[Number]) -> NDArray[Number]:
     """Return a view that cannot be written through, where there are such: CuPy has none."""
     if isinstance(view, np.ndarray):
@@ -517,7 +531,46 @@ class HistoryLog:
         return tuple(Direction(int(way)) for way, number in steps if number == episode)
 
 
-# --- whole random games from given positions ------------------------------------------------------
+# --- turns and whole random games from given positions --------------------------------------------
+
+
+def play_turns(
+    rules: Rules,
+    boards: NDArray[np.uint8],
+    directions: NDArray[np.uint8],
+    draws: NDArray[np.uint64],
+) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.bool_]]:
+    """Play a turn on each board by its own draw; `py2048.envs.functional.step` describes it.
+
+    Args:
+        rules: the rules.
+        boards: exponents, uint8 `[n, cells]`.
+        directions: uint8 `[n]`.
+        draws: uint64 `[n]`.
+
+    Returns:
+        The boards, the points, int32 `[n]`, and whether the games are over, bool `[n]`.
+
+    Raises:
+        BoardError: if the board is too big.
+        RulesError: if a tile that appears is too large.
+    """
+    check_cells(rules, "turns are played")
+    given = CompiledRules.of(rules)
+    if given.spawn.ranks[-1] > MAX_EXPONENT:
+        raise RulesError(f"the rules {rules.name} let tiles above 2**{MAX_EXPONENT} appear")
+    n, blocks = len(boards), -(-len(boards) // simd.LANES)
+    padded = blocks * simd.LANES
+    after, points = np.empty((padded, rules.cells), np.uint8), np.empty(padded, np.int32)
+    ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
+    over = np.empty(padded, np.bool_)
+    after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
+    play = ready(kernels.turn_boards_classic if is_classic(rules) else kernels.turn_boards_any)
+    shared = after.reshape(-1), ways, words, points, over.view(np.uint8)
+    workers = min(available_threads(), max(1, n // STEPS_PER_THREAD))
+    parts = shares(blocks, workers)
+    together(play, [(*part, *shared, given.arrays, simd.Workspace.of(rules)) for part in parts])
+    return after[:n], points[:n], over[:n]
 
 
 class Rollouts(NamedTuple):
@@ -573,16 +626,12 @@ def rollouts(
     exponents = checked_boards(boards, rules)
     if exponents.ndim != 3:
         raise BoardError(f"give boards [m, rows, columns], not of {exponents.ndim} dimensions")
-    if rules.cells > simd.MAX_CELLS:
-        shape = f"{rules.rows}x{rules.columns}"
-        raise BoardError(
-            f"random games are played on at most {simd.MAX_CELLS} cells, not on {shape}"
-        )
+    check_cells(rules, "random games are played")
+    CompiledRules.of(rules).check_growth(SHORT_RANK)
     if count < 0:
         raise ValueError(f"count must be 0 or more, not {count}")
     if moves is not None and moves < 1:
         raise ValueError(f"moves must be 1 or more, not {moves}")
-    CompiledRules.of(rules).check_growth(SHORT_RANK)
     flat = np.ascontiguousarray(exponents.reshape(-1, rules.cells))
     firsts = np.zeros(len(flat), np.uint8)
     if directions is not None:
@@ -597,8 +646,7 @@ def rollouts(
 
 def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) -> None:
     """Play all jobs of a series, each thread its share."""
-    is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
-    rollout = kernels.rollout_classic if is_classic else kernels.rollout_any
+    rollout = kernels.rollout_classic if is_classic(rules) else kernels.rollout_any
     workers = min(threads, max(1, jobs // JOBS_PER_THREAD))
     arrays = CompiledRules.of(rules).arrays
     given = [

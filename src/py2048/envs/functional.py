@@ -24,16 +24,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from py2048.compiled._batch_kernels import slide_boards
+from py2048.compiled._batch_kernels import enter_directions, slide_boards, slide_each
 from py2048.compiled._bits_kernels import draw, key_of
 from py2048.compiled._board_kernels import (
-    Longs,
     Words,
     legal_cells,
     place_cells,
     place_fixed_cells,
 )
-from py2048.compiled.boards import checked_boards, start_boards, tiles_of
+from py2048.compiled.batch import play_turns
+from py2048.compiled.boards import checked_boards, start_boards
 from py2048.compiled.jit import kernel
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
@@ -92,9 +92,8 @@ def slide(
     cells = _cells(rules, boards)
     points = np.empty(len(cells), np.int64)
     cascade = CompiledRules.of(rules).cascade
-    directions = _actions(actions, boards.shape[:-2])
-    slide_boards(cells, directions.astype(np.uint8), *rules.shape, cascade, points)
     lead = boards.shape[:-2]
+    slide_boards(cells, _actions(actions, lead), *rules.shape, cascade, points)
     moved = (points >= 0).reshape(lead)
     return cells.reshape(boards.shape), np.maximum(points, 0).reshape(lead), moved
 
@@ -107,10 +106,12 @@ def afterstates(
     Returns:
         As `slide`, with an axis of 4 for the actions: `[..., 4, rows, columns]` and `[..., 4]`.
     """
-    _check(rules, boards)
-    lead = boards.shape[:-2]
-    each = np.repeat(boards[..., None, :, :], 4, axis=-3)
-    return slide(rules, each, np.broadcast_to(np.arange(4), (*lead, 4)))
+    cells = _cells(rules, boards)
+    after, points = np.empty((len(cells), 4, rules.cells), np.uint8), np.empty((len(cells), 4), int)
+    slide_each(cells, *rules.shape, CompiledRules.of(rules).cascade, after, points)
+    lead = *boards.shape[:-2], 4
+    moved = (points >= 0).reshape(lead)
+    return after.reshape(*lead, *rules.shape), np.maximum(points, 0).reshape(lead), moved
 
 
 def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> Boards:
@@ -148,15 +149,10 @@ def step(
     """
     _check(rules, boards)
     lead = boards.shape[:-2]
-    directions = _actions(actions, lead).reshape(lead)
-    allowed = np.take_along_axis(legal(rules, boards), directions[..., None], -1)[..., 0]
-    after, points, _ = slide(rules, boards, directions)
-    result = boards.copy()
-    words = _spread(_words(draws, "draws"), "draws", lead)
-    if allowed.any():
-        result[allowed] = spawn(rules, after[allowed], directions[allowed], words[allowed])
-    over = np.asarray(~legal(rules, result).any(axis=-1))
-    return result, _points(rules, boards, result, points, allowed), over
+    words = _flat(_spread(_words(draws, "draws"), "draws", lead))
+    cells = boards.reshape(-1, rules.cells)
+    after, points, over = play_turns(rules, cells, _actions(actions, lead), words)
+    return after.reshape(boards.shape), points.astype(np.int64).reshape(lead), over.reshape(lead)
 
 
 def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
@@ -231,12 +227,15 @@ def _cells(rules: Rules, boards: Boards) -> Boards:
     return np.array(boards, order="C").reshape(-1, rules.cells)
 
 
-def _actions(actions: ArrayLike, lead: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return the actions of all boards, checked: int64 `[n]`."""
+def _actions(actions: ArrayLike, lead: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return the actions of all boards, checked: uint8 `[n]`."""
     numbers = np.asarray(actions)
-    if not np.can_cast(numbers.dtype, np.int64) or ((numbers < 0) | (numbers > 3)).any():
-        raise OptionError("actions are 0 up, 1 down, 2 left and 3 right, as whole numbers")
-    return _flat(_spread(numbers.astype(np.int64), "actions", lead))
+    if np.can_cast(numbers.dtype, np.int64):
+        flat = _flat(_spread(numbers.astype(np.int64, copy=False), "actions", lead))
+        found = np.empty(len(flat), np.uint8)
+        if enter_directions(flat, found):
+            return found
+    raise OptionError("actions are 0 up, 1 down, 2 left and 3 right, as whole numbers")
 
 
 def _words(numbers: ArrayLike, what: str) -> Words:
@@ -250,13 +249,15 @@ def _words(numbers: ArrayLike, what: str) -> Words:
             raise OptionError(
                 f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(wrong[0])}"
             )
-    elif array.dtype.kind not in "iu" or (array < 0).any():
+    elif array.dtype.kind != "u" and (array.dtype.kind != "i" or (array < 0).any()):
         raise OptionError(f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(array)}")
-    return array.astype(np.uint64)
+    return array.astype(np.uint64, copy=False)
 
 
 def _spread(array: NDArray[Number], what: str, lead: tuple[int, ...]) -> NDArray[Number]:
     """Return an array with a number for each board."""
+    if array.shape == lead:
+        return array
     try:
         return np.broadcast_to(array, lead)
     except ValueError:
@@ -264,23 +265,7 @@ def _spread(array: NDArray[Number], what: str, lead: tuple[int, ...]) -> NDArray
 
 
 def _flat(numbers: NDArray[Number]) -> NDArray[Number]:
-    return np.array(numbers, order="C").reshape(-1)
-
-
-def _points(
-    rules: Rules,
-    before: Boards,
-    after: Boards,
-    merged: NDArray[np.int64],
-    allowed: NDArray[np.bool_],
-) -> NDArray[np.int64]:
-    """Return what the rules give for turns."""
-    given = CompiledRules.of(rules)
-    points = given.merge_points * merged + given.legal_points
-    if given.sum_points:
-        points = points + (tiles_of(after) - tiles_of(before)).sum(axis=(-1, -2))
-    playing = legal(rules, before).any(axis=-1) if given.illegal_points else False
-    return np.where(allowed, points, np.where(playing, given.illegal_points, 0))
+    return np.require(numbers, requirements=["C", "W"]).reshape(-1)
 
 
 # --- kernels --------------------------------------------------------------------------------------
@@ -297,10 +282,10 @@ def _legal_all(
             legal[number, direction] = bits >> direction & 1 != 0
 
 
-@kernel("(uint8[:, ::1], int64[::1], uint64[::1], uint8[::1], uint64[::1], int64[:, ::1], boolean)")
+@kernel("(uint8[:, ::1], uint8[::1], uint64[::1], uint8[::1], uint64[::1], int64[:, ::1], boolean)")
 def _spawn_all(
     boards: Boards,
-    directions: Longs,
+    directions: Boards,
     draws: Words,
     ranks: Boards,
     sums: Words,
