@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
+from py2048.compiled.boards import exponents_of
 from py2048.compiled.jit import plain_form
 from py2048.errors import BoardError, RulesError
 from py2048.ntuple.heuristic import DEFAULT, board_value
@@ -135,6 +136,26 @@ def test_a_network_at_the_leaves(layout: NetworkLayout, step: float) -> None:
         for _ in range(4):
             board = random_board(generator, layout.rows, layout.columns, 0.3)
             assert_same(compiled.rate(board), plain.rate(board))
+
+
+@pytest.mark.parametrize("layout", [SMALL_LAYOUT, SQUARE_LAYOUT])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_many_boards_are_rated_as_each_by_itself(layout: NetworkLayout, threads: int) -> None:
+    """In one call, with any leading axes and on any number of threads; all of them are counted."""
+    rules = sized("classic", layout.rows, layout.columns)
+    network, generator = random_network(layout, rules, 0.5), np.random.default_rng(2)
+    boards = [random_board(generator, layout.rows, layout.columns, 0.3) for _ in range(40)]
+    exponents = exponents_of([board.rows for board in boards]).reshape(2, 20, *rules.shape)
+    exponents.setflags(write=False)
+    searcher = Searcher(rules, network, SearchLimits(1), threads=threads)
+    rated = searcher.rate(exponents).reshape(-1, 4)
+    assert searcher.nodes == np.isfinite(rated).sum()
+    for board, values in zip(boards, rated, strict=True):
+        found = {each: values[each.value] for each in Direction if np.isfinite(values[each.value])}
+        assert_same(found, Expectimax(rules, network.value, 1).rate(board))
+    values = searcher.values(exponents)
+    assert searcher.nodes == 40
+    assert values.reshape(-1) == pytest.approx([network.value(board) for board in boards], rel=1e-5)
 
 
 def optimum(rules: Rules, start: Board) -> dict[Direction, float]:

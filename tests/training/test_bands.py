@@ -16,6 +16,7 @@ from tests.ntuple.networks import NETWORKS
 
 from py2048 import Board, Direction, get_rules
 from py2048.cli import main
+from py2048.compiled.boards import exponents_of
 from py2048.errors import WeightsError
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import UNPACKING, Band, Bands, LazyTable, Network
@@ -83,6 +84,8 @@ def test_a_band_is_chosen_by_the_largest_tile_and_the_sum() -> None:
 def test_a_search_is_of_one_band(board: Board) -> None:
     """All leaves are valued by the band of the root, and the tile to make is worth its goal."""
     band = NETWORK.band_of(board)
+    value = SEARCHERS[1].values(exponents_of(board.rows))
+    assert value == pytest.approx(NETWORK.value(board, band), rel=1e-4, abs=0.1)
     for depth in (1, 2):
         plain = BandedExpectimax(band, depth)
         found, expected = SEARCHERS[depth].rate(board), plain.rate(board)

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.board import Board
+from py2048.compiled.boards import tiles_of
 from py2048.compiled.jit import IS_PLAIN
 from py2048.compiled.rules import CompiledRules
 from py2048.errors import BoardError, WeightsError
@@ -278,6 +279,18 @@ class Bands:
                     found = [each for each in found if self.bands[each].tile != band.tile]
                 found.append(number)
         return found
+
+    def of_roots(self, boards: Bytes) -> list[int]:
+        """Return the numbers of the bands of boards of ranks, uint8 `[n, cells]`, or more."""
+        if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
+            return []
+        tiles = tiles_of(boards)
+        largest, totals = tiles.max(axis=1), tiles.sum(axis=1)
+        return [
+            number
+            for number, band in enumerate(self.bands)
+            if ((largest == band.tile) & (totals >= band.least)).any()
+        ]
 
     def next_least(self, ranks: Sequence[int]) -> int:
         """Return the least sum of the next band of a board with these ranks."""

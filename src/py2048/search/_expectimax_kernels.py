@@ -65,6 +65,8 @@ STUCK = 0.0
 """The value of a board without a legal move: nothing is to come."""
 NOTHING = -np.inf
 """The best value of no moves."""
+AHEAD = 4
+"""How many boards ahead of the one that is valued weights are prefetched."""
 NO_WAY = float(1 << 20)
 """A cost that no search affords."""
 
@@ -610,6 +612,7 @@ class Search(NamedTuple):
     """The kernels of a kind of board and an evaluation; each compiles when it is first called."""
 
     rate: Kernel
+    value: Kernel
     play: Kernel
 
 
@@ -622,23 +625,24 @@ def make_search(parts: Parts) -> Search:
 
     @kernel(borrows=True)
     def rate(
-        cells: Cells,
+        boards: Cells,
         params: SearchParams,
         contexts: SearchContexts,
         weights: Weights,
         points: Points,
         values: Values,
         fresh: Values,
-    ) -> np.int64:
-        """Rate the moves of a board, uint8 `[cells]` of ranks; return the best, or -1.
+    ) -> None:
+        """Rate the moves of boards, uint8 `[n, cells]` of ranks, into rows of points and values.
 
         The context of the thread is `[1]`; the other arguments are those of `decide`.
         """
         context = contexts[0]
-        board = load(cells, FIRST, context)
-        enter(board, context)
-        moves = slides(board, FIRST, context)
-        return np.int64(decide(moves, params, context, weights, points, values, fresh))
+        for number in range(len(boards)):
+            board = load(boards[number], FIRST, context)
+            enter(board, context)
+            moves = slides(board, FIRST, context)
+            decide(moves, params, context, weights, points[number], values[number], fresh)
 
     @kernel(borrows=True)
     def play(
@@ -690,7 +694,26 @@ def make_search(parts: Parts) -> Search:
                 break
         return count
 
-    return Search(rate, play)
+    return Search(rate, make_value_kernel(parts), play)
+
+
+def make_value_kernel(parts: Parts) -> Kernel:
+    """Return the kernel that values afterstates."""
+    load, enter, fetch, leaf = parts.load, parts.enter, parts.fetch, parts.leaf
+
+    @kernel(borrows=True)
+    def value(boards: Cells, contexts: SearchContexts, weights: Weights, values: Values) -> None:
+        """Write the value of each afterstate, uint8 `[n, cells]` of ranks, as the leaf sees it."""
+        context, count = contexts[0], len(boards)
+        for number in range(count):
+            if number + AHEAD < count:
+                fetch(load(boards[number + AHEAD], FIRST, context), context, weights)
+            board = load(boards[number], FIRST, context)
+            enter(board, context)
+            values[number] = leaf(board, context, weights)
+        context.spent += count
+
+    return value
 
 
 def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kernel:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from py2048 import rng
 from py2048.board import Board
 from py2048.compiled._board_kernels import Cells, Int
-from py2048.compiled.boards import keys_of, ranks_of, start_boards, tiles_of
-from py2048.compiled.jit import plain_form, together
+from py2048.compiled.boards import checked_boards, keys_of, ranks_of, start_boards, tiles_of
+from py2048.compiled.jit import plain_form, shares, together
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.errors import BoardError
@@ -136,13 +136,41 @@ class Searcher:
                 worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
             self._can_rate = True
 
-    def rate(self, board: Board) -> dict[Direction, float]:
-        """Return the value of each legal move: its points and those to come.
+    @overload
+    def rate(self, board: Board) -> dict[Direction, float]: ...
+    @overload
+    def rate(self, board: NDArray[np.integer]) -> Values: ...
+    def rate(self, board: Board | NDArray[np.integer]) -> dict[Direction, float] | Values:
+        """Return the value of each legal move: its points and those to come, in points.
+
+        Many boards are rated in one call: exponents `[..., rows, columns]`, as environments show
+        them, give float64 `[..., 4]`, with -inf for an illegal move. Threads share the boards.
 
         Raises:
-            BoardError: if the board has another shape, or a tile above 2**31.
+            BoardError: if the board has another shape, or a tile above 2**31 (in arrays 2**30).
         """
-        return self._call(self._rate_board, board)
+        if isinstance(board, Board):
+            return self._call(self._rate_board, board)
+        cells = self._cells_of_all(board)
+        return self._call(self._rate_all, cells).reshape(*np.shape(board)[:-2], 4)
+
+    def values(self, boards: NDArray[np.integer]) -> Values:
+        """Return what the evaluation expects after each afterstate, before its spawn, in points.
+
+        `py2048.envs.functional.afterstates` gives those of boards. It looks no further, whatever
+        the limits. The band of a network is that of the board itself.
+
+        Args:
+            boards: exponents `[..., rows, columns]`, as environments show them.
+
+        Returns:
+            float64 `[...]`.
+
+        Raises:
+            BoardError: if boards have another shape, or a tile above 2**30.
+        """
+        cells = self._cells_of_all(boards)
+        return self._call(self._value_all, cells).reshape(np.shape(boards)[:-2])
 
     def cells_of(self, board: Board) -> Cells:
         """Return a board as ranks, uint8 `[cells]`.
@@ -260,8 +288,44 @@ class Searcher:
         """Rate the moves of a board on this thread."""
         points, (values, fresh) = np.zeros(4, np.int64), np.zeros((2, 4))
         with self._bands_of(cells):
-            self._kernels.rate(cells, params, *worker, points, values, fresh)
+            one = cells.reshape(1, -1)
+            self._kernels.rate(one, params, *worker, points[None], values[None], fresh)
         return points, values
+
+    def _cells_of_all(self, boards: NDArray[np.integer]) -> Cells:
+        """Return boards as ranks, uint8 `[n, cells]`, in memory as kernels take it."""
+        cells = checked_boards(boards, self.rules).reshape(-1, self.rules.cells)
+        return np.require(cells, requirements=["C", "W"])
+
+    def _rate_all(self, cells: Cells) -> Values:
+        """Rate the moves of many boards within the limits, on all threads."""
+        points, values = np.zeros((len(cells), 4), np.int64), np.zeros((len(cells), 4))
+        params = self._params()
+
+        def work(worker: Worker, first: int, end: int) -> None:
+            rows = points[first:end], values[first:end]
+            self._kernels.rate(cells[first:end], params, *worker, *rows, np.zeros(4))
+
+        self._share(work, cells)
+        values[points < 0] = -np.inf
+        return values
+
+    def _value_all(self, cells: Cells) -> Values:
+        """Value many afterstates, on all threads."""
+        values = np.zeros(len(cells))
+
+        def work(worker: Worker, first: int, end: int) -> None:
+            self._kernels.value(cells[first:end], *worker, values[first:end])
+
+        self._share(work, cells)
+        return values
+
+    def _share(self, work: Callable[[Worker, int, int], None], cells: Cells) -> None:
+        """Do some work on many boards, each thread its share, with their bands in memory."""
+        parts = zip(self.workers, shares(len(cells), len(self.workers)), strict=True)
+        bands = self._lazy_bands
+        with bands.holding(bands.of_roots(cells)) if bands else nullcontext():
+            together(work, [(worker, *part) for worker, part in parts])
 
     def _play(
         self,
