@@ -1,4 +1,4 @@
-"""How fast the Gymnasium environments step, one at a time and thousands together."""
+"""How fast the environments step, beside the bare batch, other libraries and C, in the same run."""
 
 from __future__ import annotations
 
@@ -14,15 +14,28 @@ import numpy as np
 from baselines import Environments, build
 from measuring import Effort, Measurement, Stretch, race, stretch
 
+from py2048.compiled.batch import BatchGames
 from py2048.direction import Direction
+from py2048.envs import functional
 from py2048.game import Game
+from py2048.ntuple.weights import shipped_network
 from py2048.rules import get_rules
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher
 
-CLASSIC_ID = "py2048/Classic-v0"
-ENVIRONMENTS = 65_536
-C_CORE = "C environments, 1 core"
-PEER, PEER_ID = "gymnasium_2048", "gymnasium_2048/TwentyFortyEight-v0"
-PEER_NAME = "gymnasium-2048, the package"
+CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
+COUNTS = 1024, 65_536
+BATCH, WRAPPED = "the bare batch", "Game, wrapped in Python"
+WARM_UP = 200
+"""Steps until games of all ages are among them."""
+MODES: dict[str, dict[str, Any]] = {
+    "NextStep": {"autoreset_mode": "NextStep"},
+    "SameStep": {"autoreset_mode": "SameStep"},
+    "NextStep, one-hot": {"autoreset_mode": "NextStep", "observation": "onehot"},
+    "NextStep, normalised": {"autoreset_mode": "NextStep", "observation": "normalised"},
+}
+BOARDS = 4096
+"""Boards that are valued in a call."""
 
 
 def environments(effort: Effort, folder: Path) -> list[Measurement]:
@@ -32,27 +45,38 @@ def environments(effort: Effort, folder: Path) -> list[Measurement]:
         MissingExtraError: if Gymnasium is not installed.
     """
     importlib.import_module("py2048.envs")
-    singles = _single_contestants(effort)
-    base = PEER_NAME if PEER_NAME in singles else "Game, wrapped in Python"
-    title = f"{ENVIRONMENTS:,} environments at once"
-    return [
-        race("one environment", singles, effort, unit="steps/s", base=base),
-        race(title, _vectors(effort, folder), effort, unit="steps/s", base=C_CORE),
-    ]
+    found = [race("one environment", _singles(effort), effort, unit="steps/s", base=WRAPPED)]
+    for count in COUNTS:
+        title = f"{count:,} environments at once"
+        contestants = _vectors(count, effort, folder)
+        found.append(race(title, contestants, effort, unit="steps/s", base=f"{BATCH}, 1 core"))
+    title, note = "boards by a network, one move ahead", f"{BOARDS:,} boards in a call"
+    values = _values(effort)
+    return [*found, race(title, values, effort, unit="boards/s", note=note)] if values else found
 
 
-def _single_contestants(effort: Effort) -> dict[str, Stretch]:
+def _is_here(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+# --- one at a time --------------------------------------------------------------------------------
+
+
+def _singles(effort: Effort) -> dict[str, Stretch]:
     from gymnasium import make
 
     named = {
         "gymnasium.make": _steps_of(make(CLASSIC_ID)),
         "with Gymnasium's checker": _steps_of(make(CLASSIC_ID, disable_env_checker=False)),
         "one-hot observations": _steps_of(make(CLASSIC_ID, observation="onehot")),
-        "Game, wrapped in Python": _wrapped_game(),
+        WRAPPED: _wrapped_game(),
     }
-    if importlib.util.find_spec(PEER) is not None:
-        importlib.import_module(PEER)
-        named[PEER_NAME] = _steps_of(make(PEER_ID))
+    if _is_here("gymnasium_2048"):
+        importlib.import_module("gymnasium_2048")
+        peer = make("gymnasium_2048/TwentyFortyEight-v0")
+        named["gymnasium-2048, the package"] = _steps_of(peer)
+    if _is_here("pyspiel"):
+        named["OpenSpiel, no arrays"] = _open_spiel()
     return {name: stretch(some, effort.seconds) for name, some in named.items()}
 
 
@@ -78,9 +102,9 @@ def _steps_of(env: Any) -> Callable[[], int]:
 
 def _wrapped_game() -> Callable[[], int]:
     """Return what an environment would be that is written in Python around `Game`."""
-    rules, seeds = get_rules("classic"), iter(range(1 << 62))
+    seeds = iter(range(1 << 62))
     actions, directions = _random_actions(200), tuple(Direction)
-    game = Game(rules, seed=next(seeds))
+    game = Game(CLASSIC, seed=next(seeds))
 
     def some() -> int:
         nonlocal game
@@ -90,42 +114,159 @@ def _wrapped_game() -> Callable[[], int]:
                 game.play(direction)
             np.array(game.board.rows)
             if not game.legal_directions():
-                game = Game(rules, seed=next(seeds))
+                game = Game(CLASSIC, seed=next(seeds))
         return len(actions)
 
     return some
 
 
-def _vectors(effort: Effort, folder: Path) -> dict[str, Stretch]:
-    found: dict[str, Stretch] = {}
-    for threads, cores in {1: "1 core", effort.threads: f"{effort.threads} cores"}.items():
-        found[f"VectorEnv.step, {cores}"] = _repeated(_vector(threads), effort)
-        found[f"the same, SameStep, {cores}"] = _repeated(_vector(threads, "SameStep"), effort)
+def _open_spiel() -> Callable[[], int]:
+    """Return OpenSpiel's game with a uniform spawn, by legal actions, as it has no others."""
+    game: Any = importlib.import_module("pyspiel").load_game("2048")
+    chance, state = random.Random(1), game.new_initial_state()
+
+    def some() -> int:
+        nonlocal state
+        steps = 0
+        while steps < 100:
+            if state.is_terminal():
+                state = game.new_initial_state()
+            steps += not state.is_chance_node()
+            state.apply_action(chance.choice(state.legal_actions()))
+        return steps
+
+    return some
+
+
+# --- many at a time -------------------------------------------------------------------------------
+
+
+def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
+    """Return what steps so many games, the bare batch first."""
+    found: dict[str, Callable[[Any], Any]] = {}
+    for threads in sorted({1, effort.threads}):
+        cores = f"{threads} core{'s' * (threads > 1)}"
+        found[f"{BATCH}, {cores}"] = BatchGames(CLASSIC, count, threads=threads).step
+        for name, options in MODES.items():
+            found[f"{name}, {cores}"] = _vector(count, threads, options)
         library = build("environment_core.c", folder, "-shared", "-fPIC")
         if library is not None:
-            step = Environments(library, ENVIRONMENTS, threads).step
-            found[f"C environments, {cores}"] = _repeated(step, effort)
-    return found
+            found[f"C environments, {cores}"] = Environments(library, count, threads).step
+    found["functional.step"] = _functional(count)
+    found |= {name: peer(count) for name, peer in PEERS.items() if _is_here(name)}
+    return {
+        name: _repeated(step, count, effort, 10 if name in PEERS else WARM_UP)
+        for name, step in found.items()
+    }
 
 
-def _vector(threads: int, autoreset: str = "NextStep") -> Callable[[Any], Any]:
+def _vector(count: int, threads: int, options: dict[str, Any]) -> Callable[[Any], Any]:
     from gymnasium import make_vec
 
-    envs = make_vec(CLASSIC_ID, num_envs=ENVIRONMENTS, threads=threads, autoreset_mode=autoreset)
+    envs = make_vec(CLASSIC_ID, num_envs=count, threads=threads, **options)
     envs.reset(seed=1)
     step: Callable[[Any], Any] = envs.step
     return step
 
 
-def _repeated(step: Callable[[Any], Any], effort: Effort) -> Stretch:
-    """Return the speed of stepping all environments with random actions."""
+def _functional(count: int) -> Callable[[Any], Any]:
+    """Return steps of boards as values, of which those that are over stay as they are."""
+    boards = functional.reset(CLASSIC, range(count))
+    draws = cycle([functional.draws_of(range(count), ply) for ply in range(8)])
+
+    def step(actions: Any) -> None:
+        nonlocal boards
+        boards, _, _ = functional.step(CLASSIC, boards, actions, next(draws))
+
+    return step
+
+
+def _pgx(count: int) -> Callable[[Any], Any]:
+    """Return steps of pgx, whose games begin anew by its own wrapper; compiled by JAX."""
+    jax: Any = importlib.import_module("jax")
+    env = importlib.import_module("pgx").make("2048")
+    renew = importlib.import_module("pgx.experimental").auto_reset(env.step, env.init)
+    advance, split = jax.jit(jax.vmap(renew)), jax.jit(lambda key: jax.random.split(key, count))
+    keys = iter(jax.random.split(jax.random.PRNGKey(1), 1 << 16))
+    state = jax.jit(jax.vmap(env.init))(split(next(keys)))
+
+    def step(actions: Any) -> None:
+        nonlocal state
+        state = jax.block_until_ready(advance(state, actions, split(next(keys))))
+
+    return step
+
+
+def _jumanji(count: int) -> Callable[[Any], Any]:
+    """Return steps of jumanji, whose games begin anew by its own wrapper; compiled by JAX."""
+    jax: Any = importlib.import_module("jax")
+    jumanji: Any = importlib.import_module("jumanji")
+    wrappers: Any = importlib.import_module("jumanji.wrappers")
+    env = wrappers.VmapAutoResetWrapper(jumanji.make("Game2048-v1"))
+    advance = jax.jit(env.step)
+    state, _ = jax.jit(env.reset)(jax.random.split(jax.random.PRNGKey(1), count))
+
+    def step(actions: Any) -> None:
+        nonlocal state
+        state, told = advance(state, actions)
+        jax.block_until_ready(told.observation)
+
+    return step
+
+
+PEERS = {"pgx": _pgx, "jumanji": _jumanji}
+"""Other libraries that step many games, and what makes their steps."""
+
+
+def _repeated(step: Callable[[Any], Any], count: int, effort: Effort, warm_up: int) -> Stretch:
+    """Return the speed of stepping all games with random actions."""
     chance = np.random.default_rng(1)
-    actions = cycle([chance.integers(0, 4, ENVIRONMENTS) for _ in range(8)])
-    for _ in range(200):
-        step(next(actions))  # until games of all ages are among them
+    actions = cycle([chance.integers(0, 4, count) for _ in range(8)])
+    for _ in range(warm_up):
+        step(next(actions))
 
     def some() -> int:
         step(next(actions))
-        return ENVIRONMENTS
+        return count
 
     return stretch(some, effort.seconds)
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _values(effort: Effort) -> dict[str, Stretch]:
+    """Return what a network does with boards of its own games; nothing without its weights."""
+    network = shipped_network(CLASSIC)
+    if network is None:
+        return {}
+    boards, searchers = functional.reset(CLASSIC, range(BOARDS)), {}
+    for threads in sorted({1, effort.threads}):
+        searchers[threads] = Searcher(CLASSIC, network, SearchLimits(1), threads=threads)
+    for ply in range(WARM_UP):
+        best = searchers[1].rate(boards).argmax(axis=1)
+        draws = functional.draws_of(range(BOARDS), ply)
+        boards, _, _ = functional.step(CLASSIC, boards, best, draws)
+    after = np.ascontiguousarray(functional.afterstates(CLASSIC, boards)[0][:, 0])
+
+    def times(work: Callable[[Any], Any], given: Any) -> Callable[[], int]:
+        def some() -> int:
+            work(given)
+            return BOARDS
+
+        return some
+
+    def rated(searcher: Searcher) -> Callable[[], int]:
+        def some() -> int:
+            searcher.rate(boards)
+            return searcher.nodes
+
+        return some
+
+    named = {"functional.afterstates": times(lambda b: functional.afterstates(CLASSIC, b), boards)}
+    for threads, searcher in searchers.items():
+        cores = f"{threads} core{'s' * (threads > 1)}"
+        named[f"values, {cores}"] = times(searcher.values, after)
+        named[f"rate, {cores}"] = times(searcher.rate, boards)
+        named[f"rate, afterstates of these boards, {cores}"] = rated(searcher)
+    return {name: stretch(some, effort.seconds) for name, some in named.items()}
