@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -141,12 +142,10 @@ def test_a_submission_is_what_its_records_say(tmp_path, monkeypatch, capsys):
 
 
 def test_a_search_tells_how_many_boards_it_rated():
-    """The budget of a search is what it rates, whatever the machine."""
-    (few,) = run_job(
-        Job("expectimax:evaluation=heuristic,nodes=50", RULES, 1, (0,), recorded=True)
-    ).played
+    """The budget of a search is what it rates, whatever the machine, and however it is played."""
+    job = Job("expectimax:evaluation=heuristic,nodes=50", RULES, 1, (0,), recorded=True)
+    (few,), (whole,) = run_job(job).played, run_job(replace(job, recorded=False)).played
     assert 0 < few.boards <= 60 * few.moves
-    (more,) = run_job(
-        Job("expectimax:evaluation=heuristic,nodes=500", RULES, 1, (0,), recorded=True)
-    ).played
+    assert whole.boards == few.boards
+    (more,) = run_job(replace(job, player="expectimax:evaluation=heuristic,nodes=500")).played
     assert more.boards / more.moves > few.boards / few.moves

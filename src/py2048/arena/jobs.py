@@ -126,9 +126,11 @@ def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
         finished = player.play_games(job.rules, [seeds[n] for n in part])
         seconds = time.process_time() - start
         moves = sum(game.moves for game in finished) or 1
+        boards = _usage(player).boards
         for n, game in zip(part, finished, strict=True):
-            share = seconds * game.moves / moves
-            yield GameResult(job.player, job.games[n], seeds[n], *game, share)
+            share = game.moves / moves
+            costs = share * seconds, round(share * boards)
+            yield GameResult(job.player, job.games[n], seeds[n], *game, *costs)
 
 
 def own_seed(spec: str, seed: int) -> str:
@@ -145,6 +147,11 @@ def warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
     game = Game(rules, seed=0)
     if not game.is_over and (recorded or not isinstance(player, PlaysGames)):
         player.choose(game)
+
+
+def _usage(player: Player) -> Usage:
+    """Return what a player says that its moves have cost."""
+    return player.usage() if isinstance(player, CountsUsage) else Usage()
 
 
 def _ready(spec: str, rules: Rules) -> Player:
@@ -176,7 +183,7 @@ def _play(job: Job, number: int, seed: int) -> GameResult:
     text = None
     if job.recorded:  # without the time, so that the same game has the same record
         text = replace(game.record(), started="", finished="").to_json()
-    usage = player.usage() if isinstance(player, CountsUsage) else Usage()
+    usage = _usage(player)
     return GameResult(
         *(job.player, number, seed, game.score, game.board.max_tile, game.ply),
         *(usage.seconds or seconds, usage.boards, usage.tokens, text),

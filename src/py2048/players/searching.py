@@ -102,7 +102,7 @@ class SearchPlayer:
         return values
 
     def usage(self) -> Usage:
-        """Return how many boards were rated, move by move."""
+        """Return how many boards were rated."""
         return Usage(boards=self._boards)
 
     def meaning(self, game: Game) -> Meaning:
@@ -154,6 +154,7 @@ class SearchPlayer:
         searcher = self.searcher(rules)
         searcher.prepare(plays=True)
         games = play_games(searcher, seeds)
+        self._boards += searcher.nodes
         results = zip(
             games.scores.tolist(), games.tiles.tolist(), games.plies.tolist(), strict=True
         )
