@@ -16,7 +16,14 @@ from tests.strategies import boards, games
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError, RulesError
-from py2048.ntuple.heuristic import DEFAULT, STEEP, board_value, line_value
+from py2048.ntuple.heuristic import (
+    DEFAULT,
+    LARGE,
+    LASTING,
+    STEEP,
+    board_value,
+    line_value,
+)
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save
@@ -254,9 +261,10 @@ def test_a_search_is_named_by_its_options():
 
 @pytest.mark.parametrize(("rules", "nodes", "expected"), [
     ("classic", 20_000, STEEP), ("classic", 1000, DEFAULT), ("3x4", 20_000, DEFAULT),
+    ("5x5", 1000, LARGE), ("qsan_qarut", 1000, LASTING),
 ])  # fmt: skip
-def test_a_deep_search_of_4x4_boards_has_a_heuristic_of_its_own(rules, nodes, expected):
-    """There the order of large tiles decides."""
+def test_the_heuristic_follows_the_board_and_how_the_rules_score(rules, nodes, expected):
+    """Deep searches of 4x4 boards, large boards and sums as scores have one of their own."""
     game = Game(get_rules(rules), board=Board.empty(*get_rules(rules).shape).with_tile((0, 0), 64))
     rated = make_player(f"expectimax:nodes={nodes},evaluation=heuristic").rate(game)
     assert rated == Searcher(game.rules, expected, SearchLimits(nodes=nodes)).rate(game.board)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from math import inf
 from operator import attrgetter
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
-from py2048.ntuple.heuristic import DEFAULT, STEEP, Heuristic, board_value
+from py2048.ntuple.heuristic import Heuristic, board_value, heuristic_for
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import load, records_path, shipped_network, shipped_path
 from py2048.players.player import (
@@ -168,10 +169,11 @@ class SearchPlayer:
 
     def _plain(self, game: Game) -> dict[Direction, float]:
         limits, rules, evaluation = self._limits, game.rules, self._evaluation_for(game.rules)
-        value: Evaluation = board_value
-        won = value_of_win(rules)
+        value: Evaluation
         if isinstance(evaluation, Network):
             value, won = evaluation.value, 0.0
+        else:
+            value, won = partial(board_value, heuristic=evaluation), value_of_win(rules)
         seconds, deepest = inf, min(limits.moves, PLAIN_DEPTH)
         if limits.ms is not None:
             seconds = limits.ms / 1000
@@ -203,7 +205,7 @@ class ExpectimaxPlayer(SearchPlayer):
         workers = f",threads={threads}" if threads != 1 else ""
         limits = SearchLimits(depth, nodes, ms, cutoff)
         is_deep = (nodes or 0) >= DEEP_NODES or (ms or 0.0) >= DEEP_MS
-        rated = evaluation_by(evaluation, weights, heuristic_for if is_deep else lambda _: DEFAULT)
+        rated = evaluation_by(evaluation, weights, is_deep=is_deep)
         super().__init__(f"expectimax:{given}{workers}", limits, rated, threads)
 
 
@@ -211,16 +213,13 @@ class HeuristicPlayer(SearchPlayer):
     """Looks ahead over all spawns and rates leaves by a heuristic; needs no weights."""
 
     def __init__(self, depth: int = DEPTH) -> None:
-        super().__init__(f"heuristic:depth={depth}", SearchLimits(depth), lambda _: DEFAULT)
-
-
-def heuristic_for(rules: Rules) -> Heuristic:
-    """Return the heuristic for deep searches."""
-    return STEEP if rules.shape == (4, 4) else DEFAULT
+        super().__init__(
+            f"heuristic:depth={depth}", SearchLimits(depth), evaluation_by(HEURISTIC, "")
+        )
 
 
 def evaluation_by(
-    evaluation: str, weights: str, heuristic: Callable[[Rules], Heuristic] = lambda _: DEFAULT
+    evaluation: str, weights: str, *, is_deep: bool = False
 ) -> Callable[[Rules], Network | Heuristic]:
     """Return the function that returns the evaluation for rules, by the options of a player.
 
@@ -228,6 +227,10 @@ def evaluation_by(
         PlayerError: if the options contradict each other.
         WeightsError: if the weights cannot be used.
     """
+
+    def heuristic(rules: Rules) -> Heuristic:
+        return heuristic_for(rules, is_deep=is_deep)
+
     if evaluation not in ("", HEURISTIC, NTUPLE):
         raise PlayerError(f"evaluation must be {HEURISTIC} or {NTUPLE}, not {evaluation!r}")
     if evaluation == HEURISTIC:
