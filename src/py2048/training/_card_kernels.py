@@ -12,8 +12,9 @@ An afterstate waits for its update until `delay` more are behind it (delayed TD(
 game is over; then what is left is learnt from, one afterstate a step.
 
 A *band* is learnt as in ``_td_kernels.py``, with the same values and endings: a part of each value
-is fixed, and rounded once. A reward counts by how much that part rises, too, so that what is learnt
-is what is left of a value. One table is a band with nothing below it that never ends.
+is fixed, computed in 64 bits and rounded once; sums of 16-bit weights are exact in any order. A
+reward counts by how much that part rises, too, so that what is learnt is what is left of a value.
+One table is a band with nothing below it that never ends.
 """
 
 from __future__ import annotations
