@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ ROOT = Path(__file__).parents[2]
 def test_masked_ppo_learns_on_many_games() -> None:
     """MaskablePPO trains on the vector environment; ends tell the return, the length, the board."""
     contrib = pytest.importorskip("sb3_contrib")
+    from sb3_contrib.common.maskable.evaluation import evaluate_policy
+
     from py2048.envs.stable_baselines import GameVecEnv
 
     def games(count: int) -> GameVecEnv:
@@ -45,6 +48,8 @@ def test_masked_ppo_learns_on_many_games() -> None:
     model = contrib.MaskablePPO("MlpPolicy", games(16), n_steps=32, batch_size=128, seed=1)
     model.learn(1024)
     assert model.num_timesteps == 1024
+    with warnings.catch_warnings(action="error"):
+        assert evaluate_policy(model, games(4), 8)[0] > 0  # as if a Monitor were there
     with pytest.raises(OptionError, match="SameStep"):
         GameVecEnv(GameVectorEnv(2, autoreset_mode="NextStep"))
 
@@ -55,11 +60,12 @@ def test_torchrl_checks_and_masks_the_vector_environment() -> None:
     from torchrl.envs.utils import check_env_specs
 
     games = envs.GymWrapper(GameVectorEnv(8, "2x4", threads=1))
-    masked = envs.TransformedEnv(games, envs.ActionMask())
+    cast = envs.DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    masked = envs.TransformedEnv(games, envs.Compose(cast, envs.ActionMask()))
     check_env_specs(masked)
     played = masked.rollout(60, break_when_any_done=False)
     assert played["next", "done"].any()
-    chosen, legal = played["action"].bool(), played["action_mask"].bool()
+    chosen, legal = played["action"].bool(), played["action_mask"]
     assert (chosen & ~legal).sum() == 0
 
 

@@ -26,6 +26,7 @@ from py2048.envs.vector import GameVectorEnv
 from py2048.errors import extra_for
 
 with extra_for("environments of Stable-Baselines3", "sb3"):
+    from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
 
 
@@ -109,10 +110,10 @@ class GameVecEnv(VecEnv):
         return [masks[n] for n in self._get_indices(indices)]
 
     def env_is_wrapped(
-        self, _wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
+        self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
     ) -> list[bool]:
-        """No game is wrapped: see `episode` in its last info instead of `Monitor`."""
-        return [False for _ in self._get_indices(indices)]
+        """Say that `Monitor` is there, whose `episode` the last info has; no game is wrapped."""
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Array | None]:
         """Return a picture of each game, with ``render_mode='rgb_array'``."""
