@@ -10,6 +10,8 @@ Positions come from games of players of all strengths, some of whose moves are r
 if its best move loses at least `CLEAR` of its value by any other choice: by the exact solution on
 3x3 (--solution, from py2048 solve 3x3 --save FILE), elsewhere by expectimax with the network, whose
 verdict must be the same at depths 2, 3 and 4 (on 5x5, 2 and 3); the greatest gives the values.
+Games that the network plays on from there must agree (`is_best_by_play`). The pack names the
+weights with which all this was done: with others it is mined again.
 Where a table of endings in the data folder knows the position, it must agree: those of the pack
 were checked by L3-256, 442-256 and 442-64.
 
@@ -42,21 +44,25 @@ from numpy.typing import NDArray
 from py2048.board import Board, canonical, symmetries
 from py2048.direction import Direction
 from py2048.game import Game
+from py2048.ntuple.weights import digest_of, shipped_path
 from py2048.players import Player, make_player
 from py2048.players.searching import network_for
 from py2048.review.moves import Grade, grade_of
-from py2048.review.puzzles import ILLEGAL, PACK, RANKS, Puzzle
+from py2048.review.puzzles import ILLEGAL, PACK, RANKS, Puzzle, puzzles
 from py2048.review.themes import theme_of
 from py2048.rng import derive_seed
 from py2048.rules import Rules, get_rules
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher
 from py2048.solving import find_ending
+from py2048.training.boards import Playing
 
 Reals = NDArray[np.float64]
 
 SEED = 2048
 QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
 """How many puzzles of each preset are in the pack."""
-SURPLUS = 1.4
+SURPLUS = 1.05
 """So many times as many positions are mined, so that the pack can have all ratings."""
 
 WALKERS = (
@@ -69,10 +75,15 @@ SPACING = {"classic": 10, "3x3": 3, "5x5": 10, "comp1127": 5}
 MIN_LEGAL = 3
 """A choice of two is not a puzzle."""
 MOST = 8
-"""The most positions of one game."""
+"""The most puzzles from one game."""
 
 CLEAR = 0.05
 """The share of its value that the best move is ahead of every other."""
+GAMES, LOOK, SURE, HOPELESS = 400, 25, 3.0, -1.0
+"""The most games played on from each move, after how many the means are looked at, and how many
+standard errors the best move must be ahead of every other, or may be behind one."""
+HORIZON = 400
+"""By so much the sum of the tiles grows in these games; the network values what comes later."""
 EXACT = "3x3"
 DEPTHS = {"classic": (2, 3, 4), "comp1127": (2, 3, 4), "5x5": (2, 3)}
 
@@ -120,8 +131,9 @@ class Miner:
             self._take(json.loads(line))
 
     def _take(self, game: dict[str, Any]) -> None:
-        self._games[game["rules"]] += 1
-        self.found[game["rules"]] += game["found"]
+        name = game["rules"]
+        self._games[name] += 1
+        self.found[name] = unique(self.found[name] + game["found"])
 
     def mine(self) -> None:
         """Play games until enough positions are found; a game at a time goes to the log."""
@@ -137,15 +149,20 @@ class Miner:
             print(told, file=sys.stderr, flush=True)
 
     def _of_game(self, name: str, number: int) -> list[dict[str, Any]]:
-        """Return what is found in a game."""
+        """Return what is found in a game; in place of the first game stands the present pack."""
         rules = get_rules(name)
-        seed = derive_seed(SEED, number)
-        looked = [board for board in walk(rules, number, seed) if self._values(rules, board, 0)]
-        random.Random(seed).shuffle(looked)
+        if number == 0:
+            looked, most = [each.board for each in puzzles() if each.rules == rules], QUOTAS[name]
+        else:
+            seed = derive_seed(SEED, number)
+            looked, most = [*walk(rules, number, seed)], MOST
+            random.Random(seed).shuffle(looked)
         found: list[dict[str, Any]] = []
         for board in looked:
+            if len(found) == most:
+                break
             values = self._verdict(rules, board)
-            if values and len(found) < MOST:
+            if values and (name == EXACT or is_best_by_play(rules, board, values)):
                 found.append(tried(rules, board, values))
         return found
 
@@ -181,6 +198,44 @@ def walk(rules: Rules, number: int, seed: int) -> Iterator[Board]:
             yield game.board
         is_random = draws.random() < noise
         game.play(draws.choice(game.legal_directions()) if is_random else player.choose(game))
+
+
+@cache
+def searcher_for(rules: Rules) -> Searcher:
+    """Return what plays on: the network without search."""
+    return Searcher(rules, network_for(rules), SearchLimits(1))
+
+
+def is_best_by_play(rules: Rules, board: Board, values: dict[Direction, float]) -> bool:
+    """Return whether games earn clearly more points after the best move than after any other."""
+    best = max(values, key=values.__getitem__)
+    earned: dict[Direction, list[float]] = {direction: [] for direction in values}
+    for number in range(1, GAMES + 1):
+        for direction, points in earned.items():
+            points.append(points_after(rules, board, direction, derive_seed(SEED, number)))
+        if number % LOOK == 0:
+            leads = [lead(earned[best], earned[each]) for each in values if each is not best]
+            if min(leads) >= SURE:
+                return True
+            if min(leads) <= HOPELESS:
+                return False
+    return False
+
+
+def points_after(rules: Rules, board: Board, direction: Direction, seed: int) -> float:
+    """Return what a game earns with a move and all after it."""
+    game, searcher = Game(rules, seed=seed, board=board), searcher_for(rules)
+    game.play(direction)
+    later = Playing(searcher, searcher.cells_of(game.board), seed)
+    is_alive = not game.is_over and later.play_to((later.tile, later.sum + HORIZON))
+    return game.score + later.score + (later.value() if is_alive else 0.0)
+
+
+def lead(ours: list[float], theirs: list[float]) -> float:
+    """Return how many standard errors a mean is ahead of another."""
+    difference = np.subtract(ours, theirs)
+    error = difference.std(ddof=1) / np.sqrt(len(difference))
+    return float(difference.mean() / error) if error else 0.0
 
 
 # --- rating --------------------------------------------------------------------------------------
@@ -264,7 +319,7 @@ def fitted(misses: Reals, rounds: int = 200) -> tuple[Reals, Reals]:
 def pack_of(found: dict[str, list[dict[str, Any]]], quotas: dict[str, int]) -> list[Puzzle]:
     """Return the pack: of each preset its number of puzzles, of all ratings alike."""
     positions = [
-        (name, each) for name in quotas for each in unique(found[name]) if is_confirmed(name, each)
+        (name, each) for name in quotas for each in found[name] if is_confirmed(name, each)
     ]
     solvers = ["random", *SOLVERS]
     misses = [[each["misses"][solver] for solver in solvers] for _, each in positions]
@@ -347,7 +402,9 @@ def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
     """Write a pack, in the order of the ratings."""
     ordered = sorted(found, key=lambda puzzle: (puzzle.rating, puzzle.id))
     head = "# number rating theme rules ranks up down left right"
-    path.write_text("\n".join([head, *map(line_of, ordered), ""]), encoding="ascii")
+    files = {name: shipped_path(get_rules(name)) for name in DEPTHS}
+    mined = [f"# {name} {digest_of(file)}" for name, file in files.items() if file]
+    path.write_text("\n".join([head, *mined, *map(line_of, ordered), ""]), encoding="ascii")
 
 
 def main(words: list[str]) -> int:

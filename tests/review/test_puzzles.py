@@ -11,6 +11,7 @@ from py2048 import Game, make_player
 from py2048.board import canonical
 from py2048.errors import Py2048Error
 from py2048.folders import tables_folder
+from py2048.ntuple.weights import digest_of, shipped_path
 from py2048.review.moves import Grade
 from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, puzzles
 from py2048.review.themes import Theme
@@ -30,6 +31,15 @@ def test_the_pack_is_complete_and_small():
     assert set(presets) == {"classic", "comp1127", "3x3", "5x5"}
     assert presets["classic"] > 500
     assert {puzzle.theme for puzzle in pack} == set(Theme)
+
+
+def test_the_pack_was_mined_with_the_weights_that_are_there():
+    """Others may know better moves: then `scripts/mine_puzzles.py` mines again."""
+    heads = [line.split()[1:] for line in PACK.read_text().splitlines() if line.startswith("#")]
+    rules = {each.rules.name: each.rules for each in puzzles() if each.source != "exact"}
+    assert dict(head for head in heads if len(head) == 2) == {
+        name: digest_of(shipped_path(each)) for name, each in rules.items()
+    }
 
 
 def test_each_puzzle_has_one_clearly_best_move():

@@ -317,7 +317,7 @@ def load_records(path: Path | str) -> TrackRecord | None:
             raise ValueError(f"not {RECORDS_KIND} of version {RECORDS_VERSION}")
         stages = tuple(map(_stage_record, data["stages"]))
         found = TrackRecord(int(data["games"]), int(data["seed"]), stages)
-        return found if data["weights"] == _checksum(path) else None
+        return found if data["weights"] == digest_of(path) else None
     except OSError as error:
         raise WeightsError(f"{beside} cannot be read: {error}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -333,7 +333,7 @@ def save_records(records: TrackRecord, path: Path | str) -> Path:
         WeightsError: if the file cannot be written.
     """
     beside = records_path(path)
-    head = {"format": RECORDS_KIND, "version": RECORDS_VERSION, "weights": _checksum(path)}
+    head = {"format": RECORDS_KIND, "version": RECORDS_VERSION, "weights": digest_of(path)}
     head |= {"games": records.games, "seed": records.seed}
     rows = ",\n".join(f"  {json.dumps(_rounded(each))}" for each in records.stages)
     text = f'{json.dumps(head)[:-1]}, "stages": [\n{rows}\n]}}\n'
@@ -347,8 +347,8 @@ def records_path(path: Path | str) -> Path:
     return Path(path).with_suffix(".records.json")
 
 
-def _checksum(path: Path | str) -> str:
-    """Return a checksum of a file's header, which holds those of its weights."""
+def digest_of(path: Path | str) -> str:
+    """Return a digest of a weights file, by the checksums of its weights in its header."""
     return hashlib.sha256(json.dumps(header_of(path), sort_keys=True).encode()).hexdigest()
 
 
