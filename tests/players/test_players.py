@@ -6,6 +6,7 @@ import gc
 import math
 import weakref
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -22,6 +23,7 @@ from py2048.ntuple.heuristic import (
     LASTING,
     STEEP,
     board_value,
+    heuristic_for,
     line_value,
 )
 from py2048.ntuple.layout import NetworkLayout
@@ -329,7 +331,8 @@ def test_boards_too_large_to_compile_for_are_searched_in_time(spec, text, depth)
     """Two moves ahead if the limits allow it, and else if it takes less than about a second."""
     rules = get_rules(text)
     game = Game(rules, seed=1)
-    expected = Expectimax(rules, board_value, depth, value_of_win(rules)).rate(game.board)
+    value = partial(board_value, heuristic=heuristic_for(rules))
+    expected = Expectimax(rules, value, depth, value_of_win(rules)).rate(game.board)
     assert make_player(spec).rate(game) == expected
 
 

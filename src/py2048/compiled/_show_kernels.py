@@ -33,7 +33,7 @@ from py2048.compiled._simd_kernels import (
     Words,
     Workspace,
 )
-from py2048.compiled.jit import kernel, memory_at, prefetch, select
+from py2048.compiled.jit import address_of, kernel, memory_at, prefetch, select
 
 BatchState = Any
 """That of ``_batch_kernels.py``, which imports this module."""
@@ -151,11 +151,12 @@ def show_boards(first: Int, space: Workspace, orders: Longs) -> None:
 def encode(board: Bytes, kind: Int, levels: Int, out: Bytes) -> None:
     """Write the observation of a board, uint8 `[cells]`."""
     if kind == ONEHOT and len(board) == SQUARE and levels < MAX_PLANES:
-        write_square_planes(board.view(np.uint64), out.view(np.uint64))
+        square = memory_at(np.uint64, address_of(board), len(board) >> 3)
+        write_square_planes(square, memory_at(np.uint64, address_of(out), len(out) >> 3))
     elif kind == ONEHOT:
         write_planes(board, levels, out)
     elif kind == NORMALISED:
-        parts = out.view(np.float32)
+        parts = memory_at(np.float32, address_of(out), len(out) >> 2)
         for cell in range(np.uint64(len(board))):
             parts[cell] = np.float32(board[cell]) / np.float32(levels)
     else:
@@ -188,7 +189,7 @@ def write_square_planes(board: Words, planes: Words) -> None:
 def lay_out(board: Bytes, boards: Bytes, scratch: Halves) -> None:
     """Write the boards of a block one after another, where they can be as words of four cells."""
     cells = np.uint64(len(board)) // WIDTH
-    quads, words = cells >> TWO, boards.view(np.uint32)
+    quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
         for lane in range(WIDTH):
             for cell in range(cells):
@@ -223,7 +224,7 @@ def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
 def lay_by_cells(boards: Bytes, board: Bytes) -> None:
     """Undo `lay_out`: write boards that stand one after another as a block."""
     cells = np.uint64(len(board)) // WIDTH
-    quads, words = cells >> TWO, boards.view(np.uint32)
+    quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
         for lane in range(WIDTH):
             for cell in range(cells):

@@ -565,11 +565,16 @@ def play_turns(
     ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
     over = np.empty(padded, np.bool_)
     after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
+    if given.ending_tile:  # a board that has it stays; without tiles it does not move
+        is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
+        after[:n][is_won] = 0
     play = ready(kernels.turn_boards_classic if is_classic(rules) else kernels.turn_boards_any)
     shared = after.reshape(-1), ways, words, points, over.view(np.uint8)
     workers = min(available_threads(), max(1, n // STEPS_PER_THREAD))
     parts = shares(blocks, workers)
     together(play, [(*part, *shared, given.arrays, simd.Workspace.of(rules)) for part in parts])
+    if given.ending_tile:
+        after[:n][is_won] = boards[is_won]
     return after[:n], points[:n], over[:n]
 
 

@@ -52,6 +52,7 @@ from py2048.compiled.jit.numba_parts import (
     PRIVATE_CHANGED,
     Example,
     Kernel,
+    address_of,
     exchange,
     fetch_add,
     gather_bits,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HAS_COMPILER",
     "IS_PLAIN",
+    "address_of",
     "available_threads",
     "cache_directory",
     "digest_of",

@@ -78,6 +78,7 @@ def teach_instructions() -> None:
     _teach_atomic(exchange, "xchg")
     _teach_pause()
     _teach_memory_at()
+    _teach_address_of()
 
 
 def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
@@ -205,6 +206,14 @@ def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
     return found
 
 
+def address_of(array: NDArray[Any]) -> int:
+    """Return where an array's memory begins: `memory_at` reads it as other numbers.
+
+    A kernel with ``array.view`` loads a part of Numba's compiler even from the cache.
+    """
+    return int(array.ctypes.data)
+
+
 def _teach_atomic(function: Callable[..., object], operation: str) -> None:
     """Tell Numba how to compile `fetch_add` or `exchange`."""
     extending, types = numba_module(".extending"), numba_module().types
@@ -266,3 +275,18 @@ def _teach_memory_at() -> None:
             meminfo=None,
         )
         return made._getvalue()
+
+
+def _teach_address_of() -> None:
+    """Tell Numba how to compile `address_of`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(address_of)  # type: ignore[untyped-decorator]
+    def type_address_of(_context: object) -> Callable[..., object]:
+        return lambda _array: types.intp
+
+    @extending.lower_builtin(address_of, types.Array)  # type: ignore[untyped-decorator]
+    def emit_address_of(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = numba_module(".np.arrayobj").make_array(signature.args[0])
+        data = array(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, context.get_value_type(types.intp))

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from py2048.language import _, first_known, language_of_header, use_language
+from py2048.server.http.assets import WORKER
 from py2048.server.http.monitoring import begin_request, shown_path
 from py2048.server.schema import ErrorAnswer, encode
 
@@ -34,7 +35,8 @@ BODY_TIMEOUT_S = 10.0
 """Seconds within which a request's body must have come."""
 
 _MAX_ADDRESS = 64
-_CHEAP = ("/healthz", "/readyz", "/static/")
+FILES = "/static/"
+_CHEAP = ("/healthz", "/readyz", FILES)
 """Cheap to answer, and a class that opens the page at once asks for many of them."""
 
 _PRIVATE = "/account"
@@ -58,6 +60,13 @@ _HEADERS = {
 
 LANGUAGE_COOKIE = "py2048_language"
 _LANGUAGE = re.compile(rf"\b{LANGUAGE_COOKIE}=(\w+)")
+_FILE_HEADERS = (
+    "x-content-type-options",
+    "cross-origin-resource-policy",
+    "strict-transport-security",
+)
+"""Scripts and styles need no more: the policies are those of the page that loads them. A worker
+has its own."""
 
 
 class SecurityMiddleware:
@@ -75,6 +84,7 @@ class SecurityMiddleware:
         extra = {"strict-transport-security": "max-age=31536000"}
         headers = _HEADERS | (extra if services.settings.is_secure else {})
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+        self._file_headers = [each for each in self._headers if each[0].decode() in _FILE_HEADERS]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may pass."""
@@ -103,7 +113,9 @@ class SecurityMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message["headers"], *self._headers, name]}
+                is_file = status == 200 and path.startswith(FILES) and not path.endswith(WORKER)
+                extra = self._file_headers if is_file else self._headers
+                message = {**message, "headers": [*message["headers"], *extra, name]}
             await send(message)
 
         is_bot_move = self._is_bot_move(scope)
