@@ -3,7 +3,7 @@
 Usage: tune_heuristic.py [RULES] [GENERATIONS] [GAMES] [LIMIT] [START]
 
 LIMIT is how far games search, such as ``depth=2`` or ``nodes=20000``; START, from which numbers it
-begins: ``default``, ``steep``, ``large`` or ``lasting``.
+begins: ``default``, ``steep`` or ``lasting``.
 
 Each generation, twelve variants of the present numbers play the same fresh games; the mean of the
 better half, weighted by rank, becomes the present. A number's spread follows how far the better
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048 import get_rules
-from py2048.ntuple.heuristic import DEFAULT, LARGE, LASTING, STEEP, Heuristic
+from py2048.ntuple.heuristic import DEFAULT, LASTING, STEEP, Heuristic
 from py2048.rules import Rules
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher, play_games
@@ -63,9 +63,8 @@ def main() -> None:
     generations, games = (int(given.get(n, d)) for n, d in ((1, 40), (2, 150)))
     name, _, most = given.get(3, "depth=2").partition("=")
     limits = SearchLimits(**{name: int(most)})
-    start = {"default": DEFAULT, "steep": STEEP, "large": LARGE, "lasting": LASTING}[
-        given.get(4, "default")
-    ]
+    starts = {"default": DEFAULT, "steep": STEEP, "lasting": LASTING}
+    start = starts[given.get(4, "default")]
     generator = np.random.default_rng(1)
     mean, spread = to_vector(start), np.full(len(to_vector(start)), SPREAD)
     for generation in range(generations):

@@ -19,7 +19,6 @@ from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError, RulesError
 from py2048.ntuple.heuristic import (
     DEFAULT,
-    LARGE,
     LASTING,
     STEEP,
     board_value,
@@ -263,10 +262,10 @@ def test_a_search_is_named_by_its_options():
 
 @pytest.mark.parametrize(("rules", "nodes", "expected"), [
     ("classic", 20_000, STEEP), ("classic", 1000, DEFAULT), ("3x4", 20_000, DEFAULT),
-    ("5x5", 1000, LARGE), ("qsan_qarut", 1000, LASTING),
+    ("5x5", 20_000, DEFAULT), ("qsan_qarut", 1000, LASTING),
 ])  # fmt: skip
 def test_the_heuristic_follows_the_board_and_how_the_rules_score(rules, nodes, expected):
-    """Deep searches of 4x4 boards, large boards and sums as scores have one of their own."""
+    """Deep searches of 4x4 boards, and scores other than merges, have one of their own."""
     game = Game(get_rules(rules), board=Board.empty(*get_rules(rules).shape).with_tile((0, 0), 64))
     rated = make_player(f"expectimax:nodes={nodes},evaluation=heuristic").rate(game)
     assert rated == Searcher(game.rules, expected, SearchLimits(nodes=nodes)).rate(game.board)

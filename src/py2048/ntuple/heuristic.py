@@ -15,14 +15,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from py2048.board import Board
-from py2048.rules import BoardSum, Rules
+from py2048.rules import MergePoints, Rules
 
 Line = tuple[int, ...]
 
 RANKS = 32
 """How many ranks are distinguished; larger tiles count as the largest of them."""
-MANY_CELLS = 16
-"""Boards of more have a heuristic of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +59,6 @@ STEEP = Heuristic(
 )
 """For deep searches of 4x4 boards, where the order of the large tiles is worth more; the powers
 are those of ziap/2048-ai (2026)."""
-LARGE = Heuristic(
-    empty=(23.4, 25.7),
-    merge=(29.8, 56.4),
-    monotonicity_weight=(1.11, 1.60),
-    monotonicity_power=2.37,
-    sum_weight=(0.360, 0.359),
-    sum_power=2.12,
-)
-"""For boards of more than 16 cells, where there is room to merge out of order."""
 LASTING = Heuristic(
     empty=(17.3, 22.5),
     merge=(13.6, 25.4),
@@ -79,16 +68,14 @@ LASTING = Heuristic(
     sum_power=2.03,
     base=3_880.0,
 )
-"""For rules that score the sum of the tiles, where only the length of a game counts."""
+"""For rules that score the sum of the tiles, or moves, where only the length of a game counts."""
 
 
 def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:
     """Return the heuristic for rules; deep searches of 4x4 boards have their own."""
-    if rules.cells > MANY_CELLS:
-        return LARGE
     if is_deep and rules.shape == (4, 4):
         return STEEP
-    return LASTING if isinstance(rules.scoring, BoardSum) else DEFAULT
+    return DEFAULT if isinstance(rules.scoring, MergePoints) else LASTING
 
 
 @lru_cache(maxsize=1 << 17)
