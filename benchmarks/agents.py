@@ -4,7 +4,7 @@ Usage: agents.py [TRACK…] [--agents SPEC…] [--minutes N] [--into FOLDER]
 
 Each agent's submission stays in FOLDER and is continued, not played again; the table is
 ``results/agents.md``. ``classic:10`` is the first ten games of a track. With --minutes, DQN and
-MaskablePPO are trained on each track for so many minutes of one core (`learners`), and play, too.
+MaskablePPO learn each track for N minutes on one core (`learners`), and play, too.
 On 3x3 the regret is known once ``py2048 solve 3x3 --save`` has made a file, named by --solution.
 """
 

@@ -142,7 +142,7 @@ def _open_spiel() -> Callable[[], int]:
 
 
 def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
-    """Return what steps so many games, the bare batch first."""
+    """Return what steps `count` games, the bare batch first."""
     found: dict[str, Callable[[Any], Any]] = {}
     for threads in sorted({1, effort.threads}):
         cores = f"{threads} core{'s' * (threads > 1)}"

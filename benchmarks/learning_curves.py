@@ -2,8 +2,8 @@
 
 Usage: learning_curves.py [BOARD…] [--learners td dqn ppo] [--minutes N] [--games N] [--seed N]
 
-Each learner has so many minutes of one core, and at seven marks, each at twice the time of the one
-before, its best moves play the same games. What a move loses against perfect play is known exactly.
+Each learner has N minutes of one core. At seven marks, each at twice the time of the one before,
+its best moves play the same games. What a move loses against perfect play is known exactly.
 The page is ``results/learning-curves.md``.
 """
 

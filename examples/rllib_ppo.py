@@ -54,7 +54,7 @@ class MaskedGames(gymnasium.vector.VectorWrapper):
 
 
 def config(games: int, **options: Any) -> PPOConfig:
-    """Return the settings of PPO on so many games at once, in this process."""
+    """Return the settings of PPO on many games at once, in this process."""
     options = {"observation": "onehot", "reward": "log"} | options
     return (
         PPOConfig()

@@ -111,7 +111,7 @@ class Ground(NamedTuple):
 
     spec: PackedBoardSpec
     weights: Any
-    """Those of the network below, in steps of so many points."""
+    """Those of the network below, in steps of `step` points."""
     step: np.float32
     rows: Any
     """uint64 `[1, active]`, for its indices."""

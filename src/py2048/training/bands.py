@@ -225,7 +225,7 @@ class BandTrainer(BandTrainerBase):
         return float(passed / max(finished, 1))
 
     def run(self, moves: int, learning_rate: float) -> None:
-        """Play and learn for about so many moves."""
+        """Play and learn for about `moves` moves."""
         each = np.int64(-(-moves // len(self.workers)))
         params = self._td_params._replace(learning_rate=float(learning_rate))
         known = self._values, self._value_params, params
@@ -314,7 +314,7 @@ class CardBandTrainer(BandTrainerBase):
         return self._trainer.network().weights
 
     def run(self, moves: int, learning_rate: float) -> None:
-        """Play and learn for so many moves."""
+        """Play and learn for `moves` moves."""
         self._trainer.config = replace(self._config, learning_rate=float(learning_rate))
         self._trainer.run(moves=moves)
 

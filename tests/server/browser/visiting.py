@@ -251,7 +251,7 @@ class Line:
         self._open.clear()
 
     async def tried(self, count: int = 2) -> None:
-        """Wait until so many more sockets could not open."""
+        """Wait until `count` more sockets could not open."""
         enough = self.refused + count
         while self.refused < enough:
             await asyncio.sleep(0.05)
