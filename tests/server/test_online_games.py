@@ -313,6 +313,8 @@ def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damag
         ("\ud800:size=2x2", r"'\\ud800'.*visible"),
         ("\u202eadmin:size=2x2", r"'\\u202eadmin'.*visible"),
         ("x" * 41 + ":size=2x2", "too long.*at most 40"),
+        ("\u0441lassic:spawn=1024:1", "\u0441lassic.*ASCII: use unaccented letters"),
+        ("\uff43lassic:spawn=1024:1", "\uff43lassic.*ASCII: use unaccented letters"),
     ],
 )
 def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: str) -> None:

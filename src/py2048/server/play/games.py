@@ -771,6 +771,9 @@ def checked_rules(text: str) -> Rules:
     ):
         if value > most:
             raise ActionRejected("rules", f"{fault} here: use at most {most}")
+    if not rules.name.isascii():  # it may look like the name of a preset
+        fault = f"the name {rules.name!r} has characters outside ASCII"
+        raise ActionRejected("rules", f"{fault}: use unaccented letters and digits")
     is_borrowed = any(rules.name.casefold() == preset.name for preset in list_rules())
     return replace(rules, name=OWN) if is_borrowed and preset_of(rules) is None else rules
 
