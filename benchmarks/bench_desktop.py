@@ -27,8 +27,8 @@ from py2048.ui.desktop import why_unavailable
 
 RUNS = 9
 MOVES = 60
-KEYS, PACE = 200, 0.1
-"""So many keys are pressed, with so many seconds between them, as fast players do."""
+KEYS, PACE_S = 200, 0.1
+"""How many keys are pressed, and the seconds between two, as fast players do."""
 POLL_MS = 5
 """Milliseconds between looks whether the animation of a move has ended."""
 TIMEOUT_S = 20.0
@@ -209,9 +209,9 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
     assert running.app is not None
     controller, board, root = running.app.controller, running.window.board, running.root
     board.focus_force()
-    _live(root, PACE)
+    _live(root, PACE_S)
     while controller.is_waiting:  # until its judge is ready
-        _live(root, PACE)
+        _live(root, PACE_S)
     times, before = [], time.process_time()
     for _ in range(KEYS):
         name, version = str(_next(session)).capitalize(), session.version
@@ -221,7 +221,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
         root.winfo_pointerx()  # a question: its answer comes after everything sent before
         times.append(1000 * (time.perf_counter() - began))
         assert session.version > version, "the key has not reached the board"
-        _live(root, PACE)
+        _live(root, PACE_S)
     busy = 1000 * (time.process_time() - before) / KEYS
     running.close()
     return times, busy

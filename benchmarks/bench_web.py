@@ -107,7 +107,7 @@ class Player:
         return first & 15, await self.reader.readexactly(length)
 
     async def begin(self) -> bytes:
-        """Ask for a game and return its state; whoever has begun too many goes on as another."""
+        """Ask for a game and return its state; who has begun too many continues as another."""
         await self.send('{"type":"new","rules":"classic","mode":"casual"}')
         state = await self.receive()
         if b'"reason":"busy"' in state:
@@ -147,7 +147,7 @@ class Player:
 
 
 async def connect(port: int, cookie: str = "") -> Player:
-    """Open a WebSocket, as whoever has the cookie, and wait for the greeting."""
+    """Open a WebSocket, as the owner of the cookie, and wait for the greeting."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
     known = f"Cookie: {cookie}\r\n" if cookie else ""
     writer.write(
@@ -410,7 +410,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=1, help="servers that share the players")
     parser.add_argument("--durability", default="disk", help="disk, or process: see serve --help")
     parser.add_argument("--against", type=Path, help="another checkout, measured in turns")
-    parser.add_argument("--rounds", type=int, default=1, help="so many runs of each checkout")
+    parser.add_argument("--rounds", type=int, default=1, help="the number of runs of each checkout")
     parser.add_argument("--profile", action="store_true", help="show the parts, by py-spy")
     parser.add_argument("--no-kill", action="store_true", help="leave out the kill")
     chosen = parser.parse_args()
@@ -433,7 +433,7 @@ def main() -> None:
             trees = [chosen.against, None] if chosen.against else [None]
             results = []
             for number in range(chosen.rounds):
-                # Whoever comes first in one round comes last in the next.
+                # The first of one round is the last of the next.
                 ordered = trees if number % 2 == 0 else trees[::-1]
                 results += [run(kind, count, chosen, tree) for tree in ordered]
             if chosen.against:

@@ -6,7 +6,7 @@ that never fails scores its length.
 
 - planner: the computer of the course, with S processor seconds to think about a game; then it
   plays the rest with its narrowest beam;
-- look-ahead: plays the first move of the best line of so many moves, by the planner's own
+- look-ahead: plays the first move of the best line of a given number of moves, by the planner's own
   evaluation, over and over; every line is looked at;
 - expectimax: the package's player of that name, by its own evaluation; without chance it is a
   look-ahead too;
@@ -73,14 +73,14 @@ def lookahead(depth: int) -> Play:
 
 
 def planner(seconds: float, moves: int | None) -> Play:
-    """Return the planner with so many processor seconds for a game, or stopped after `moves`."""
+    """Return the planner with `seconds` of a processor for a game, or stopped after `moves`."""
 
     def play(start: Board, rules: Rules, _: int) -> tuple[Board, int]:
         plan = BeamPlanner(start, rules)
         end = time.thread_time() + seconds
         while not plan.is_complete and time.thread_time() < end:
             if moves is not None and len(plan) >= moves:
-                return plan.last_board(), len(plan)  # a lower bound: the game goes on
+                return plan.last_board(), len(plan)  # a lower bound: the game is not over
             plan.extend()
         plan.finish()
         last = plan.last_board()
@@ -92,7 +92,7 @@ def planner(seconds: float, moves: int | None) -> Play:
 
 
 def measure(name: str, play: Play, games: int) -> float:
-    """Play `games` games with fixed starts, print what came of them; return the mean score."""
+    """Play `games` games with fixed starts, print how they ended; return the mean score."""
     rules = get_rules("cits1401")
     played = []
     for seed in range(games):
@@ -115,7 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How long the computer players survive.")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=10.0, help="for a game of the planner")
-    parser.add_argument("--moves", type=int, help="stop a game of the planner after so many")
+    parser.add_argument("--moves", type=int, help="stop a game of the planner after this number")
     parser.add_argument("--players", nargs="*", help="the first words of those to play; all")
     options = parser.parse_args()
     rules = get_rules("cits1401")

@@ -177,7 +177,7 @@ def costs(rules: str, goal: str) -> None:
 def free_merging(cells: int, start: int) -> float:
     """Return what a game from two tiles of 2 or 4 would be worth if equal tiles merged anywhere.
 
-    No play of the classic rules on so many cells is worth more. A score is the sum of (k - 1) 2^k
+    No play of the classic rules on these cells is worth more. A score is the sum of (k - 1) 2^k
     over the tiles 2^k of the last board, less 4 for each 4 that appeared. For a given sum of the
     board that is most where all equal tiles are merged, which are the binary digits of the sum.
     With as many digits as cells, no cell is empty and no two tiles are equal: any game is over by

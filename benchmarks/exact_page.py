@@ -61,7 +61,7 @@ def _title(each: Data) -> str:
 
 
 def scores_table() -> str:
-    """Expected scores."""
+    """Return the table of expected scores."""
     head = ["rules", "expected score", "± at most", "positions", "layers", "largest layer"]
     cells = [
         [
@@ -76,7 +76,7 @@ def scores_table() -> str:
 
 
 def tiles_table() -> str:
-    """Chances to make a tile, by play for that tile."""
+    """Return the table of chances to make a tile, by play for that tile."""
     head = ["rules", "tile", "greatest chance to make it", "± at most", "positions"]
     cells = [
         [
@@ -92,7 +92,7 @@ def tiles_table() -> str:
 
 
 def largest_table() -> str:
-    """The largest tile at the end of perfect play for the score."""
+    """Return the table of the largest tile at the end of perfect play for the score."""
     found = [each for each in solved(for_score=True) if "survival" in each]
     tiles = sorted({int(tile) for each in found for tile in each["tiles"]})
     cells = [
@@ -111,7 +111,7 @@ STAGES = {"find": "boards", "find_again": "boards again", "evaluate": "values", 
 
 
 def costs_table() -> str:
-    """What a position costs, in seconds of a processor and in bytes."""
+    """Return what a position costs, in seconds of a processor and in bytes."""
     head = ["", *(f"`{key.removesuffix(' score')}`" for key in results("costs"))]
     found = list(results("costs").values())
     rows = [["positions", *(f"{each['positions']:,}" for each in found)]]
@@ -146,7 +146,7 @@ def _boards(each: Data) -> float:
 
 
 def large_table() -> str:
-    """What 4x3 takes, at the largest costs of a position that were measured."""
+    """Return what 4x3 takes, at the largest costs of a position that were measured."""
     measured = results("costs").values()
     boards = POSITIONS_OF_4X3 + AFTERSTATES_OF_4X3
     days = max(_seconds(each) / _boards(each) for each in measured) * boards / 1e6 / 86_400
@@ -162,7 +162,7 @@ def large_table() -> str:
 
 
 def bounds_table() -> str:
-    """Bounds from both sides."""
+    """Return the table of bounds from both sides."""
     head = ["board", "player", "games", "mean", "worth at least (99 %)", "worth at most (certain)"]
     cells = [
         [
@@ -179,7 +179,7 @@ def bounds_table() -> str:
 
 
 def regret_table() -> str:
-    """What players lose in a game."""
+    """Return the table of what players lose in a game."""
     head = ["player", "games", "regret of a game", "of the value"]
     found = sorted(results("regret").items(), key=lambda pair: -pair[1]["regret"])
     cells = [

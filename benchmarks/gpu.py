@@ -54,7 +54,7 @@ STEP, BAND_STEP = 24.0, 72.0
 KEPT = Path("build/gpu")
 WEIGHTS = "weights.npz"
 BAND_SECONDS = 330.0
-"""No band goes on when it is later than this."""
+"""No band continues when it is later than this."""
 RATES = {"goal": 132_000, "moves": [3e9, 1e9, 5e8], "rates": [0.25, 0.05, 0.02]}
 PLAN = {
     "tuples": TUPLES,

@@ -168,7 +168,7 @@ def stretch(some: Callable[[], int], seconds: float) -> Stretch:
 
 
 def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
-    """Return the ways in which the engine plays many games, on so many threads."""
+    """Return the ways in which the engine plays many games, on `threads` threads."""
     classic = get_rules("classic")
     batch = BatchGames(classic, GAMES, seed=1, threads=threads)
     batch.play_random(WARM_UP_STEPS)

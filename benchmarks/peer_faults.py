@@ -206,7 +206,7 @@ def compare_games(peer: Peer, games: int) -> None:
             board = Board.from_rows(peer.rows)
             legal = [Direction.parse(each) in board.legal_directions() for each in peer.order]
             if not any(legal):
-                print(f"seed {seed}: the game goes on without a legal move")
+                print(f"seed {seed}: the game continues without a legal move")
                 break
             counts["decisions"] += 1
             if peer.mask is not None and peer.mask != legal:
@@ -236,7 +236,7 @@ def try_illegal(peer: Peer) -> None:
     action = next(a for a in range(4) if Direction.parse(peer.order[a]) not in legal)
     over, after = peer.play(action), Board.from_rows(peer.rows)
     changed = "the same board" if before == after else f"{before.rows} to {after.rows}"
-    print("an illegal move:", changed, "and the game is over" if over else "and the game goes on")
+    print("an illegal move:", changed, "and the game is over" if over else "and the game continues")
 
 
 def try_large(peer: Peer, tile: int) -> None:

@@ -2,7 +2,7 @@
 
 Usage: perfect.py [GAMES [BOARD...]]
 
-Prints the mean score of so many games (100,000 by default), its standard error, and by how many
+Prints the mean score of GAMES games (100,000 by default), its standard error, and by how many
 standard errors it differs from the value that `py2048 solve` finds.
 """
 

@@ -2,7 +2,7 @@
 
 Usage: review.py [MOVES [BOARD...]]
 
-Reviews games of each player, until they have so many moves (8,000 by default), on 2x4 by the exact
+Reviews games of each player, until they have MOVES moves (8,000 by default), on 2x4 by the exact
 values, and under classic rules by the default judge: of a long game stretches of 50 moves that lie
 evenly, 1,000 moves in all. Prints a line for each player: its mean score, accuracy, best moves,
 blunders and luck, with standard errors. Then it tells how many of the mistakes that searches find a

@@ -4,8 +4,8 @@ Usage: strength.py [NAME…] [--jobs N] [--minutes M] [--again] [--list]
 
 NAME is a row of strength.toml, ``nodes``, ``training``, ``ascent`` or ``page``; by default
 everything that has no result yet is measured. What is finished is kept in ``results/strength/``
-every minute and when Ctrl-C stops the run; the same command goes on from there. With ``--minutes``
-each row begins no game after so long, and the next row follows.
+every minute and when Ctrl-C stops the run; the same command continues from there. With --minutes
+each row begins no game after M minutes, and the next row follows.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Row:
             yield from games
 
     def plays_still(self, game: GameResult) -> bool:
-        """Whether the player, as it is today, plays a game as it did."""
+        """Return whether the player, as it is today, plays a game as it did."""
         if "ms=" in self.player:  # no two games are the same; `heading` has what tells
             return True
         (now,) = run_job(
@@ -149,7 +149,7 @@ def measure(row: Row, jobs: int | None, *, again: bool, minutes: float = math.in
     except Py2048Error as error:
         print(f"{row.name}: left out: {error}")
     except KeyboardInterrupt:
-        print("stopped; the same command goes on")
+        print("stopped; the same command continues")
         return False
     return True
 

@@ -80,7 +80,7 @@ def _rules(data: Data) -> str:
 
 
 def classic_table() -> str:
-    """Our players under the classic rules, the fastest first."""
+    """Return the table of our players under the classic rules, the fastest first."""
     found = [(data, each) for data, each in rows() if _rules(data) == "classic"]
     found.sort(key=lambda pair: -pair[1].moves_per_second)
     head = ["player", "ms a move", "moves/s", "games", "mean score", *map(str, TILES)]
@@ -88,12 +88,12 @@ def classic_table() -> str:
 
 
 def others_table() -> str:
-    """Other programs under the classic rules that were measured here, the weakest first."""
+    """Return the table of other programs measured here under the classic rules, weakest first."""
     return _others(other for other in SETTINGS["other"] if other["source"] == MEASURED)
 
 
 def quoted_table() -> str:
-    """The strongest of those that are quoted."""
+    """Return the table of the strongest programs that are quoted."""
     return _others(
         other
         for other in SETTINGS["other"]
@@ -108,7 +108,7 @@ def _others(others: Iterable[Data]) -> str:
 
 
 def rules_table() -> str:
-    """Our players under other rules."""
+    """Return the table of our players under other rules."""
     found = [(data, each) for data, each in rows() if _rules(data) != "classic"]
     head = ["player", "rules", "ms a move", "moves/s", "games", "mean score", "largest tile"]
     cells = []
@@ -120,7 +120,7 @@ def rules_table() -> str:
 
 
 def nodes_table() -> str:
-    """Boards that a search rates in a second."""
+    """Return how many boards a search rates in a second."""
     path = RESULTS / "nodes.json"
     if not path.exists():
         return "Not measured yet."
@@ -133,7 +133,7 @@ def nodes_table() -> str:
 
 
 def training_table() -> str:
-    """Mean scores after each minute of training, beside the other program's."""
+    """Return mean scores after each minute of training, beside the other program's."""
     path = RESULTS / "training.json"
     if not path.exists():
         return "Not measured yet."
@@ -150,7 +150,7 @@ def training_table() -> str:
 
 
 def machine_text() -> str:
-    """What the newest results were measured on."""
+    """Return what the newest results were measured on."""
     found = rows()
     if not found:
         return "Nothing is measured yet."

@@ -102,7 +102,7 @@ class Machine:
 
 @dataclass
 class Game:
-    """A player who comes back, and whoever watches."""
+    """A player who comes back, and those who watch."""
 
     ports: Sequence[int]
     player: Player
@@ -186,7 +186,7 @@ class Game:
                 await asyncio.sleep(_COME_BACK)
 
     def is_seen(self, number: int) -> bool:
-        """Whether a watcher has seen all moves."""
+        """Return whether a watcher has seen all moves."""
         game, version = self.player.game, self.player.version
         return any(each == game and seen >= version for each, seen in self.seen[number])
 

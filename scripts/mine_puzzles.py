@@ -63,7 +63,7 @@ SEED = 2048
 QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
 """How many puzzles of each preset are in the pack."""
 SURPLUS = 1.05
-"""So many times as many positions are mined, so that the pack can have all ratings."""
+"""How many positions are mined for each puzzle, so that the pack can have all ratings."""
 
 WALKERS = (
     ("ntuple", 0.0), ("ntuple", 0.03), ("ntuple", 0.1),
@@ -408,7 +408,7 @@ def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Mine, and write the pack if asked to."""
+    """Mine puzzles, and write the pack if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("log", type=Path, metavar="LOG", help="what was found so far")
     parser.add_argument("--solution", type=Path, metavar="FILE", help="the solution of 3x3")

@@ -1,7 +1,7 @@
 """py2048: the game 2048, to play it, to teach with it, to study it.
 
 The names below are the public API; ``docs/reference`` describes them, and the layers behind
-them are drawn in ``ARCHITECTURE.md``. A name is loaded when it is first used: whoever opens a
+them are drawn in ``ARCHITECTURE.md``. A name is loaded when it is first used: who opens a
 window or reads one module does not wait for the others.
 """
 

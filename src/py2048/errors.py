@@ -137,7 +137,7 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
 
 
 def need_compiler(what: str) -> None:
-    """Make sure that Numba is installed, for work that nobody would wait for without.
+    """Make sure that Numba is installed, for work that takes too long without.
 
     Raises:
         MissingExtraError: if it is not.

@@ -224,7 +224,7 @@ def test_what_is_not_an_action_is_refused(action: Any) -> None:
     env = GameEnv()
     env.reset(seed=1)
     before = env.state()
-    with pytest.raises(OptionError, match=f"^action {re.escape(repr(action))} is none: give 0 up"):
+    with pytest.raises(OptionError, match=f"^action {re.escape(repr(action))} is not one: give 0"):
         env.step(action)
     assert env.state() == before
 

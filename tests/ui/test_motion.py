@@ -33,7 +33,7 @@ def test_the_timings_are_those_of_the_table_of_looks():
     event, undone = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT) or (0, 0)
     assert motion.of_move(event).seconds == pytest.approx(0.25)
     assert motion.of_undo(undone).seconds == pytest.approx(0.09)
-    assert pytest.approx(0.7) == motion.OVERLAY_DELAY
+    assert pytest.approx(0.7) == motion.OVERLAY_DELAY_S
 
 
 @given(boards, directions)

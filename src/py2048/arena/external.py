@@ -229,7 +229,7 @@ EXTERNAL: dict[str, Callable[[str], Player]] = {
 
 
 def is_external(spec: str) -> bool:
-    """Whether a spec names a player from outside."""
+    """Return whether a spec names a player from outside."""
     return spec.partition(":")[0] in EXTERNAL
 
 

@@ -39,7 +39,7 @@ class Tournament:
     Raises:
         TournamentError: if there is no player, one is there twice, or `games` is out of range.
         PlayerError: if a spec describes no player.
-        SeedError: if `seed` is none.
+        SeedError: if `seed` is not a seed.
     """
 
     players: tuple[str, ...]

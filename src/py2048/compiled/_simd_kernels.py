@@ -606,7 +606,7 @@ def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
 
 @kernel(borrows=True)
 def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
-    """Where `gaps` is set, move the cells of the line behind `first` up by one."""
+    """Move the cells of the line behind `first` up by one where `gaps` is set."""
     for cell in range(first, length - 1):
         pull_row(scratch[row(cell)], scratch[row(cell + 1)], gaps)
     last = scratch[row(length - 1)]
@@ -616,7 +616,7 @@ def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
 
 @kernel(borrows=True)
 def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
-    """Where `gaps` is set, move the tiles from `behind`."""
+    """Move the tiles from `behind` where `gaps` is set."""
     for lane in range(WIDTH):
         tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
 
@@ -743,7 +743,7 @@ def make_legal(legal: Legal) -> Legal:
 
     @kernel(inline=True, borrows=True)
     def legal_until_won(board: Bytes, flags: Bytes, numbers: Longs) -> None:
-        """Set ``LEGAL`` of every board that the game goes on with."""
+        """Set ``LEGAL`` of every board with which a game continues."""
         legal(board, flags, numbers)
         if numbers[TARGET]:
             forbid_won(board, flags, np.uint8(numbers[TARGET]))

@@ -329,7 +329,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
 
 
 def _no_action(action: object) -> OptionError:
-    return OptionError(f"action {shown(action)} is none: give 0 up, 1 down, 2 left or 3 right")
+    return OptionError(f"action {shown(action)} is not one: give 0 up, 1 down, 2 left or 3 right")
 
 
 _POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE}

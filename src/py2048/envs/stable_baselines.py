@@ -89,7 +89,7 @@ class GameVecEnv(VecEnv):
         return self._masks.astype(bool)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether the games have something: masks, for one."""
+        """Return whether the games have something: masks, for one."""
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

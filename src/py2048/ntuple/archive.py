@@ -70,7 +70,7 @@ def write_archive(
 
 
 def is_sparse(array: Array) -> bool:
-    """Whether nearly all numbers of an array are 0."""
+    """Return whether nearly all numbers of an array are 0."""
     return bool(np.count_nonzero(array) < SPARSE * array.size)
 
 
@@ -245,32 +245,32 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
 
 
 def is_count(value: object) -> bool:
-    """Whether a value of a header is a whole number from 0 that a machine word holds."""
+    """Return whether a value of a header is a whole number from 0 that fits a machine word."""
     return type(value) is int and 0 <= value < 1 << 63
 
 
 def is_counts(value: object) -> bool:
-    """Whether it is a list of such numbers."""
+    """Return whether it is a list of such numbers."""
     return isinstance(value, list) and all(map(is_count, value))
 
 
 def is_points(value: object) -> bool:
-    """Whether it is a number of points, or of anything else that is counted: not infinite."""
+    """Return whether it is a finite number, of points or of anything else that is counted."""
     return type(value) in (int, float) and abs(value) < MAX_POINTS  # type: ignore[arg-type]
 
 
 def is_amount(value: object) -> bool:
-    """Whether it is such a number from 0."""
+    """Return whether it is such a number from 0."""
     return is_points(value) and value >= 0  # type: ignore[operator]
 
 
 def is_object(value: object) -> bool:
-    """Whether it is an object."""
+    """Return whether it is an object."""
     return isinstance(value, dict)
 
 
 def is_objects(value: object) -> bool:
-    """Whether it is a list of objects."""
+    """Return whether it is a list of objects."""
     return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 

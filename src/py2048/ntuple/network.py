@@ -57,7 +57,7 @@ PAGE = 1 << 21
 MIN_GAMES = 100
 """With fewer games, a stage's records say nothing."""
 CORRECTABLE = 0.5
-"""How much of what came values may be off by and still say something when that is taken off."""
+"""The share of the real points by which values may be off and still be worth correcting."""
 CERTAIN = 0.99
 """A tile that this share of the games make is as good as made."""
 START = 2
@@ -221,7 +221,7 @@ class Band(NamedTuple):
         return self.ending + (self.tile if self.ending <= self.tile else 0)
 
     def covers(self, board: Board) -> bool:
-        """Whether a board is of this band, unless it is of a later one."""
+        """Return whether a board is of this band, unless it is of a later one."""
         return (
             board.max_tile == self.tile
             and board.sum >= self.least
@@ -346,7 +346,7 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """What came of the boards with which games entered a stage.
+    """The outcome of the boards with which games entered a stage.
 
     Attributes:
         tile: the largest tile of the stage.
@@ -487,7 +487,7 @@ class Network:
         return board_spec(self.layout, self.rules)
 
     def compatible_with(self, rules: Rules) -> bool:
-        """Whether the network estimates the points of these rules."""
+        """Return whether the network estimates the points of these rules."""
         return objective_key(rules) == objective_key(self.rules)
 
     def band_of(self, board: Board) -> Band | None:
@@ -532,7 +532,7 @@ def _sum_of(layout: NetworkLayout, table: Weights | Quantized, number: int, boar
 
 @cache
 def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each tuple and image, what each cell's rank is multiplied by, and the offset."""
+    """Return, for each tuple and image, each cell's factor of its rank, and the offset."""
     radix = 16 if layout.is_packed else layout.ranks
     factors = np.zeros((layout.active, layout.rows * layout.columns), np.int64)
     for number, (cells, image) in enumerate(

@@ -118,7 +118,7 @@ class PerfectPlayer:
         )
 
     def _serves(self, rules: Rules) -> bool:
-        """Whether the file is for these rules."""
+        """Return whether the file is for these rules."""
         return self._file is not None and boards_key(self._file.rules) == boards_key(rules)
 
     def solution(self, rules: Rules) -> Solution:

@@ -29,7 +29,7 @@ from py2048.players.player import Player
 from py2048.players.registry import make_player
 from py2048.rules import Rules, get_rules, list_rules
 
-PERIOD = 0.25
+REPORT_PERIOD_S = 0.25
 """Seconds between two progress reports of the other process."""
 
 WARM_UP_SPECS = "expectimax:depth=1", "heuristic:depth=1"
@@ -134,7 +134,7 @@ def _report() -> None:
     while True:
         if state := progress.now():
             print(state.done, state.total, state.share, flush=True)
-        time.sleep(PERIOD)
+        time.sleep(REPORT_PERIOD_S)
 
 
 # --- everything ----------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def make_rated_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
 
     @kernel(inline=True, borrows=True)
     def is_won(after: Board, points: Int, context: SearchContext) -> bool:
-        """Whether the slide that gained so many points ended the game."""
+        """Return whether the slide that gained `points` ended the game."""
         if points < context.ending_points:
             return False
         return bool(ranks_on(after, context) & context.endings)
@@ -400,7 +400,7 @@ def breadth_of(nodes: float, cost: Int, context: SearchContext) -> float:
 
 @kernel(borrows=True, expand=True)
 def affordable(breadth: float, nodes: float, context: SearchContext) -> np.int64:
-    """Return the cost at which a search of a tree is expected to rate so many boards, or -1."""
+    """Return the cost at which a search of a tree is expected to rate `nodes` boards, or -1."""
     bits = np.log2(max(nodes, 1.0)) - breadth
     return np.int64(bits / context.growth) if bits >= 0.0 else np.int64(-1)
 

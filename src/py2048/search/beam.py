@@ -395,11 +395,11 @@ class BeamPlanner:
         self._lock = threading.Lock()  # held while the plan changes, not during a search
 
     def __len__(self) -> int:
-        """The number of moves planned, those already taken among them."""
+        """Return the number of moves planned, those already taken among them."""
         return len(self._plan)
 
     def __getitem__(self, index: int) -> Direction:
-        """The planned move with this number, from 0."""
+        """Return the planned move with this number, from 0."""
         return Direction(self._plan[index])
 
     def last_board(self) -> Board:

@@ -27,7 +27,7 @@ FIRST_PART = 0.25
 """The share of the usual number of boards that the first search of a move in a game aims at."""
 CLEAR_LEAD, EASY, HARD = 0.005, 0.3, 2.5
 """A move is easy if the best leads by more than this share of its value, and hard if a search has
-changed which is the best; so many times the usual number of boards it is worth."""
+changed which is the best; it is then worth this many times the usual number of boards."""
 DEBT_MOVES = 8.0
 """The number of moves in which a game pays back what earlier ones took beyond their time."""
 MAX_TIMES = 3.0

@@ -28,9 +28,6 @@ HUMAN_CATEGORIES = ("plain", "assisted")
 
 MAX_NAME_LENGTH = 40
 
-Facts = tuple[int, int, bool, bool]
-"""``(undos, hints, computer, offline)``: what decides the category, saved beside the turns."""
-
 
 def name_of(record: Record) -> str:
     """Return who played a game as screens show it; records may come from strangers.
@@ -144,8 +141,8 @@ class TrackedGame:
         return self.game.turn_count
 
     @property
-    def facts(self) -> Facts:
-        """What is saved beside the turns."""
+    def details(self) -> tuple[int, int, bool, bool]:
+        """What decides the category: ``(undos, hints, computer, offline)``."""
         return self.undos, self.hints, self.computer, self.offline
 
     @property

@@ -311,7 +311,7 @@ class DistilledMoves:
         self.filters, self.decisions = filters, decisions
 
     def serves(self, rules: Rules) -> bool:
-        """Whether games under these rules meet the same boards, with the same best moves."""
+        """Return whether games under these rules meet the same boards, with the same best moves."""
         return boards_key(rules) == boards_key(self.rules)
 
     def best(self, board: Board) -> Direction | None:
@@ -335,7 +335,7 @@ class DistilledMoves:
         return Direction(int(self.choose(np.array([packed], np.uint64))[0]))
 
     def covers(self, board: Board) -> bool:
-        """Whether the best move on a board is here, if games meet it at all."""
+        """Return whether the best move on a board is here, if games meet it at all."""
         return board.sum <= self.covered or board.sum > self.most
 
     def choose(self, boards: Words) -> Bytes:

@@ -96,7 +96,7 @@ def solve_sharded(
         progress: called after each layer.
 
     Raises:
-        RulesError: if `rules` are none.
+        RulesError: if `rules` are not rules.
         SolvingError: if they cannot be solved, or files cannot be written or are damaged.
     """
     folder = Path(f"{save}.unfinished").absolute()

@@ -155,7 +155,7 @@ class Solution:
         return float(known.values[place])
 
     def meets(self, board: Board) -> bool:
-        """Whether the value of a board is known."""
+        """Return whether the value of a board is known."""
         try:
             self.value_of(board)
         except BoardError:

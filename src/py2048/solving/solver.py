@@ -57,7 +57,7 @@ def solve(
         progress: called after each layer.
 
     Raises:
-        RulesError: if `rules` are none.
+        RulesError: if `rules` are not rules.
         SolvingError: if they cannot be solved, or files cannot be written or are damaged.
     """
     problem = Problem(get_rules(rules), Goal.parse(goal))

@@ -89,7 +89,7 @@ class Table:
             rules: the rules of the game in which it is to be used; by default those of the table.
 
         Raises:
-            RulesError: if `rules` are none.
+            RulesError: if `rules` are not rules.
             SolvingError: if there is no table, it is damaged, or for rules with other chances.
         """
         file = Path(path)
@@ -116,13 +116,13 @@ class Table:
         return self._positions.count
 
     def serves(self, rules: Rules) -> bool:
-        """Whether the chances are those of games under these rules."""
+        """Return whether the chances are those of games under these rules."""
         return _chances_of(rules) == _chances_of(self.rules)
 
     # --- boards ----------------------------------------------------------------------------------
 
     def holds(self, board: Board) -> bool:
-        """Whether a board is in the formation, in any symmetric image, its target not yet made."""
+        """Return whether a board, in any symmetry, is in the formation, its target not yet made."""
         views = self._views(board)
         return bool(views) and not any(self._is_made(view) for view in views)
 
@@ -334,7 +334,7 @@ def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
         rules: the rules of the game.
 
     Raises:
-        RulesError: if `rules` are none.
+        RulesError: if `rules` are not rules.
         SolvingError: if a table is damaged.
     """
     if board.shape != (SIDE, SIDE):
@@ -383,7 +383,7 @@ def build_table(
         progress: called after each layer.
 
     Raises:
-        RulesError: if `rules` are none.
+        RulesError: if `rules` are not rules.
         SolvingError: if there can be no such table, it needs more memory, or files cannot be
             written or are damaged.
     """

@@ -39,7 +39,7 @@ _SUMMARIES = (
 _FACTS = ("category", "rules", "owner", "score", "finished")
 _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 MAX_PLACE = 10_000
-"""So many places of a leaderboard are counted for the player who asks for an own one."""
+"""How many places of a leaderboard are counted for a player who asks for theirs."""
 
 
 class Records(Subject):
@@ -212,7 +212,7 @@ class Leaderboards(Subject):
     ) -> tuple[int, RecordSummary] | None:
         """Return an account's place on a board as of `top`, and its game; None if it has none.
 
-        Places are counted as far as `MAX_PLACE`; whoever stands behind that has the next one.
+        Places are counted as far as `MAX_PLACE`; all who stand behind that have the next one.
         """
         query = _of_board(category, rules, period)
         mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))

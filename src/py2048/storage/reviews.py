@@ -61,7 +61,7 @@ class Reviews(Subject):
         return [(row.finished, row.figure) for row in self._database.rows(query)][::-1]
 
     def request(self, game_id: str, version: str) -> None:
-        """Ask for the review of a game that is over; one that goes on after all has none.
+        """Ask for the review of a game that is over; one that continues after all has none.
 
         Nothing happens if it is pending, or finished without a fault in the same version.
         """

@@ -62,12 +62,12 @@ how many left their band upwards."""
 RING, PLACES = 8, np.uint64(7)
 COUNT_BITS = np.uint64(20)
 COUNTS = np.uint64((1 << 20) - 1)
-RESOLUTION, MOST_ERROR = np.float32(64), np.float32(1 << 17)
+RESOLUTION, MAX_ERROR = np.float32(64), np.float32(1 << 17)
 LARGE, HALF, LOWEST = np.float32(1 << 24), np.float32(0.5), np.float32(-np.inf)
 NOTHING, WHOLE = np.float32(0), np.float32(1)
 ZERO = np.uint64(0)
 QUARTERS = 4
-"""The tuples of an update are summed in so many parts."""
+"""In how many parts the tuples of an update are summed."""
 
 
 class CardParams(NamedTuple):
@@ -215,7 +215,7 @@ def target_of(ring: Any, head: Word, count: Word, latest: np.float32, lambda_: A
 @kernel(borrows=True)
 def note_error(learning: Any, row: Any, error: np.float32) -> None:
     """Add an error to the sums of the weights that a board meets."""
-    error = min(max(error, -MOST_ERROR), MOST_ERROR)
+    error = min(max(error, -MAX_ERROR), MAX_ERROR)
     units = np.uint64(np.int64(np.rint(error * RESOLUTION)))
     for index in row:
         learning[index].sum += (units << COUNT_BITS) + ONE

@@ -524,7 +524,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
         games: Int,
         moves: Int,
     ) -> None:
-        """Play and learn until so many games or moves are done, and the last game is over."""
+        """Play and learn until `games` or `moves` are done, and the last game is over."""
         progress, played = worker.progress, np.int64(0)
         for _ in range(games):
             if played >= moves:
@@ -635,7 +635,7 @@ def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
 
 @kernel(inline=True, borrows=True)
 def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: PackedBoardSpec) -> bool:
-    """Whether a slide that gained so many points made the tile that ends a band."""
+    """Return whether a slide that gained `points` made the tile that ends a band."""
     if points < np.int64(view.ending):
         return False
     return bool(distinct_sum(boards, slot, spec) & view.ending)
@@ -725,7 +725,7 @@ def make_band_kernel(stride: int, below_code: Code, code: Code) -> TrainBand:
         seed: Word,
         moves: Int,
     ) -> None:
-        """Play and learn until so many moves are done, and the last game is over."""
+        """Play and learn until `moves` are done, and the last game is over."""
         progress, played = worker.state.progress, np.int64(0)
         while played < moves:
             key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))

@@ -3,7 +3,7 @@
 For each band of the plan, in its order: games are played from which boards are saved (once for each
 tile); the value below is compared with what comes; the band is trained from the saved boards; and
 it is kept if it makes more points from held-out boards than what it replaces, at every depth. All
-is in files that are replaced when they are complete, so an ascent goes on where it was ended,
+is in files that are replaced when they are complete, so an ascent continues where it was ended,
 however it was ended.
 """
 
@@ -45,12 +45,12 @@ from py2048.training.trainer import check_device, check_ranges, dataclass_from
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
 """Those of that file: how many held-out boards of a band made its tile, when they were played on at
-a depth after so many moves of training; after none, by the network before."""
+a depth after that number of moves of training; after none, by the network before."""
 SIX_TUPLES, STEP = "9abdef 4567ab abcdef 69abcd 56adef 489abf", 48.0
 """The tuples and the step, in points, of the first band of a network by default."""
 CHUNK_SECONDS, FIRST_CHUNK = 2.0, 20_000
 PORTION = 500
-"""So many games are saved at once."""
+"""How many games are saved at once."""
 EXCESS_BOARDS = 2000
 """The most boards from which the value below is compared with what comes."""
 SEARCHED_BOARDS = 200

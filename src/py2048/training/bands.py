@@ -29,7 +29,7 @@ from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec, value
 from py2048.ntuple.weights import MAX_STEP, band_of
 from py2048.rng import derive_seed
 from py2048.training import _td_kernels as kernels
-from py2048.training.card import MOST_RANK, CardTrainer, Ground
+from py2048.training.card import MAX_RANK, CardTrainer, Ground
 from py2048.training.trainer import RECORD, TrainingConfig, in_threads, new_worker, td_params
 
 KIND = "py2048-band-training"
@@ -287,8 +287,8 @@ class CardBandTrainer(BandTrainerBase):
         **settings: Any,
     ) -> None:
         super().__init__(network, layout, band, starts, **settings)
-        if starts[:, 1].any() or max(band.ending, int(self._above.ending)) > 1 << MOST_RANK:
-            raise WeightsError(f"a card trains bands up to a {1 << MOST_RANK}, which it may make")
+        if starts[:, 1].any() or max(band.ending, int(self._above.ending)) > 1 << MAX_RANK:
+            raise WeightsError(f"a card trains bands up to a {1 << MAX_RANK}, which it may make")
         boards = np.ascontiguousarray(starts[:, 0])
         ground = Ground(network, self.view, self._above, self._above_weights, boards)
         self._trainer = CardTrainer(self._config, ground=ground)

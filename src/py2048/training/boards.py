@@ -31,9 +31,9 @@ KIND = "py2048-boards"
 HELD_OUT = 10
 """The boards of each game whose number this divides are for measurements, never for training."""
 ROOM = 8
-"""So many moves are made at once where a tile is waited for."""
+"""How many moves are made at once where a tile is waited for."""
 SAMPLES = 32
-"""How many boards of a game are compared with what came."""
+"""How many boards of a game are compared with the points that followed."""
 
 Stage = tuple[int, int]
 """The largest tile, and the least sum of all tiles."""
@@ -79,7 +79,7 @@ class SavedBoards:
         return self._some(~held_out), self._some(held_out)
 
     def spread(self, count: int) -> SavedBoards:
-        """Return at most so many boards, of as many games as possible."""
+        """Return at most `count` boards, of as many games as possible."""
         order = np.argsort(_repeats(self.games), kind="stable")
         chosen = np.zeros(len(order), np.bool_)
         chosen[order[:count]] = True
@@ -307,7 +307,7 @@ class Share(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What came of boards that were played on until a tile was made, or to the end.
+    """The outcome of boards that were played on until a tile was made, or to the end.
 
     Attributes:
         made: which of them made it: bool `[boards]`.

@@ -36,7 +36,7 @@ enum { PLAYING, IDLE, DEAD, PASSED };
 enum { FINISHED, SUM, SQUARES, RANKS_FROM, PASSES = 19, RESULTS };
 const u32 RING = 8, ALL = 0xFFFFFFFFu, COUNTS = (1u << 20) - 1, PARTS = (Own::TUPLES + 3) / 4;
 const u32 MADE = 1u << 20, TOO_LARGE = 1u << 24;  // in points, for each row with the tile, and with one of rank 16
-const float RESOLUTION = 64.0f, MOST_ERROR = 131072.0f;
+const float RESOLUTION = 64.0f, MAX_ERROR = 131072.0f;
 
 INLINE u64 transpose(u64 x) {
   u64 swap = (x ^ x >> 12) & 0x0000F0F00000F0F0ull;
@@ -223,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) play(
     before = sum_of_images(before);
     before += __shfl_xor_sync(ALL, before, 8);
     before += __shfl_xor_sync(ALL, before, 16);
-    float error = fminf(fmaxf(target - before, -MOST_ERROR), MOST_ERROR);
+    float error = fminf(fmaxf(target - before, -MAX_ERROR), MAX_ERROR);
     u64 units = ((u64)(long long)rintf(error * RESOLUTION) << 20) + 1;
 #pragma unroll
     for (u32 i = 0; i < PARTS; ++i)

@@ -28,10 +28,10 @@ from py2048.training.trainer import ENDLESS, ScoreTally, TrainerBase, TrainingCo
 DELAY = 6
 """The most afterstates that wait for their update."""
 STEPS = 128
-"""So many steps are taken between two looks at how far the training is."""
+"""How many steps are taken between two looks at how far the training is."""
 GROWTH = (240 * STEPS, 8), (560 * STEPS, 4), (1600 * STEPS, 2)
-"""Up to so many steps, this part of the games is played: few games learn more from a move."""
-MOST_RANK = 16
+"""``(steps, n)``: up to that step one game in n is played, as few games learn more from a move."""
+MAX_RANK = 16
 """A tile of this rank is made at the end of a band only."""
 WARP = 32
 NAMES = "weights", "learning", "games", "ring", "results"
@@ -199,7 +199,7 @@ class CardEngine:
 
 def source_of(config: TrainingConfig, ground: Ground | None = None) -> str:
     """Return the CUDA source for the rules and the tuples of the settings, and for a band."""
-    lines = [cuda.source_of(config.rules, MOST_RANK + 1), *_network_source("Own", config.layout)]
+    lines = [cuda.source_of(config.rules, MAX_RANK + 1), *_network_source("Own", config.layout)]
     if ground:
         kind = "float" if ground.network.table.dtype == np.float32 else "short"
         lines += _network_source("Below", ground.network.layout, kind)

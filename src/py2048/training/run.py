@@ -48,9 +48,9 @@ class StopCriteria:
     """When a training stops, evaluates and saves.
 
     Attributes:
-        games: stop after so many games in all; 0 for no limit.
-        moves: stop after so many moves in all; 0 for no limit.
-        minutes: stop after so many minutes of training in all; 0 for no limit.
+        games: stop after this number of games in all; 0 for no limit.
+        moves: stop after this number of moves in all; 0 for no limit.
+        minutes: stop after this number of minutes of training in all; 0 for no limit.
         evaluate_every: games between two points of the learning curve.
         evaluate_games: games played without learning for each point; 0 for none.
         checkpoint_minutes: minutes of training between checkpoints.
@@ -301,7 +301,7 @@ class TrainingRun:
         return max((done / wanted for done, wanted in parts if wanted), default=0.0)
 
     def _train(self, stop: StopCriteria, chunk: int) -> None:
-        """Train for about so many moves, at most to the next point of the curve or a limit."""
+        """Train for about `chunk` moves, at most to the next point of the curve or a limit."""
         trainer = self.trainer
         games, moves = trainer.games, trainer.moves
         room = stop.evaluate_every - games % stop.evaluate_every
@@ -441,7 +441,7 @@ def load_checkpoint(
 
 
 def _read_workers(archive: Archive, path: Path, trainer: Trainer, threads: int) -> None:
-    """Fill the arrays of a trainer from the checkpoint of one with so many threads."""
+    """Fill the arrays of a trainer from the checkpoint of one with `threads` threads."""
     for name, target in _arrays(trainer, min(threads, trainer.config.threads)):
         target[...] = _read(archive, path, name, target)  # into the trainer's own arrays
     for number in range(trainer.config.threads, threads):

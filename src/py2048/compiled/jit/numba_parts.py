@@ -152,7 +152,7 @@ def gather_bits(word: np.uint64, mask: np.uint64) -> np.uint64:
 
 @cache
 def gathers_bits() -> bool:
-    """Whether kernels are compiled for a processor that gathers bits fast."""
+    """Return whether kernels are compiled for a processor that gathers bits fast."""
     options = numba_module().config
     if options.CPU_NAME or options.CPU_FEATURES:  # not for this processor
         return False

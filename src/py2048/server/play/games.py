@@ -352,8 +352,8 @@ class OnlineGame:
     def leads_where(self, other: OnlineGame) -> bool:
         """Say whether another copy of the game has the same turns and facts, written or not."""
         mine, its = self.tracked, other.tracked
-        return (mine.revision, mine.position, mine.facts, mine.codes) == (
-            its.revision, its.position, its.facts, its.codes,
+        return (mine.revision, mine.position, mine.details, mine.codes) == (
+            its.revision, its.position, its.details, its.codes,
         )  # fmt: skip
 
 

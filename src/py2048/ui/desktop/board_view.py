@@ -160,7 +160,7 @@ class CanvasBoard(tk.Canvas):
                 place = self.cells.middle(*cell)
                 self.create_image(*place, image=self._ring, tags=("ring", "over"))
 
-        self._pass("ring", draw, motion.SLIDE)
+        self._pass("ring", draw, motion.SLIDE_S)
 
     def _pass(self, name: str, draw: Callable[[float], object], wait: float = 0.0) -> None:
         """Draw something at shares of its time, from 0 until 1; what passes already ends."""

@@ -216,7 +216,7 @@ class MainWindow:
         if self.panel:
             self._uncover(self.panel)
         if result and self.board.is_animated:
-            delay = motion.OVERLAY_DELAY if result.is_final else motion.SLIDE + motion.SETTLE
+            delay = motion.OVERLAY_DELAY_S if result.is_final else motion.SLIDE_S + motion.SETTLE_S
             self._timer = self.root.after(round(1000 * delay), self._show_result)
         elif result:
             self._show_result()

@@ -187,7 +187,7 @@ def _tiles(board: Board) -> str:
 
 
 def _tile_at(tile: int, cell: Cell) -> str:
-    """The tile and its place: "A 2 …", but "An 8 …", because eight begins with a vowel."""
+    """Return the tile and its place: "A 2 …", but "An 8 …", as eight begins with a vowel."""
     is_an = str(tile).startswith("8")
     text = _("An {tile} at {place}.") if is_an else _("A {tile} at {place}.")
     place = _("row {row}, column {column}").format(row=cell[0] + 1, column=cell[1] + 1)
@@ -199,7 +199,7 @@ def _score(score: int) -> str:
 
 
 def _best(score: int) -> list[str]:
-    """The best score of a person, where there is one: a computer's games set none."""
+    """Return a person's best score, if there is one: a computer's games set none."""
     return [_("Best {score}.").format(score=number(score))] if score else []
 
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from py2048.board import Board, Cell, Motion
     from py2048.session import Moved, Undone
 
-SLIDE, SETTLE, GROW = (MOTION_MS[name] / 1000 for name in ("slide", "pop", "spawn"))
+SLIDE_S, SETTLE_S, GROW_S = (MOTION_MS[name] / 1000 for name in ("slide", "pop", "spawn"))
 POP = 1.12
 """How large a merged tile is half way through its pop."""
 
 SPROUT = 0.3
 """How large a new tile is when it appears."""
 
-OVERLAY_DELAY = MOTION_MS["wait"] / 1000
+OVERLAY_DELAY_S = MOTION_MS["wait"] / 1000
 """When the end of a game covers the board."""
 
 
@@ -55,11 +55,11 @@ class BoardTransition(NamedTuple):
     @property
     def seconds(self) -> float:
         """How long it takes."""
-        return SLIDE * bool(self.moving) + SETTLE * bool(self.popping or self.growing)
+        return SLIDE_S * bool(self.moving) + SETTLE_S * bool(self.popping or self.growing)
 
     def at(self, seconds: float) -> list[Sprite]:
         """Return the tiles to draw `seconds` after the beginning, the lowest first."""
-        slide = SLIDE * bool(self.moving)
+        slide = SLIDE_S * bool(self.moving)
         if seconds < slide:
             progress = glide(max(0.0, seconds) / slide)
             return [_between(tile, progress) for tile in self.moving]
@@ -70,9 +70,9 @@ class BoardTransition(NamedTuple):
     def _settling(self, seconds: float) -> list[Sprite]:
         sprites = still(self.board)
         resting = [s for s in sprites if (s.row, s.column) not in self.popping | self.growing]
-        size = SPROUT + (1 - SPROUT) * ease(seconds / GROW)
+        size = SPROUT + (1 - SPROUT) * ease(seconds / GROW_S)
         growing = _scaled(sprites, self.growing, size)
-        return resting + growing + _scaled(sprites, self.popping, pop(seconds / SETTLE))
+        return resting + growing + _scaled(sprites, self.popping, pop(seconds / SETTLE_S))
 
 
 def still(board: Board) -> list[Sprite]:

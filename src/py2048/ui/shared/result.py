@@ -181,7 +181,7 @@ def result_of(
         largest: its largest tile.
         moves: how many were made.
         target: the tile that wins it, if any.
-        is_final: whether it is over; otherwise it is won, and goes on.
+        is_final: whether it is over; otherwise it is won, and continues.
         earlier: the scores of the player's other games of the kind.
         today: those of them that ended today.
         field: the scores of all others on the same tiles, for a daily game; by default it is

@@ -153,7 +153,7 @@ class GameReview:
     def start(self, worker: Worker, keep: Callable[[Review | None], object]) -> None:
         """Let a worker judge the moves; `keep` gets the whole review, or `None` if it failed.
 
-        Where the review has been started, it goes on, and tells this `keep`.
+        Where the review has been started, it continues, and tells this `keep`.
         """
         was_started, self._keep = self._keep is not None, keep
         if was_started:

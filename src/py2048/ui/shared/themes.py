@@ -97,7 +97,7 @@ def mixed(first: str, second: str, share: float) -> str:
 
 
 def _luminance(colour: str) -> float:
-    """Relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2)."""
+    """Return the relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2)."""
     channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     red, green, blue = (
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels

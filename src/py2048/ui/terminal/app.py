@@ -112,7 +112,7 @@ class GameApp(App[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """The game fills the screen."""
+        """Fill the screen with the game."""
         yield self.view
 
     def on_mount(self) -> None:

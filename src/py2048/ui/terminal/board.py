@@ -265,7 +265,7 @@ def _draw_rectangle(canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: 
 
 
 def _growth(length: int, scale: float, gap: int) -> int:
-    """How many pixels a side moves outwards, at most the gap; inwards if negative."""
+    """Return how many pixels a side moves outwards, at most the gap; inwards if negative."""
     if scale > 1:
         return min(gap, max(1, round(length * (scale - 1) / 2)))
     return round(length * (scale - 1) / 2)
@@ -433,7 +433,7 @@ MIN_PITCH = 4
 """Pixels from one cell's top to the next one's, at least, for gaps between the cells."""
 
 COMFORTABLE_PITCH = 8
-"""Tiles of so many pixels need not grow at the cost of what stands beside the board."""
+"""Tiles of this number of pixels need not grow at the cost of what stands beside the board."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
@@ -525,7 +525,7 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
 
 
 def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
-    """Return a grid with gaps, and with a frame or without (1 or 0), on so many pixels."""
+    """Return a grid with gaps, with a frame or without (1 or 0), on `width` x `height` pixels."""
     across, down = (width + 2 - 4 * frame) // columns, (height + 1 - 2 * frame) // rows
     # Two pixels are about as wide as one is high, and as a gap; narrow tiles may be wider.
     high = min(down, max((across - 2) // 2, MIN_PITCH))
@@ -574,7 +574,7 @@ def arrange(
 
 
 def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
-    """How well a grid can be read: digits before powers, large ones, height up to a comfort."""
+    """Rate how well a grid reads: digits before powers, large ones, height up to a comfort."""
     if grid is None:
         return -1, 0, 0
     columns = min(grid.label_columns, FULL_WIDTH)

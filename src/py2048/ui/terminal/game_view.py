@@ -47,11 +47,11 @@ GAIN_S = MOTION_MS["rise"] / 1000
 """How long the points of a move stand beside the score."""
 
 FIGURE_ROWS = 24
-"""For each so many rows of the panel the digits of the score grow by a step."""
+"""The rows of the panel for which the digits of the score grow by a step."""
 
 
 MIN_BELOW = 38
-"""The least columns of a panel below a narrower board, where there are so many."""
+"""The least columns of a panel below a narrower board, where there are as many."""
 
 PANEL_ROWS, WHOLE_PANEL = 23, 19
 """The rows of a roomy panel, and of all its sections; with fewer the score is one line."""
@@ -212,7 +212,7 @@ class GameView(Container):
     # Where it is shown
 
     def _warning_rows(self, size: Size) -> int:
-        """How many rows the warning takes, a third of the screen at most."""
+        """Return how many rows the warning takes, a third of the screen at most."""
         rows = len(textwrap.wrap(self._unsaved, max(1, size.width - 2)))
         return min(rows, size.height // 3)
 
@@ -367,7 +367,7 @@ def fitting(sections: dict[str, Section], rows: int) -> list[Section]:
 
 
 def spread(sections: list[Section], rows: int) -> list[Content]:
-    """Return the lines of sections on so many rows, with what is left between them."""
+    """Return the lines of sections on `rows` rows, with what is left between them."""
     gap, more = divmod(rows - sum(section.rows for section in sections), len(sections))
     lines: list[Content] = []
     for index, section in enumerate(sections):

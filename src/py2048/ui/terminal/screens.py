@@ -297,7 +297,7 @@ class BoardScreen(ModalDialog[Answer]):
 
 
 def row_text(row: DirectionRow, columns: int) -> str:
-    """Return a direction with a bar of so many columns, and what it loses."""
+    """Return a direction with a bar of `columns` columns, and what it loses."""
     colour = "$good" if row.is_best else "$danger" if row.is_played else ""
     words = f"[bold {colour}]{ARROWS[row.direction]}[/]"
     if columns:
