@@ -17,6 +17,7 @@ from inside import record_of
 
 from py2048 import Board, Direction, Game, get_rules, list_rules, make_player
 from py2048.errors import RecordError
+from py2048.game.record import encode_turn
 from py2048.game.turn import Spawn
 from py2048.rules.parts import MAX_POINTS
 from py2048.server.play import games as games_module
@@ -30,6 +31,7 @@ from py2048.server.play.games import (
     GameService,
     OnlineGame,
     checked_rules,
+    played_offline,
 )
 from py2048.server.schema import ActionRejected
 from py2048.session import Event, Moved, Undone
@@ -134,6 +136,22 @@ def test_a_table_comes_back_as_it_was_left(games: GameService) -> None:
     again.move(12, direction)
     game.move(12, direction)
     assert again.session.game.board == game.session.game.board
+
+
+def test_turns_made_offline_are_played_once(games: GameService) -> None:
+    """A thread plays them in a copy, which the game adopts as it is; only they are written."""
+    game = games.begin_game("ada", "classic", "casual")
+    game.move(1, game.session.game.legal_directions()[0])
+    write(games, game)
+    there = Game(game.session.rules, board=(board := game.session.game.board))
+    turn = there.play(there.legal_directions()[0])
+    played = played_offline(game.tracked.copy(), encode_turn(turn))
+    assert game.session.game.board == board
+    game.take_offline(2, played)
+    assert game.session.game is played.game
+    assert write(games, game) == set()
+    again = games.load(game.id)
+    assert (again.session.game.board, again.session.category) == (there.board, "offline")
 
 
 def test_following_another_process(games: GameService) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -250,6 +251,13 @@ class Game:
         turn = self._undone.pop()
         self._step(turn)
         return turn
+
+    def copy(self) -> Game:
+        """Return a game of its own with the same turns, undone ones included."""
+        other = copy.copy(self)
+        other._positions, other._turns = self._positions[:], self._turns[:]
+        other._undone = self._undone[:]
+        return other
 
     def positions(self) -> tuple[Position, ...]:
         """Return the position at the start and after each turn."""

@@ -19,7 +19,7 @@ from py2048.server import schema
 from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
-from py2048.server.play.games import guest_name, is_known, offline_steps
+from py2048.server.play.games import guest_name, is_known, played_offline
 from py2048.server.play.rooms import SIGN_IN, TOO_SLOW, Client, Room, RoomState, until_one_ends
 from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
 from py2048.server.services import Services
@@ -349,18 +349,22 @@ class ClientConnection(Client):
             hints.start_autoplay(self._rooms, room, spec, delay, self._address)
 
     async def _take_offline(self, message: schema.OfflineRequest) -> None:
-        """Take over turns, after a thread has verified them: that would hold up all others."""
+        """Take over turns that a thread has played in a copy: that would hold up all others."""
         room = await self._my_room()
         room.end_autoplay()
-        room.game.check_offline(message.number)
-        limits, game = self._services.limits, room.game.session.game
+        await room.ready()  # a copy does not learn what of it is written
+        limits, game = self._services.limits, room.game
+        game.check_offline(message.number)
         limits.check(offline=self._address)
-        steps = await limits.replaying.do(
-            self._address, offline_steps, game.rules, game.board, message.turns
+        played = await limits.replaying.do(
+            self._address, played_offline, game.tracked.copy(), message.turns
         )
-        limits.buckets["offline"].owe(self._address, len(steps) * game.rules.cells)
+        turns = played.revision + 1 - message.number
+        limits.buckets["offline"].owe(self._address, turns * played.game.rules.cells)
         room = await self._my_room()
-        room.game.take_offline(message.number, steps)
+        if not room.game.leads_where(game):  # it was loaded again
+            raise ActionRejected("gap", _("the game has changed since the action before"))
+        room.game.take_offline(message.number, played)
         for client in room.clients:
             room.send_state(client)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +11,6 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import StorageError
 from py2048.game import Game, Record, Turn
-from py2048.game.record import Step
 from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
 from py2048.session import events
@@ -289,17 +288,12 @@ class Session:
         self._played(turn, before, score, redone=True)
         return self._take_events()
 
-    def take_turns(self, steps: Iterable[Step]) -> None:
-        """Play turns that were played elsewhere; the game counts as played offline from now on.
+    def adopt(self, game: TrackedGame) -> None:
+        """Continue with a copy of the game that was played on elsewhere.
 
-        No event tells of them: announce the position.
-
-        Args:
-            steps: directions and the tiles that appeared; they must fit the game.
+        No event tells of its turns: announce the position.
         """
-        for direction, spawn in steps:
-            self._current.attempt(direction, spawn=spawn)
-            self._current.offline = True
+        self._current = game
         self._won = self.game.has_won
         self._save_change()
 

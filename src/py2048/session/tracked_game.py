@@ -135,6 +135,11 @@ class TrackedGame:
             _taken_count=len(saved.turns),
         )
 
+    def copy(self) -> TrackedGame:
+        """Return a copy, to be played on in a thread; the game itself stays as it is."""
+        codes, think_ms = self.codes[:], self.think_ms[:]
+        return replace(self, game=self.game.copy(), codes=codes, think_ms=think_ms)
+
     @property
     def position(self) -> int:
         """How many of `codes` are played."""

@@ -24,7 +24,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
-from py2048.game.record import Step, decode_steps, direction_of, encode_step
+from py2048.game.record import decode_steps, direction_of, encode_step
 from py2048.game.turn import Outcome, start_from
 from py2048.language import N_, _
 from py2048.rules import Rules, get_rules, list_rules
@@ -275,8 +275,8 @@ class OnlineGame:
         if number != self.version + 1:
             raise ActionRejected("gap", f"the game is at action {self.version} by now")
 
-    def take_offline(self, number: int, steps: Sequence[Step]) -> None:
-        """Take over turns that `offline_steps` has verified, unless the game has changed since.
+    def take_offline(self, number: int, played: TrackedGame) -> None:
+        """Continue with what `played_offline` returned, unless the game has changed since.
 
         No one vouches for their tiles, so the game counts on no board of scores.
 
@@ -284,8 +284,9 @@ class OnlineGame:
             ActionRejected: as `check_offline`, or if the game would be too long (``over``).
         """
         self.check_offline(number)
-        self._check_length(len(steps))
-        self.session.take_turns(steps)
+        self._check_length(played.revision - self.version)
+        self.tracked = played
+        self.session.adopt(played)
 
     def check_help(self) -> None:
         """Refuse help where the mode forbids it.
@@ -668,31 +669,27 @@ def _check_mode(account: Account, mode: str) -> None:
         )
 
 
-def offline_steps(rules: Rules, board: Board, text: str) -> tuple[Step, ...]:
-    """Return turns that were played without the server, verified by the rules from a board on.
+def played_offline(tracked: TrackedGame, text: str) -> TrackedGame:
+    """Play turns that were played without the server in a copy of a game, and return it.
 
     Args:
-        rules: the rules.
-        board: where the turns begin.
+        tracked: the copy.
         text: the turns in the notation of records.
 
     Raises:
         ActionRejected: reason ``offline``, if one cannot be read or breaks the rules.
     """
-    game = Game(rules, board=board)
+    game = tracked.game
     try:
-        steps = tuple(decode_steps(text, rules.shape))
-        for direction, spawn in steps:
-            count = game.turn_count
-            if spawn is not None:
-                game.play(direction, spawn=spawn)
-            elif direction in game.legal_directions():
+        for direction, spawn in decode_steps(text, game.rules.shape):
+            if spawn is None and direction in game.legal_directions():
                 raise RecordError(f"{direction} moves the tiles: it needs the tile that appeared")
-            elif not (game.attempt(direction) or game.turn_count > count):
+            if tracked.attempt(direction, spawn=spawn) is None:
                 raise RecordError(f"{direction} moves nothing, which is not a turn here")
     except Py2048Error as error:
         raise ActionRejected("offline", f"a move made offline is none: {error}") from None
-    return steps
+    tracked.offline = True
+    return tracked
 
 
 def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
