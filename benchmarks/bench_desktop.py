@@ -7,6 +7,7 @@ moment when the window stands there drawn.
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import pty
@@ -200,6 +201,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
     from py2048.ui.desktop.launch import GameWindow
     from py2048.ui.shared.coach import SETTING
 
+    gc.collect()  # the last window, whose objects may die in Tk's thread only
     session = Session()
     session.start(seed=1)
     session.set_setting(SETTING, is_on)
