@@ -250,10 +250,7 @@ def test_the_staff_s_own_ways_earn_full_marks():
 # --- the language of the original ---
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["dictionary", *(pytest.param(n, marks=pytest.mark.slow) for n in ("classes", "closures"))],
-)
+@pytest.mark.parametrize("name", ["dictionary", pytest.param("closures", marks=pytest.mark.slow)])
 def test_portuguese_solutions_have_full_marks(name):
     """The same program with the names and texts of the original document is as right."""
     report = _graded("ist", PORTUGUESE(_right(f"ist/right/{name}.py")))
