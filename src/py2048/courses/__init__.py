@@ -27,6 +27,12 @@ from py2048.errors import CourseError, MissingExtraError, did_you_mean, os_error
 if TYPE_CHECKING:
     from py2048.courses.grading import Grading
 
+CALL_S = 2.0
+"""Seconds of work that a call of a submission may take, unless the course gives it others."""
+
+SUBMISSION_S = 60.0
+"""Seconds by the clock that a submission may take in all, unless the teacher gives it others."""
+
 
 @dataclass(frozen=True)
 class Course:

@@ -37,6 +37,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from py2048.courses import CALL_S, SUBMISSION_S
 from py2048.courses.grading.agent import boot
 from py2048.courses.grading.tasks import Raised, decode
 from py2048.errors import CourseError
@@ -51,8 +52,6 @@ SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
 DISPLAY_KIB = 1 << 20  # the address space of a virtual display
 DISPLAY_SIZE = "1280x1024x24"
 USERS = 4096
-START_TIMEOUT_S = 60.0  # for an interpreter or a display to start on a busy machine
-END_TIMEOUT_S = 2.0  # for a killed process to be gone
 MAX_REPLY_BYTES = 8 << 20
 FLOODED, DEAF = 85, 86  # exit codes of a process that ends itself; see ``agent/host.py``
 OVERRUN = "still running when the time was over: an endless loop?"
@@ -162,9 +161,8 @@ def _starts(command: list[str]) -> bool:
     become = f"os.setgroups([]); os.setgid({user}); os.setuid({user})" if user else "pass"
     code = f"import os\n{become}\nimport random"
     try:
-        done = subprocess.run(
-            [*command, "-I", "-S", "-c", code], capture_output=True, timeout=20, check=False
-        )
+        words = [*command, "-I", "-S", "-c", code]
+        done = subprocess.run(words, capture_output=True, timeout=SUBMISSION_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
@@ -185,7 +183,7 @@ class SandboxConfig:
 
     protection: Protection = field(default_factory=choose_protection)
     trusted: bool = False
-    seconds: float = 60.0
+    seconds: float = SUBMISSION_S
     live: set[_Killable] = field(default_factory=set, compare=False)
     aborted: threading.Event = field(default_factory=threading.Event, compare=False)
 
@@ -536,7 +534,12 @@ class Process:
     """A running interpreter in a sandbox that serves one submission."""
 
     def __init__(
-        self, folders: Folders, sandbox: SandboxConfig, user: int | None, config: Request
+        self,
+        folders: Folders,
+        sandbox: SandboxConfig,
+        user: int | None,
+        config: Request,
+        timeout_s: float,
     ) -> None:
         own_root = sandbox.protection.own_root
         self.folders = folders
@@ -600,7 +603,7 @@ class Process:
             "own_processes": is_alone,
             "trusted": folders.trusted,
         }
-        self._send({**config, **places}, time.monotonic() + START_TIMEOUT_S)
+        self._send({**config, **places}, time.monotonic() + timeout_s)
 
     def ask(self, request: Request, seconds: float) -> ProcessReport:
         """Send a request and return the answer.
@@ -653,7 +656,7 @@ class Process:
         """Why the process ended by itself."""
         code = 0
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._child.wait(END_TIMEOUT_S)
+            code = self._child.wait(CALL_S)
         self.close()
         return ProcessDied.by_itself(code)
 
@@ -673,8 +676,8 @@ class Process:
             if user:  # processes may have left the group; each submission has a user to itself
                 words = ["sh", "-c", "kill -s KILL -- -1"]
                 killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
-                killer.wait(END_TIMEOUT_S)
-            self._child.wait(END_TIMEOUT_S)
+                killer.wait(CALL_S)
+            self._child.wait(CALL_S)
         os.close(self._requests)
         os.close(self._replies)
         self._errors.seek(0)

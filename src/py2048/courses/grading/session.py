@@ -6,7 +6,8 @@ begins in a process that nothing has touched.
 There are two limits of time. A call may take the seconds of its check: of work, which a timer in
 the process measures, or `SLACK` times as long of waiting, on a busy machine longer. And a
 submission may take the seconds of `SandboxConfig` by the clock, however busy the machine is: a
-program that loads it has no more time for that.
+program that loads it has no more time for that. Loading may take half of what is left of it,
+which leaves time to load quietly.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from py2048.courses import CALL_S
 from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.sandbox import (
     ON_SCREEN,
     OVERRUN,
-    START_TIMEOUT_S,
     Display,
     Folders,
     LeftOut,
@@ -62,9 +63,7 @@ from py2048.errors import CourseError
 from py2048.language import N_, _
 
 SLACK = 3  # how much longer a call may wait than work
-GRACE_S = 1.0  # after its own alarm, in which a process may still answer
-COPY_TIMEOUT_S = 4.0  # for a copy to begin, or to end and be cleared up
-LOADING = 6  # how many times as long as one call loading a program may take, with all statements
+GRACE_S = CALL_S / 2  # after its own alarm, in which a process may still answer
 HURRY = 0.125  # of the usual time, for a call that is likely to hang
 MAX_SLOWNESS = 8.0
 MAX_LINE = 120  # characters of a student's line in a message
@@ -165,7 +164,8 @@ class Runner:
     def _load(self, process: Process) -> ProcessReport:
         submission, seconds = self.submission, self.grading.seconds
         how = {"quiet": submission.quiet, "skip": list(submission.skip), "seconds": seconds}
-        report = self._ask(process, {"op": "load", **how}, LOADING * seconds)
+        timeout_s = self.left_s if submission.quiet else self.left_s / 2
+        report = self._ask(process, {"op": "load", **how}, timeout_s)
         if not report.can_be_copied and not self._loads_in_copies:
             self._drop(process)
             self._loads_in_copies = True
@@ -178,15 +178,18 @@ class Runner:
             return True
         return False
 
-    def ask(self, request: Request, seconds: float) -> ProcessReport:
-        """Ask the current process, which may work for `seconds`; raise `ProcessDied` if it dies."""
+    def ask(self, request: Request) -> ProcessReport:
+        """Ask the current process for a call; raise `ProcessDied` if it dies."""
         assert self._current is not None
-        return self._ask(self._current, request, seconds)
+        return self._ask(self._current, request)
 
-    def _ask(self, process: Process, request: Request, seconds: float = 0) -> ProcessReport:
-        """Ask for what takes `seconds` of work, or else for a copy to begin or end."""
+    def _ask(
+        self, process: Process, request: Request, timeout_s: float | None = None
+    ) -> ProcessReport:
+        """Ask for what takes as long as a call, such as a copy to begin, or else `timeout_s`."""
         slack = SLACK * slowness()
-        timeout_s = slack * seconds + GRACE_S if seconds else COPY_TIMEOUT_S
+        if timeout_s is None:
+            timeout_s = slack * request.get("seconds", self.grading.seconds) + GRACE_S
         try:
             report = process.ask({**request, "slack": slack}, min(timeout_s, self.left_s))
         except ProcessDied:
@@ -212,15 +215,14 @@ class Runner:
         grading, sandbox, submission = self.grading, self.sandbox, self.submission
         if sandbox.aborted.is_set():
             raise RunAborted("the run was interrupted")
-        timeout_s = min(START_TIMEOUT_S, self.left_s)
-        if timeout_s <= 0:
+        if self.out_of_time:
             raise ProcessDied(OVERRUN)
         scratch = submission.folder
         if not sandbox.protection.own_root:
             scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
             shutil.copytree(submission.folder, scratch, dirs_exist_ok=True)
         if grading.gui and self._display is None and not ON_SCREEN:
-            self._display = Display(sandbox.protection, self._user, timeout_s)
+            self._display = Display(sandbox.protection, self._user, self.left_s)
         libraries: tuple[str, ...] = ()
         if grading.libraries or grading.gui or sandbox.trusted:
             libraries = library_paths(trusted=sandbox.trusted)
@@ -236,9 +238,9 @@ class Runner:
             "gui": grading.gui,
             "libraries": list(grading.libraries),
         }
-        process = Process(folders, sandbox, self._user, config)
+        process = Process(folders, sandbox, self._user, config, self.left_s)
         try:
-            process.ask({"op": "hello"}, timeout_s)
+            process.ask({"op": "hello"}, self.left_s)
         except ProcessDied as error:
             self._drop(process)
             if self.out_of_time:
@@ -411,7 +413,7 @@ class SubmissionSession:
         """Send one request, if needed to an untouched process; raise `ProcessDied`."""
         if not self.runner.ready:
             self.fresh()
-        return self.runner.ask({"seconds": self.seconds, **request}, self.seconds)
+        return self.runner.ask({"seconds": self.seconds, **request})
 
     # -- typing lines -------------------------------------------------------------------
 

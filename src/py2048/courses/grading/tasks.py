@@ -24,6 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from py2048.courses import CALL_S
 from py2048.errors import CourseError, shown
 from py2048.language import ENGLISH, LANGUAGES, _
 
@@ -186,7 +187,7 @@ class Grading:
     opening: str = "from {module} import *"
     variants: tuple[Grading, ...] = ()
     remarks: Callable[[str], Iterable[str]] = lambda text: ()
-    seconds: float = 2.0
+    seconds: float = CALL_S
     not_graded: str = ""
     folder: Path | None = None
     language: str = ENGLISH
