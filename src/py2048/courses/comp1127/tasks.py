@@ -540,41 +540,6 @@ def all_but(*asked: str) -> str:
     return right_versions(main, names, "main", document=document, unless_using=direction)
 
 
-def put_back_what_was_given(main: Any, gui: Any, frames: Any) -> None:
-    """Undo what an example has put in place of gui's functions, and of the frames' methods.
-
-    A program that has taken them by ``from gui import *`` finds them in gui when it runs.
-    """
-    given = vars(gui).setdefault("_given", {name: vars(gui)[name] for name in gui.__all__})
-    vars(gui).update(given)
-
-    def looked_up(name: str) -> Any:
-        return lambda *args, **named: getattr(gui, name)(*args, **named)  # noqa: PLW0108
-
-    for name, function in given.items():
-        if vars(main).get(name) is function:
-            setattr(main, name, looked_up(name))
-    for frame, _ in frames:
-        for name in ("bind", "unbind"):
-            vars(frame).pop(name, None)
-    main.transition_value = 20
-    if hasattr(main, "gui"):
-        main.gui = gui
-
-
-PRELUDE = f"""
-import gui, gui_window
-from types import SimpleNamespace
-UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
-{calling(put_back_what_was_given, "main", "gui", "gui_window.opened")}
-if hasattr(main, 'random_slot') and not hasattr(main, 'random_position'):
-    random_position = main.random_position = main.random_slot
-if hasattr(main, 'find_key') and not hasattr(main, 'find_identifier'):
-    find_identifier = main.find_identifier = main.find_key
-"""
-"""The other names that the document's examples use, and what the checker's examples use."""
-
-
 def _problem(number: int, *checks: Check, about: str | None = None) -> Task:
     """A problem of the sheet, patched with right versions of all but what it is `about`."""
     task = SHEET[str(number)]
@@ -852,7 +817,7 @@ GRADING = Grading(
     expects=(*FUNCTIONS, *VALUES),
     given_files=(HERE / "gui.py", HERE / "given" / "gui_window.py"),
     gui=True,
-    prelude=PRELUDE,
+    prelude=(HERE / "prelude.py").read_text("utf-8"),
     opening="import {module} as main, gui; from {module} import *; "
     "from types import SimpleNamespace",
     tasks=TASKS,
