@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 
 import msgspec
 
-from py2048.arena.jobs import COLUMNS, GameResult
-from py2048.arena.tournament import Tournament
+from py2048.arena.jobs import COLUMNS, GameResult, warm_up
+from py2048.arena.pools import local_pool
+from py2048.arena.ray_cluster import RayPool
+from py2048.arena.tournament import Results, Tournament, run_tournament
 from py2048.errors import TournamentError, os_errors_as
 from py2048.game.record import write_atomically
 
@@ -137,3 +139,47 @@ class RecordFolder:
         path = self.path_of(played)
         with os_errors_as(TournamentError, f"cannot write {path}"):
             write_atomically(path, played.record.encode())
+
+
+def play_kept(
+    tournament: Tournament,
+    jobs: int | None,
+    cluster: str | None,
+    log_path: Path | None,
+    records: Path | None,
+    tell: Callable[[str], None],
+) -> Results:
+    """Play the tournament, to its end or until Ctrl-C; save each game as it ends.
+
+    It is played on a Ray `cluster`, or else by `jobs` processes of this machine.
+    """
+    results = Results(tournament)
+    with ExitStack() as stack:
+        folder = RecordFolder(records, tournament) if records else None
+        log = stack.enter_context(closing(GameLog(log_path, tournament))) if log_path else None
+        for game in log.played if log else ():
+            if folder is None or folder.has(game):
+                results.add(game)
+
+        def save(game: GameResult) -> None:
+            if folder:  # first, so that the log has no game without a record
+                folder.save(game)
+            if log:
+                log.add(game)
+
+        with suppress(KeyboardInterrupt):  # the results are then marked as incomplete
+            if cluster is None:
+                for spec in tournament.players:  # once, instead of in each process
+                    warm_up(spec, tournament.rules, recorded=tournament.recorded)
+            workers = local_pool(jobs) if cluster is None else RayPool(cluster)
+            pool = stack.enter_context(closing(workers))
+            tell(f"{results.total - results.count:,} games {pool.place}")
+            for _ in run_tournament(results, pool, save=save):
+                tell(_news(results))
+    return results
+
+
+def _news(results: Results) -> str:
+    found = {spec: results.so_far(spec) for spec in results.tournament.players}
+    means = [f"{spec} mean {mean:,.0f}" for spec, (count, mean) in found.items() if count]
+    return f"{results.count:,} of {results.total:,}: {'; '.join(means)}"

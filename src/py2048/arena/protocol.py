@@ -8,7 +8,7 @@ cost is the agent's word.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -16,11 +16,13 @@ from typing import Literal
 import msgspec
 
 from py2048 import rng
-from py2048.arena.log import GameLog, RecordFolder
+from py2048.arena.log import GameLog, RecordFolder, play_kept
+from py2048.arena.statistics import Regret, regrets
 from py2048.arena.tournament import Results, Tournament
 from py2048.errors import RecordError, TournamentError, os_errors_as, shown
 from py2048.game import Record
 from py2048.game.record import write_atomically
+from py2048.players.perfect import QUICK_CELLS, PerfectPlayer
 from py2048.rules import get_rules
 
 SEED = 2048
@@ -97,6 +99,15 @@ def open_submission(folder: Path, wanted: Submission) -> tuple[Path, Path]:
     return folder / "games.jsonl", folder / "records"
 
 
+def play(
+    folder: Path, submission: Submission, jobs: int | None, tell: Callable[[str], None]
+) -> Results:
+    """Play the games of a submission that its folder lacks, to the end or until Ctrl-C."""
+    tournament = submission.tournament()
+    log, records = open_submission(folder, submission)
+    return play_kept(tournament, jobs, None, log, records, tell)
+
+
 def read_submission(folder: Path) -> Submission:
     """Read what a submission says of itself.
 
@@ -151,3 +162,17 @@ def costs_of(results: Results) -> dict[str, float]:
         sum(game.tokens for game in games),
     )
     return {name: total / moves for name, total in zip(COSTS, sums, strict=True)}
+
+
+def over_budget(submission: Submission, results: Results) -> list[str]:
+    """Return what a move has cost more of than the budget allows, or that it does not report."""
+    costs = costs_of(results)
+    return [name for name, most in submission.budget.items() if not 0 < costs[name] <= most]
+
+
+def losses_of(results: Results, solution: Path | None) -> list[Regret]:
+    """Return what moves have lost against perfect play, if that is in a `solution` or quick."""
+    rules = results.tournament.rules
+    if rules.cells > QUICK_CELLS and solution is None:
+        return []
+    return list(regrets(results, PerfectPlayer(file=str(solution or "")).solution(rules)))

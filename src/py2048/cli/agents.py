@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 from py2048.cli import options
-from py2048.cli.evaluate import played
 from py2048.cli.streams import INTERRUPTED, StatusLine
 from py2048.errors import TournamentError
+
+if TYPE_CHECKING:
+    from py2048.arena import Results
+    from py2048.arena.protocol import Submission
+    from py2048.arena.statistics import Regret
 
 AGENT = (
     "A player such as greedy; program:COMMAND, which reads lines; endpoint:URL; "
@@ -59,43 +63,43 @@ def benchmark_agent(
     """
     from py2048 import __version__
     from py2048.arena import protocol
-    from py2048.arena.report import data, number, text_report
-    from py2048.arena.statistics import regrets
-    from py2048.players.perfect import QUICK_CELLS, PerfectPlayer
 
-    limits = {"ms": ms, "boards": boards, "tokens": tokens}
-    if verify:
-        submission = protocol.read_submission(Path(agent))
-        results = protocol.verified(Path(agent), submission.tournament(is_played=False))
-    else:
+    folder = Path(agent) if verify else out
+    if folder is None:
+        raise TournamentError("--out DIR is missing: the folder of the submission")
+    if not verify:
+        limits = {"ms": ms, "boards": boards, "tokens": tokens}
         budget = {name: most for name, most in limits.items() if most is not None}
         machine = f"{platform.machine()} {platform.system()}"
-        submission = protocol.Submission(agent, track, budget, machine, __version__)
-        tournament = submission.tournament()
-        if out is None:
-            raise TournamentError("--out DIR is missing: the folder of the submission")
-        log, records = protocol.open_submission(out, submission)
+        begun = protocol.Submission(agent, track, budget, machine, __version__)
         with StatusLine(quiet=quiet) as line:
-            results = played(tournament, jobs, None, log, records, line)
-        if not results.complete:
-            print(f"{results.count} of {results.total} games; the same command continues")
+            played = protocol.play(folder, begun, jobs, line.tell)
+        if not played.complete:
+            print(f"{played.count} of {played.total} games; the same command continues")
             return INTERRUPTED
-        results = protocol.verified(out, tournament)
-    rules, losses = results.tournament.rules, []
-    if rules.cells <= QUICK_CELLS or solution is not None:
-        losses = list(regrets(results, PerfectPlayer(file=str(solution or "")).solution(rules)))
-    costs = protocol.costs_of(results)
-    over = {n: most for n, most in submission.budget.items() if not 0 < costs[n] <= most}
-    if json:
-        options.print_json(
-            data(results, losses)
-            | {"submission": msgspec.to_builtins(submission), "costs": costs, "over": over}
-        )
-    else:
-        print(text_report(results, losses))
-        told = [f"{number(cost)} {name}" for name, cost in costs.items() if cost]
-        print(f"\na move: {', '.join(told)}; every game replayed from its record")
-        for name, most in over.items():
-            said = f"{number(costs[name])} {name}" if costs[name] else f"no {name} reported"
-            print(f"over the budget: {said} a move, {most:g} allowed")
+    submission = protocol.read_submission(folder)
+    results = protocol.verified(folder, submission.tournament(is_played=False))
+    over = protocol.over_budget(submission, results)
+    _tell(submission, results, protocol.losses_of(results, solution), over, json=json)
     return 1 if over else 0
+
+
+def _tell(
+    submission: Submission, results: Results, losses: list[Regret], over: list[str], *, json: bool
+) -> None:
+    """Print what an agent has reached, and what its moves have cost."""
+    from py2048.arena.protocol import costs_of
+    from py2048.arena.report import data, number, text_report
+
+    costs = costs_of(results)
+    if json:
+        more = {"submission": msgspec.to_builtins(submission), "costs": costs}
+        budgets = {name: submission.budget[name] for name in over}
+        options.print_json(data(results, losses) | more | {"over": budgets})
+        return
+    print(text_report(results, losses))
+    told = [f"{number(cost)} {name}" for name, cost in costs.items() if cost]
+    print(f"\na move: {', '.join(told)}; every game replayed from its record")
+    for name in over:
+        said = f"{number(costs[name])} {name}" if costs[name] else f"no {name} reported"
+        print(f"over the budget: {said} a move, {submission.budget[name]:g} allowed")

@@ -22,7 +22,7 @@ from py2048.cli import (
     solve,
     train,
 )
-from py2048.cli.options import Command, NearCommands, option_names, unknown_option
+from py2048.cli.options import Command, NearCommands, grouped, option_names, unknown_option
 from py2048.rules.rules import PRESETS
 
 
@@ -117,6 +117,6 @@ GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
 for panel, functions in GROUPS.items():
     for function in functions:
         name = function.__name__.strip("_").replace("_", "-")
-        app.command(name, cls=Command, rich_help_panel=panel)(function)
+        app.command(name, cls=Command, rich_help_panel=panel)(grouped(function))
 app.add_typer(solve.app, name="tables", rich_help_panel="Measure")
 app.add_typer(course.app, name="course", rich_help_panel="Teach")

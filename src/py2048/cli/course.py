@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli import options, streams
-from py2048.courses import course_names, get_course
+from py2048.courses import SUBMISSION_S, course_names, get_course
 from py2048.errors import CourseError, extra_for
 from py2048.language import LANGUAGES
 
@@ -42,12 +42,84 @@ def names_and_folders(incomplete: str) -> list[str]:
 NameArgument = Annotated[str, options.word("COURSE", "Its name, or its folder.", names_and_folders)]
 FolderArgument = Annotated[Path, options.word("FOLDER", "A term's folder.")]
 AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "One of course.toml.")]
-UnprotectedOption = Annotated[
-    bool,
-    typer.Option(
-        "--unprotected", help="Grade even where submissions could read our own solutions."
-    ),
-]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How submissions are run here: `jobs` at a time, in the protection that there is."""
+
+    jobs: options.JobsOption = None
+    unprotected: Annotated[
+        bool,
+        typer.Option(
+            "--unprotected", help="Grade even where submissions could read our own solutions."
+        ),
+    ] = False
+
+    @property
+    def width(self) -> int:
+        """How many run at a time."""
+        return self.jobs or os.cpu_count() or 1
+
+    def sandbox(self, seconds: float = SUBMISSION_S, *, trusted: bool = False) -> SandboxConfig:
+        """Return how a submission is run, which may take some `seconds` in all."""
+        from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
+
+        protection = choose_protection(unprotected=self.unprotected)
+        return SandboxConfig(protection, seconds=seconds, trusted=trusted)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is made of the reports on submissions."""
+
+    json: options.JsonOption = False
+    csv: Annotated[Path | None, options.taking("FILE", "Write a gradebook.")] = None
+    pages: Annotated[
+        Path | None, options.taking("DIR", "Write a page per student, and an index.")
+    ] = None
+    gradescope: Annotated[
+        Path | None, options.taking("FILE", "Write results.json for Gradescope.")
+    ] = None
+    detailed: Annotated[
+        bool, typer.Option("--details", "-d", help="Show every task of every submission.")
+    ] = False
+    force: options.ForceOption = False
+
+    def refuse_changed(self) -> None:
+        """Refuse to replace a gradebook that was changed by hand."""
+        from py2048.courses.term.tables import Written
+
+        if self.csv:
+            Written(self.csv.parent).refuse_changed(self.csv, force=self.force)
+
+    def refuse_several(self, count: int) -> None:
+        """Refuse more submissions than there is room for."""
+        if self.gradescope and count > 1:
+            raise CourseError(
+                f"--gradescope writes the results of one submission, and here are {count}: name one"
+            )
+
+    def write(
+        self, grading: Grading, run: RunInfo, reports: list[Report], submission: Path
+    ) -> None:
+        """Write what is asked for, and print the rest."""
+        from py2048.courses.grading import report
+        from py2048.courses.term.tables import Written
+
+        if self.csv:
+            table = report.gradebook(grading, reports)
+            Written(self.csv.parent).write(self.csv, table, force=self.force)
+        if self.pages:
+            report.write_pages(self.pages, run, reports)
+        if self.gradescope and not reports[0].failure:  # of which Gradescope tells the instructors
+            _write_gradescope(self.gradescope, run, reports[0], submission)
+        if self.json:
+            options.print_json(report.to_json(run, reports))
+        else:
+            report.print_reports(run, reports, detailed=self.detailed or len(reports) == 1)
+
+
 TimeoutOption = Annotated[
     float,
     typer.Option(metavar="S", min=1, max=86_400, help="The seconds for one submission in all."),
@@ -109,24 +181,18 @@ def new(folder: Annotated[Path, options.word("FOLDER", "The folder of the new co
 
 
 @app.command()
-def prove(
-    name: NameArgument,
-    jobs: options.JobsOption = None,
-    unprotected: UnprotectedOption = False,
-) -> None:
+@options.grouped
+def prove(name: NameArgument, machine: Machine) -> None:
     """Try a course before students are graded: on its starter, right solutions and mutants."""
     from py2048.courses import proving
     from py2048.courses.grading.report import marks_of
-    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
-    from py2048.courses.grading.session import check_start
 
     course = get_course(name)
     proving.check_tasks(course)
     grading, trials = course.grading(), proving.trials(course)
-    protection = choose_protection(unprotected=unprotected)
-    check_start(grading, SandboxConfig(protection))
+    sandbox, _ = _begun(course.title, grading, machine)
     wrong = 0
-    for trial, report in proving.tried(trials, grading, protection, jobs or os.cpu_count() or 1):
+    for trial, report in proving.tried(trials, grading, sandbox.protection, machine.width):
         finding = trial.finding(report)
         wrong += bool(finding)
         lost = f", marks lost in {', '.join(report.lost)}" if trial.mutant else ""
@@ -137,75 +203,44 @@ def prove(
 
 
 @app.command(cls=options.Command)
+@options.grouped
 def check(
     name: NameArgument,
     paths: Annotated[
         list[Path],
         options.word("PATH...", "A Python file, a submission's folder, a folder or ZIP of them."),
     ],
-    json: options.JsonOption = False,
-    csv: Annotated[Path | None, options.taking("FILE", "Write a gradebook.")] = None,
-    pages: Annotated[
-        Path | None, options.taking("DIR", "Write a page per student, and an index.")
-    ] = None,
-    gradescope: Annotated[
-        Path | None, options.taking("FILE", "Write results.json for Gradescope.")
-    ] = None,
+    outputs: Outputs,
+    machine: Machine,
     log: options.LogOption = None,
-    jobs: options.JobsOption = None,
-    detailed: Annotated[
-        bool, typer.Option("--details", "-d", help="Show every task of every submission.")
-    ] = False,
     from_python2: Annotated[
         bool, typer.Option("--from-python2", help="Convert programs written for Python 2 first.")
     ] = False,
     language: LanguageOption = "",
-    unprotected: UnprotectedOption = False,
-    timeout: TimeoutOption = 60.0,
-    force: options.ForceOption = False,
+    timeout: TimeoutOption = SUBMISSION_S,
 ) -> int:
     """Grade submissions of a course, each in a limited process of its own.
 
     As many run at a time as there are processors; --jobs 1 keeps their order. Ctrl-C stops and
     reports the submissions that are graded.
     """
-    from py2048.courses.grading import report
-    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
-    from py2048.courses.grading.session import check_start
     from py2048.courses.grading.submissions import collect
-    from py2048.courses.term.tables import Written
 
-    if csv:
-        Written(csv.parent).refuse_changed(csv, force=force)
+    outputs.refuse_changed()
     course = get_course(name)
     grading = course.grading().told_in(language)
-    sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=timeout)
-    check_start(grading, sandbox)
-    run = report.RunInfo.of(course.title, grading, sandbox)
+    sandbox, run = _begun(course.title, grading, machine, timeout)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
-        if gradescope and len(submissions) > 1:
-            raise CourseError(
-                f"--gradescope writes the results of one submission, and here are "
-                f"{len(submissions)}: name one"
-            )
-        jobs = jobs or os.cpu_count() or 1
-        reports = _graded(submissions, grading, run, sandbox, jobs, log, quiet=json)
+        outputs.refuse_several(len(submissions))
+        quiet, width = outputs.json, machine.width
+        reports = _graded(submissions, grading, run, sandbox, width, log, quiet=quiet)
     if len(reports) < len(submissions):
         stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
     if reports:
-        if csv:
-            Written(csv.parent).write(csv, report.gradebook(grading, reports), force=force)
-        if pages:
-            report.write_pages(pages, run, reports)
-        if gradescope and not reports[0].failure:  # of which Gradescope tells the instructors
-            _write_gradescope(gradescope, run, reports[0], paths[0])
-        if json:
-            options.print_json(report.to_json(run, reports))
-        else:
-            report.print_reports(run, reports, detailed=detailed or len(reports) == 1)
+        outputs.write(grading, run, reports, paths[0])
     if failed := sum(bool(one.failure) for one in reports):
         raise CourseError(
             f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
@@ -214,18 +249,18 @@ def check(
 
 
 @app.command(cls=options.Command)
+@options.grouped
 def mutants(
     name: NameArgument,
+    machine: Machine,
     solution: Annotated[
         Path | None,
         options.word("[SOLUTION]", "A right solution, a file or folder; by default the course's."),
     ] = None,
-    jobs: options.JobsOption = None,
     match: Annotated[
         str, options.taking("TEXT", "Only mutants whose line in the report has it.")
     ] = "",
     count: options.CountOption = 160,
-    unprotected: UnprotectedOption = False,
 ) -> int:
     """Plant faults in a right solution by rules, and count those that the checks find.
 
@@ -233,18 +268,17 @@ def mutants(
     with.
     """
     from py2048.courses.grading import mutants as planted
-    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
+    from py2048.courses.proving import SECONDS
 
     course = get_course(name)
     solution = solution or planted.solution_in(course.proof / "right")
     chosen = planted.choose(solution, match, count)
-    protection = choose_protection(unprotected=unprotected)
-    sandbox = SandboxConfig(protection, trusted=True, seconds=600)
+    sandbox = machine.sandbox(SECONDS, trusted=True)
     found: Counter[str] = Counter()
     told: Counter[str] = Counter()
     foreign = 0
     for mutant, apart, lost in planted.check_mutants(
-        chosen, solution, course.grading(), sandbox, jobs or os.cpu_count() or 1
+        chosen, solution, course.grading(), sandbox, machine.width
     ):
         found[mutant.operator] += 1
         told[mutant.operator] += apart
@@ -261,6 +295,18 @@ def mutants(
     )
     print(f"marks lost in foreign tasks: {foreign} mutants")
     return int(share < planted.ENOUGH or foreign > 0)
+
+
+def _begun(
+    title: str, grading: Grading, machine: Machine, seconds: float = SUBMISSION_S
+) -> tuple[SandboxConfig, RunInfo]:
+    """Make sure that submissions can be run here; return how, and what reports say of it."""
+    from py2048.courses.grading.report import RunInfo
+    from py2048.courses.grading.session import check_start
+
+    sandbox = machine.sandbox(seconds)
+    check_start(grading, sandbox)
+    return sandbox, RunInfo.of(title, grading, sandbox)
 
 
 def _write_gradescope(path: Path, run: RunInfo, graded: Report, submission: Path) -> None:
@@ -355,22 +401,18 @@ def new_term(
 
 @contextmanager
 def _marked(
-    folder: Path, name: str, sandbox: SandboxConfig, jobs: int | None
+    folder: Path, name: str, machine: Machine, seconds: float = SUBMISSION_S
 ) -> Iterator[tuple[Course, RunInfo, list[Mark]]]:
     """Grade what is new of an assignment; the programs can be read meanwhile."""
-    from py2048.courses.grading.report import RunInfo
-    from py2048.courses.grading.session import check_start
     from py2048.courses.term import marks
 
     term = marks.Course.read(folder)
     grading = term.grading(term.settings.assignment(name))
-    check_start(grading, sandbox)
-    run = RunInfo.of(term.settings.title, grading, sandbox)
+    sandbox, run = _begun(term.settings.title, grading, machine, seconds)
 
     def grade_all(submissions: list[Submission], grading: Grading, log: Path) -> list[Report]:
-        count = jobs or os.cpu_count() or 1
         secret = term.settings.secret
-        return _graded(submissions, grading, run, sandbox, count, log, secret=secret)
+        return _graded(submissions, grading, run, sandbox, machine.width, log, secret=secret)
 
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
         try:
@@ -381,19 +423,18 @@ def _marked(
 
 
 @app.command()
+@options.grouped
 def grade(
     folder: FolderArgument,
+    machine: Machine,
     assignment: Annotated[
         str | None,
         options.word("[ASSIGNMENT]", "One of course.toml; by default all with hand-ins."),
     ] = None,
-    jobs: options.JobsOption = None,
-    unprotected: UnprotectedOption = False,
-    timeout: TimeoutOption = 60.0,
+    timeout: TimeoutOption = SUBMISSION_S,
     force: options.ForceOption = False,
 ) -> None:
     """Grade what is new of a term, and write its tables of marks and pages for students."""
-    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
     from py2048.courses.term import pages
     from py2048.courses.term.marks import marks_table
     from py2048.courses.term.settings import read_settings
@@ -407,8 +448,7 @@ def grade(
         results.refuse_changed(folder / "results" / f"{name}.csv", force=force)
     failed = 0
     for name in names:
-        sandbox = SandboxConfig(choose_protection(unprotected=unprotected), seconds=timeout)
-        with _marked(folder, name, sandbox, jobs) as (term, run, marks):
+        with _marked(folder, name, machine, timeout) as (term, run, marks):
             table = folder / "results" / f"{name}.csv"
             results.write(table, marks_table(term, name, marks), force=force)
             pages.write_pages(term, name, marks, run, datetime.now(settings.zone))
@@ -432,6 +472,7 @@ def _say_marks(name: str, marks: list[Mark]) -> int:
 
 
 @app.command()
+@options.grouped
 def export(
     folder: FolderArgument,
     assignment: AssignmentArgument,
@@ -441,23 +482,20 @@ def export(
             "PLATFORM", "moodle, canvas, gradescope or classroom50.", words=lambda: PLATFORMS
         ),
     ],
+    machine: Machine,
     template: Annotated[
         Path | None,
         options.taking("FILE", "The table that Moodle or Canvas gives, to be filled in."),
     ] = None,
-    jobs: options.JobsOption = None,
-    unprotected: UnprotectedOption = False,
     force: options.ForceOption = False,
 ) -> None:
     """Write an assignment's marks in the form of a learning platform."""
-    from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
     from py2048.courses.term import exports
     from py2048.courses.term.tables import Written
 
     if platform not in PLATFORMS:
         raise CourseError(f"--platform {platform!r}: it is one of {', '.join(PLATFORMS)}")
-    sandbox = SandboxConfig(choose_protection(unprotected=unprotected))
-    with _marked(folder, assignment, sandbox, jobs) as (term, run, marks):
+    with _marked(folder, assignment, machine) as (term, run, marks):
         made = exports.export(term, assignment, marks, platform, template, run)
         written = Written(folder / "results")
         for name, data in made.files.items():

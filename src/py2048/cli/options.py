@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import glob
+import inspect
 import json
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, is_dataclass, replace
+from functools import wraps
+from inspect import Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -261,6 +264,41 @@ def chosen_seed(seed: str | None) -> int | None:
         SeedError: if it is none.
     """
     return None if seed is None else parse_seed(seed)
+
+
+@dataclass(frozen=True)
+class GameOptions:
+    """What games are played: their rules and their tiles."""
+
+    rules: RulesOption = None
+    size: SizeOption = None
+    seed: SeedOption = None
+
+    def chosen(self) -> tuple[Rules, int | None]:
+        """Return the rules and the seed, if one is given."""
+        return chosen_rules(self.rules, self.size), chosen_seed(self.seed)
+
+
+def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that takes, for each parameter that is a dataclass, the options in it."""
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        name: each.annotation
+        for name, each in signature.parameters.items()
+        if is_dataclass(each.annotation)
+    }
+    own = {name: inspect.signature(kind, eval_str=True) for name, kind in groups.items()}
+
+    @wraps(command)
+    def flat(**given: Any) -> Any:
+        for name, kind in groups.items():
+            given[name] = kind(**{each: given.pop(each) for each in own[name].parameters})
+        return command(**given)
+
+    parts = [own.get(each.name, Signature([each])) for each in signature.parameters.values()]
+    parameters = [each for part in parts for each in part.parameters.values()]
+    flat.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return flat
 
 
 def rules_for(board: Board, rules: str | None) -> Rules:

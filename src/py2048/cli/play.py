@@ -27,9 +27,7 @@ WATCHED_PLAYER = "expectimax"
 
 
 def play(
-    rules: options.RulesOption = None,
-    size: options.SizeOption = None,
-    seed: options.SeedOption = None,
+    game: options.GameOptions,
     player: options.OptionalPlayer = None,
     ui: Annotated[
         UserInterface,
@@ -57,10 +55,10 @@ def play(
         make_player(player)  # refuse what is unknown before the screen opens
     if theme is not None:
         get_theme(theme)
-    if resume and seed is not None:
-        raise Py2048Error(f"--seed {seed} is for a new game: leave it or --resume out")
-    is_chosen = bool(rules or size or seed)
-    wanted, number = options.chosen_rules(rules, size), options.chosen_seed(seed)
+    if resume and game.seed is not None:
+        raise Py2048Error(f"--seed {game.seed} is for a new game: leave it or --resume out")
+    is_chosen = bool(game.rules or game.size or game.seed)
+    wanted, number = game.chosen()
     # A computer player does not take over what a person plays, unless it is told to.
     resumes = not (is_chosen or player) if resume is None else resume
 
@@ -72,10 +70,8 @@ def play(
 
 
 def watch(
+    game: options.GameOptions,
     player: options.PlayerOption = WATCHED_PLAYER,
-    rules: options.RulesOption = None,
-    size: options.SizeOption = None,
-    seed: options.SeedOption = None,
     games: options.GamesOption = 1,
     moves: Annotated[int | None, options.counting("Stop each game after this many moves.")] = None,
     delay: options.DelayOption = 0.0,
@@ -92,7 +88,7 @@ def watch(
             if isinstance(event, Moved):
                 time.sleep(delay)
 
-    wanted, first = options.chosen_rules(rules, size), options.chosen_seed(seed)
+    wanted, first = game.chosen()
     chooser = make_player(player)
     base = random_seed() if first is None else first
     results = []
@@ -103,18 +99,18 @@ def watch(
             with StatusLine(quiet=quiet or json):
                 hint = session.snapshot().ask(chooser, only_move=True)
             show(session.play_hint(hint))
-        game = session.game
+        played = session.game
         if not json:
-            print(game.board)
+            print(played.board)
             print(
-                f"{game.player}: score {game.score}, largest tile {game.board.max_tile}, "
-                f"{game.ply} moves, seed {game.seed}",
+                f"{played.player}: score {played.score}, largest tile {played.board.max_tile}, "
+                f"{played.ply} moves, seed {played.seed}",
                 flush=True,
             )
         results.append(
-            {"player": game.player, "rules": str(game.rules), "seed": game.seed}
-            | {"score": game.score, "max_tile": game.board.max_tile, "plies": game.ply}
-            | {"outcome": game.outcome.value, "board": game.board.rows}
+            {"player": played.player, "rules": str(played.rules), "seed": played.seed}
+            | {"score": played.score, "max_tile": played.board.max_tile, "plies": played.ply}
+            | {"outcome": played.outcome.value, "board": played.board.rows}
         )
     if json:
         options.print_json(results)

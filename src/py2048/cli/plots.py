@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 
 
-def check_plots(path: Path) -> None:
-    """Make sure that a picture can be drawn, in a format that its name ends in.
+def check_plots(path: Path | None) -> None:
+    """Make sure that a picture can be drawn, if one is asked for, in a format its name ends in.
 
     Raises:
         TournamentError: if no format is known by that ending.
         MissingExtraError: if matplotlib is not installed.
     """
+    if path is None:
+        return
     if path.suffix not in FORMATS:
         raise TournamentError(f"cannot draw {path}: end its name in {' or '.join(FORMATS)}")
     if importlib.util.find_spec("matplotlib") is None:

@@ -175,9 +175,7 @@ def bot(
 
 
 def mcp(
-    rules: options.RulesOption = None,
-    size: options.SizeOption = None,
-    seed: options.SeedOption = None,
+    game: options.GameOptions,
     hints: Annotated[
         str | None,
         options.taking("PLAYER", "Let the agent ask this player for hints.", words=list_players),
@@ -186,8 +184,8 @@ def mcp(
     """Let an agent play, by the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
     from py2048.envs.mcp import make_server
 
-    wanted = options.chosen_rules(rules, size)
-    make_server(wanted, seed=options.chosen_seed(seed), hints=hints).run("stdio")
+    wanted, seed = game.chosen()
+    make_server(wanted, seed=seed, hints=hints).run("stdio")
 
 
 def _token(file: Path | None) -> str:

@@ -155,6 +155,10 @@ class StatusLine:
         self._over.set()
         self._thread.join()
 
+    def tell(self, news: object) -> None:
+        """Say this from now on."""
+        self.news = news
+
     def _watch(self) -> None:
         from py2048.compiled.jit import progress
 

@@ -6,7 +6,7 @@ import signal
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -48,29 +48,48 @@ def devices() -> list[str]:
     return list(DEVICES)
 
 
-def train(
-    folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
+@dataclass(frozen=True)
+class Given:
+    """The settings of a training, and where it ends."""
+
     config: Annotated[
         Path | None, options.taking("FILE", "Settings in TOML.", "--config", "-c")
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None,
         options.taking("NAME=VALUE", "Any setting, such as lambda=0.5.", "--set", "-s"),
-    ] = None,
-    rules: options.RulesOption = None,
-    seed: options.SeedOption = None,
-    threads: options.ThreadsOption = None,
+    ] = None
+    rules: options.RulesOption = None
+    seed: options.SeedOption = None
+    threads: options.ThreadsOption = None
     device: Annotated[
         str | None,
         options.taking("DEVICE", "cpu, cuda or reference.", words=devices),
-    ] = None,
-    games: Annotated[int | None, options.counting("Stop after this many games.")] = None,
+    ] = None
+    games: Annotated[int | None, options.counting("Stop after this many games.")] = None
     minutes: Annotated[
         float | None,
         typer.Option(
             min=0, max=1e9, help="Stop after this many minutes; 10 without another limit."
         ),
-    ] = None,
+    ] = None
+
+    def chosen(self) -> Settings:
+        """Return what options say, each `None` if it is not given."""
+        names = "rules", "threads", "device", "games", "minutes"
+        found = {name: getattr(self, name) for name in names}
+        return found | {"seed": options.chosen_seed(self.seed)}
+
+    def file(self) -> Settings:
+        """Return what the file says."""
+        from py2048.training.run import load_toml
+
+        return load_toml(self.config) if self.config else {}
+
+
+def train(
+    folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
+    given: Given,
     weights: Annotated[
         str | None, options.taking("FILE", "Initial weights; or: shipped.", words=_initial)
     ] = None,
@@ -87,45 +106,43 @@ def train(
     Settings with bands train these, one after the other. On the device cuda, a graphics card,
     thousands of games are played at once; reference does the same on a processor.
     """
-    from py2048.training.run import PLAN, WEIGHTS, event_log, load_toml
+    from py2048.training.run import PLAN, WEIGHTS, event_log
 
-    _need_compiler_for(device)
-    given: Settings = {"rules": rules, "seed": options.chosen_seed(seed), "threads": threads}
-    given |= {"device": device, "games": games, "minutes": minutes}
-    file_values = load_toml(config) if config else {}
-    if "bands" in file_values or (resume and (folder / PLAN).exists()):
+    _need_compiler_for(given.device)
+    chosen, kept = given.chosen(), given.file()
+    if "bands" in kept or (resume and (folder / PLAN).exists()):
         if plot or tensorboard:
             raise WeightsError(
                 "--plot and --tensorboard show no bands: last-stretch.csv in FOLDER has the figures"
             )
-        changes = dict(map(_setting, settings or [])) | {"weights": weights}
-        return _ascend(folder, config, given | changes, resume=resume, quiet=quiet)
-    config_values, limits = split_settings(file_values, settings or [], given)
-    if plot:
-        plots.check_plots(plot)
+        changes = chosen | dict(map(_setting, given.settings or [])) | {"weights": weights}
+        return _ascend(folder, given.config, changes, resume=resume, quiet=quiet)
+    values, limits = split_settings(kept, given.settings or [], chosen)
+    plots.check_plots(plot)
     listeners: list[Listener] = [] if quiet else [_print_point]
     listeners += [event_log(folder)] if tensorboard else []
-    status = 0
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
-        run = _run_of(folder, config_values, weights, resume=resume)
-        stop = stop_criteria(limits, run.stop)
-        if run.share_of(stop) >= 1:
-            complain(NOTHING_LEFT)
-        run.trainer.prepare()
-
-        def watch() -> None:
-            line.news = _progress(run, stop)
-
-        try:
-            run.run(stop, watch, listeners)
-        except KeyboardInterrupt:
-            status = INTERRUPTED
-            print("stopped and saved: --resume continues")
+        run = _run_of(folder, values, weights, resume=resume)
+        status = _learn(run, stop_criteria(limits, run.stop), listeners, line)
     if plot:
         plots.draw_curve(run.curve, plot)
     trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
     return status
+
+
+def _learn(
+    run: TrainingRun, stop: StopCriteria, listeners: list[Listener], line: StatusLine
+) -> int:
+    if run.share_of(stop) >= 1:
+        complain(NOTHING_LEFT)
+    run.trainer.prepare()
+    try:
+        run.run(stop, lambda: line.tell(_progress(run, stop)), listeners)
+    except KeyboardInterrupt:
+        print("stopped and saved: --resume continues")
+        return INTERRUPTED
+    return 0
 
 
 def _need_compiler_for(device: str | None) -> None:
