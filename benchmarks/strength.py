@@ -15,7 +15,6 @@ import hashlib
 import json
 import math
 import platform
-import re
 import shutil
 import sys
 import time
@@ -27,6 +26,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import strength_page
 from strength_page import COLUMNS, HERE, RESULTS, SETTINGS
@@ -39,7 +39,7 @@ from py2048.compiled.jit import available_threads
 from py2048.errors import Py2048Error
 from py2048.ntuple.heuristic import DEFAULT
 from py2048.ntuple.weights import shipped_path
-from py2048.search.limits import SearchLimits
+from py2048.search.limits import SearchLimits, SearchSpeed
 from py2048.search.searcher import Searcher
 from py2048.training.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
 
@@ -107,11 +107,12 @@ class Row:
         return found | ({"opening": self.opening()} if "ms=" in self.player else {})
 
     def opening(self) -> str:
-        """Return the first moves of a game with a limit of boards in place of that of time."""
-        player = make_player(re.sub("ms=[0-9.]+", "nodes=2000", self.player))
+        """Return the first moves of a game, as if every machine rated boards at one speed."""
+        player = make_player(self.player)
         game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
-        while not game.is_over and game.ply < OPENING:
-            game.play(player.choose(game))
+        with patch.object(SearchSpeed, "learn"):
+            while not game.is_over and game.ply < OPENING:
+                game.play(player.choose(game))
         return "".join(turn.direction.name[0] for turn in game.turns)
 
     def save(self, results: Results) -> None:

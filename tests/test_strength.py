@@ -82,7 +82,8 @@ def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
 
 
 def test_a_row_with_a_clock_is_known_by_its_opening(strength, tmp_path, monkeypatch):
-    """No two of its games are the same, but the first moves by a number of boards are."""
+    """No two of its games are the same, but the first moves at a fixed speed are; so it is known
+    when its time control changes."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "expectimax:ms=0.05,evaluation=heuristic", 3, "2x4")
     played = run_job(Job(row.player, Rules.parse("2x4"), 0, (0, 1))).played
@@ -90,6 +91,10 @@ def test_a_row_with_a_clock_is_known_by_its_opening(strength, tmp_path, monkeypa
     assert [game.game for game in row.known()] == [0, 1]
     opening = row.opening()
     assert len(opening) == strength.OPENING
+    monkeypatch.setattr("time.thread_time", lambda: 0.0)  # a machine of another speed
+    assert row.opening() == opening
+    longer = strength.Row("mine", "expectimax:ms=0.5,evaluation=heuristic", 3, "2x4")
+    assert longer.opening() != opening
     text = row.path.read_text(encoding="utf-8")
     row.path.write_text(text.replace(opening, "L" + opening[1:][::-1]), encoding="utf-8")
     assert not list(row.known())  # it searches otherwise today
