@@ -82,8 +82,7 @@ def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
 
 
 def test_a_row_with_a_clock_is_known_by_its_opening(strength, tmp_path, monkeypatch):
-    """No two of its games are the same, but the first moves at a fixed speed are; so it is known
-    when its time control changes."""
+    """No two of its games are the same, but at a fixed speed the first moves by the clock are."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "expectimax:ms=0.05,evaluation=heuristic", 3, "2x4")
     played = run_job(Job(row.player, Rules.parse("2x4"), 0, (0, 1))).played
