@@ -249,12 +249,14 @@ class Tree:
         self.searches.append((cost, limit, min(nodes, int(limit))))
         return self.searches[-1][2], 1, nodes <= limit
 
-    def deepened(self, params: kernels.SearchParams) -> float:
+    def deepened(self, params: kernels.SearchParams, legal: int = 4) -> float:
         """Deepen once; return the cost of the search whose values were kept, -1 for none."""
         self.searches.clear()
         values, fresh = np.full(4, -1.0), np.zeros(4)
         deepen = plain_form(kernels.make_deepening(self.search))
-        deepen(None, params, self.context, None, np.zeros(4, np.int64), values, fresh)
+        deepen(
+            None, params, self.context, None, np.repeat((0, -1), (legal, 4 - legal)), values, fresh
+        )
         return float(values[0])
 
 
@@ -292,14 +294,20 @@ def test_a_time_is_kept_on_average(growth: float) -> None:
 
 
 def test_a_forced_move_takes_no_time() -> None:
-    """Nor is what it leaves lost: a move before it has been paid for."""
-    context = Searcher(get_rules("classic")).workers[0].contexts[0]
-    params = SearchParams(ALL, 9, 500, UNLIMITED, 100, 1)
-    assert kernels.allotted(params, 1, context) == (0.0, 0.0)
-    assert kernels.allotted(params, 2, context) == (100.0, 300.0)
-    kernels.note_spent(params, 300.0, 5.0, context)
-    assert kernels.allotted(params, 2, context) == (75.0, 300.0)
-    assert kernels.allotted(params._replace(is_timed=0), 2, context) == (100.0, 100.0)
+    """It leaves it to the next ones; however much is left, none takes three times its share."""
+    tree, params = Tree(6, 0.2), SearchParams(ALL, 9, 500, UNLIMITED, 100, 1)
+    assert kernels.allotted(params, 1, tree.context) == (0.0, 0.0)
+    assert kernels.allotted(params, 2, tree.context) == (100.0, 300.0)
+    kernels.note_spent(params, 300.0, 5.0, tree.context)
+    assert kernels.allotted(params, 2, tree.context) == (75.0, 300.0)
+    assert kernels.allotted(params._replace(is_timed=0), 2, tree.context) == (100.0, 100.0)
+    tree.deepened(params, legal=1)
+    assert kernels.allotted(params, 2, tree.context)[0] == pytest.approx(87.5, abs=1)
+    for _ in range(50):
+        tree.deepened(params, legal=1)
+    assert tree.searches == []
+    assert kernels.allotted(params, 2, tree.context) == (300.0, 300.0)
+    assert tree.context.breadth == 5.0
 
 
 def test_easy_moves_leave_their_time_to_hard_ones() -> None:
@@ -313,10 +321,12 @@ def test_easy_moves_leave_their_time_to_hard_ones() -> None:
         assert kernels.effort(points, before, np.array(after)) == worth
 
 
-@pytest.mark.parametrize("side", [4, 8])
-def test_a_time_is_kept_on_every_board(side: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("side", "ms"), [(4, 0.1), (8, 0.1), (8, 1.0)])
+def test_a_time_is_kept_on_every_board(
+    side: int, ms: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However long a move takes beside its search, and however many boards the shortest rates."""
-    searcher = Searcher(sized("classic", side, side), limits=SearchLimits(ms=0.1))
+    searcher = Searcher(sized("classic", side, side), limits=SearchLimits(ms=ms))
     cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
     state, spent = np.zeros(kernels.STATE, np.int64), searcher.workers[0].contexts.spent
 
@@ -328,7 +338,7 @@ def test_a_time_is_kept_on_every_board(side: int, monkeypatch: pytest.MonkeyPatc
         start = seconds()
         for _ in range(moves):
             searcher.play_on(cells, state, 5, 1)
-    assert (seconds() - start) / moves == pytest.approx(1e-4, rel=0.1)
+    assert (seconds() - start) / moves == pytest.approx(ms / 1000, rel=0.1)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -370,7 +370,7 @@ def allotted(params: SearchParams, legal: Int, context: SearchContext) -> tuple[
     """Return how many boards to rate for a move, and how many at most: (optimum, maximum).
 
     A number of boards is both. A time is kept on average: what the moves before took beyond it is
-    paid back in the next `DEBT_MOVES`. A forced move takes nothing.
+    paid back in the next `DEBT_MOVES`; a forced move, which takes nothing, leaves its time to them.
     """
     budget = np.float64(params.budget)
     if legal < 2:
@@ -384,7 +384,7 @@ def allotted(params: SearchParams, legal: Int, context: SearchContext) -> tuple[
 def note_spent(params: SearchParams, spent: float, breadth: float, context: SearchContext) -> None:
     """Note what a move has taken, and how broad its tree is, for the next one of a game."""
     debt = context.debt + spent / max(np.float64(params.budget), 1.0) - 1.0
-    context.debt = min(max(debt, -DEBT_MOVES), DEBT_MOVES - 1.0)
+    context.debt = min(max(debt, DEBT_MOVES * (1.0 - MAX_TIMES)), DEBT_MOVES - 1.0)
     context.breadth = breadth
 
 
@@ -500,7 +500,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         spent, before, breadth = np.float64(legal), 0.0, context.breadth
         wanted = optimum
         cost = min(first_cost(optimum, params, context), np.int64(params.max_cost))
-        if cost < 0:
+        if cost < 0 and legal > 1:
             breadth -= 1.0 / DEBT_MOVES  # later trees may be less broad
         while cost >= 0 and spent < maximum:
             limit = maximum - spent if before > 0.0 else FIRST_SHARE * (maximum - spent)
@@ -526,7 +526,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
                 share_alike(points, context)
             else:
                 breadth, cost = max(breadth, found), np.int64(-1)
-        if params.is_timed != 0 and legal > 1:
+        if params.is_timed != 0:
             note_spent(params, spent, breadth, context)
 
     return deepen

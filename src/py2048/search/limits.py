@@ -29,7 +29,8 @@ CLEAR_LEAD, EASY, HARD = 0.005, 0.3, 2.5
 """A move is easy if the best leads by more than this share of its value, and hard if a search has
 changed which is the best; it is then worth this many times the usual number of boards."""
 DEBT_MOVES = 8.0
-"""The number of moves in which a game pays back what earlier ones took beyond their time."""
+"""The number of moves in which a game pays back what earlier ones took beyond their time, or takes
+what they left of it."""
 MAX_TIMES = 3.0
 """How many times the time of a move one move may take."""
 FIRST_SPEED = 1e6
