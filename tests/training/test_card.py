@@ -15,7 +15,7 @@ from py2048.cli import main
 from py2048.compiled import cuda
 from py2048.errors import Py2048Error, WeightsError
 from py2048.ntuple.weights import load
-from py2048.training.card import CardTrainer, source_of
+from py2048.training.card import CardTrainer, Ground, source_of
 from py2048.training.run import load_checkpoint, save_checkpoint
 from py2048.training.trainer import Trainer, TrainingConfig, config_from
 
@@ -54,7 +54,7 @@ def test_a_card_learns_what_the_reference_learns(
 def test_the_source_compiles_for_a_card() -> None:
     """With NVRTC, which needs no card."""
     pytest.importorskip("cupy")
-    assert b"learn" in cuda.compiled(source_of(ODD), "90")
+    assert b"learn" in cuda.compiled(source_of(ODD, Ground.of_table(ODD.rules)), "90")
 
 
 def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:

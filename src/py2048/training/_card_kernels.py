@@ -15,6 +15,8 @@ A *band* is learnt as in ``_td_kernels.py``, with the same values and endings: a
 is fixed, computed in 64 bits and rounded once; sums of 16-bit weights are exact in any order. A
 reward counts by how much that part rises, too, so that what is learnt is what is left of a value.
 One table is a band with nothing below it that never ends.
+
+A place begins with a game that is over and has no key: its first game is begun as any other.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import numpy as np
 from py2048.compiled._bits_kernels import ONE, SERIES, START, draw, key_of, pick_high, pick_low
 from py2048.compiled._board_kernels import RANKS, slides_4x4, spawn_packed, sum_packed
 from py2048.compiled.jit import kernel
+from py2048.compiled.rules import TileTable
 from py2048.ntuple import _network_kernels as network
 from py2048.ntuple._network_kernels import PackedBoardSpec, Word
 from py2048.ntuple.layout import Code
@@ -76,8 +79,6 @@ class CardParams(NamedTuple):
     root: Word
     """The key of the seed of all games."""
     learning_rate: np.float32
-    share: np.float32
-    """One, divided by the number of weights that a board meets."""
     lambda_: np.float32
     delay: np.uint32
     restart_length: np.uint32
@@ -87,66 +88,58 @@ class CardParams(NamedTuple):
     """Whether each place plays a single game."""
 
 
-class StepState(NamedTuple):
-    """A training in arrays, and room to work in."""
+class CardState(NamedTuple):
+    """All that a training is, in the memory of its device, which knows words for records."""
 
     weights: Any
     """float32 `[size]`."""
     learning: Any
-    """`LEARNING` `[size]`."""
+    """`LEARNING` `[size]`, or uint64 `[size, 2]`."""
     games: Any
-    """`GAME` `[places]`."""
+    """`GAME` `[places]`, or uint64 `[places, 10]`."""
     ring: Any
-    """`PENDING` `[places, RING]`: the afterstates that wait."""
+    """`PENDING` `[places, RING]`, or uint64 `[places, RING, 2]`: the afterstates that wait."""
     results: Any
     """uint64 `[places, RESULTS]`."""
-    boards: Any
-    """uint64 `[2, 2]`."""
-    rows: Any
-    """uint64 `[1, active]`, for indices."""
 
 
 class Ground(NamedTuple):
-    """What a band is learnt on, which does not change."""
+    """What does not change: the rules, and what a band is learnt on; and room to work in."""
 
     spec: PackedBoardSpec
+    start_low: int | np.int64
+    start_high: int | np.int64
+    start: TileTable
+    spawn: TileTable
+    below: PackedBoardSpec
     weights: Any
     """Those of the network below, in steps of `step` points."""
     step: np.float32
-    rows: Any
-    """uint64 `[1, active]`, for its indices."""
     band: BandView
     above: BandView
     above_weights: Any
     starts: Any
     """uint64 `[boards]`: where games begin; without any, they begin as the rules say."""
-
-
-class CardRules(NamedTuple):
-    """The rules, as in `CompiledRules`."""
-
-    cascade: bool
-    cells: Word
-    start_low: int | np.int64
-    start_high: int | np.int64
-    start_ranks: Any
-    start_cumulative: Any
-    ranks: Any
-    cumulative: Any
+    boards: Any
+    """uint64 `[2, 2]`."""
+    rows: Any
+    """uint64 `[1, active]`, for indices."""
+    rows_below: Any
+    """uint64 `[1, active]`, for those of the network below."""
 
 
 @kernel(inline=True, borrows=True)
-def spawned(board: Word, word: Word, cells: Word, ranks: Any, cumulative: Any) -> Word:
+def spawned(board: Word, word: Word, tiles: TileTable, ground: Ground) -> Word:
     """Return a board after the spawn of a draw."""
-    after, _ = spawn_packed(board, ZERO, cells, word, ranks, cumulative)
+    cells = ground.spec.cells
+    after, _ = spawn_packed(board, ZERO, cells, word, tiles.ranks, tiles.cumulative)
     return np.uint64(after)
 
 
 @kernel(borrows=True)
-def begin_game(games: Any, place: int, starts: Any, params: CardParams, rules: CardRules) -> None:
+def begin_game(game: Any, place: int, ground: Ground, params: CardParams) -> None:
     """Begin the next game in a place; thread number `place` of a `Trainer` plays the same."""
-    game = games[place]
-    key = key_of(draw(params.root, SERIES + np.uint64(place)))
+    key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), ground.starts
     if not params.once:
         key = key_of(draw(key, SERIES + game.number))
     board, waiting = ZERO, game.waiting
@@ -155,23 +148,16 @@ def begin_game(games: Any, place: int, starts: Any, params: CardParams, rules: C
     elif len(starts):
         board = starts[np.int64(pick_low(draw(key, START), np.uint64(len(starts))))]
     else:
-        tiles = rules.start_low
-        if rules.start_high > tiles:
-            tiles += np.int64(pick_high(draw(key, START), np.uint64(rules.start_high - tiles + 1)))
+        tiles = ground.start_low
+        if ground.start_high > tiles:
+            tiles += np.int64(pick_high(draw(key, START), np.uint64(ground.start_high - tiles + 1)))
         for number in range(tiles):
             word = draw(key, START + ONE + np.uint64(number))
-            board = spawned(board, word, rules.cells, rules.start_ranks, rules.start_cumulative)
+            board = spawned(board, word, ground.start, ground)
     game.whole, game.waiting = waiting == ZERO, 0
     game.board, game.early, game.late, game.key = board, board, board, key
     game.moves, game.score, game.fixed = 0, 0, NOTHING
     game.state, game.count, game.head = PLAYING, 0, 0
-
-
-@kernel(borrows=True)
-def begin(games: Any, starts: Any, params: CardParams, rules: CardRules) -> None:
-    """Begin the first game in every place."""
-    for place in range(len(games)):
-        begin_game(games, place, starts, params, rules)
 
 
 @kernel(inline=True, borrows=True)
@@ -222,8 +208,10 @@ def note_error(learning: Any, row: Any, error: np.float32) -> None:
 
 
 @kernel(borrows=True)
-def change_weight(weights: Any, learning: Any, index: Word, params: CardParams) -> None:
-    """Change a weight by the mean of its errors, unless that is done."""
+def change_weight(
+    weights: Any, learning: Any, index: Word, share: np.float32, params: CardParams
+) -> None:
+    """Change a weight by its share of the mean of its errors, unless that is done."""
     met = learning[index]
     total, met.sum = met.sum, 0
     count = total & COUNTS
@@ -231,7 +219,7 @@ def change_weight(weights: Any, learning: Any, index: Word, params: CardParams) 
         return
     error = np.float32(np.int64(total - count) >> np.int64(20)) / (np.float32(count) * RESOLUTION)
     rate = abs(met.balance) / met.size if met.size > NOTHING else WHOLE
-    weights[index] += params.learning_rate * rate * error * params.share
+    weights[index] += params.learning_rate * rate * error * share
     met.balance += error
     met.size += abs(error)
     if met.size > LARGE:
@@ -240,11 +228,8 @@ def change_weight(weights: Any, learning: Any, index: Word, params: CardParams) 
 
 
 @kernel(borrows=True)
-def end_game(
-    state: StepState, place: int, starts: Any, params: CardParams, rules: CardRules
-) -> None:
-    """Note the result of a game, and begin the next one."""
-    game, result = state.games[place], state.results[place]
+def end_game(game: Any, result: Any, place: int, ground: Ground, params: CardParams) -> None:
+    """Note the result of the game in a place, if there was one, and begin the next one."""
     if game.whole:
         score, rank = np.uint64(game.score), ZERO
         for cell in range(16):
@@ -254,32 +239,24 @@ def end_game(
         result[SQUARES] += score * score
         result[RANKS_FROM + np.int64(rank)] += ONE
         result[PASSES] += np.uint64(game.state == PASSED)
-    game.number += ONE
-    if params.once:
-        game.state = IDLE
-        return
+    if game.key != ZERO:
+        game.number += ONE
+        if params.once:
+            game.state = IDLE
+            return
     is_long = params.restart_length > 0 and game.moves > params.restart_length
     if is_long and game.played >= params.restart_after:
         power = 1
         while 2 * power <= game.moves:
             power *= 2
         game.waiting = game.early if game.moves < power + power // 2 else game.late
-    begin_game(state.games, place, starts, params, rules)
+    begin_game(game, place, ground, params)
 
 
 @kernel(borrows=True)
-def wait_for_update(waiting: Any, at: Word, after: Word, reward: Any, value: Any) -> None:
-    """Put an afterstate into the ring."""
-    latest = waiting[at & PLACES]
-    latest.after, latest.reward, latest.value = after, reward, value
-
-
-@kernel(borrows=True)
-def spawn_after(games: Any, place: int, after: Word, reward: Any, rules: CardRules) -> None:
+def spawn_after(game: Any, after: Word, reward: Any, ground: Ground) -> None:
     """Let a tile appear after a move."""
-    game = games[place]
-    word = draw(game.key, np.uint64(game.moves))
-    game.board = spawned(after, word, rules.cells, rules.ranks, rules.cumulative)
+    game.board = spawned(after, draw(game.key, np.uint64(game.moves)), ground.spawn, ground)
     game.score += np.uint32(reward)
     game.moves += np.uint32(1)
     game.played += ONE
@@ -287,48 +264,25 @@ def spawn_after(games: Any, place: int, after: Word, reward: Any, rules: CardRul
         game.early, game.late = game.late, game.board
 
 
-def make_below_kernel(code: Code) -> Any:
-    """Return the kernel that sums the weights of the network below, if it has any tuples."""
-    if not code:
-        return kernel(inline=True, borrows=True)(_nothing_below)
-    indices_of = network.make_indices_kernel(code)
-
-    @kernel(borrows=True)
-    def sum_below(boards: Any, ground: Ground) -> np.float32:
-        """Return the sum for board 1."""
-        indices_of(boards, 1, ground.spec, ground.rows, 0)
-        return tree_sum(ground.weights, ground.rows[0], 0, 1)
-
-    return sum_below
-
-
-def _nothing_below(_boards: Any, _ground: Ground) -> np.float32:
-    return NOTHING
-
-
 def make_choose_kernel(code: Code, below_code: Code) -> Any:
     """Return the kernel that chooses a move."""
-    indices_of, sum_below = network.make_indices_kernel(code), make_below_kernel(below_code)
+    indices_of = network.make_indices_kernel(code)
+    indices_below = network.make_indices_kernel(below_code)
 
     @kernel(borrows=True)
     def choose(
-        state: StepState,
-        weights: Any,
-        view: BandView,
-        ground: Ground,
-        spec: PackedBoardSpec,
-        rules: CardRules,
+        weights: Any, view: BandView, ground: Ground
     ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
         """Return the best afterstate of board 0, 0 if there is none, and what it is worth.
 
         This is its points, what is learnt of its value, and what is fixed; then whether the tile
         that ends the band is made.
         """
-        boards, rows = state.boards, state.rows
+        boards, rows, below, spec = ground.boards, ground.rows, ground.rows_below, ground.spec
         beyond_least = np.float64(sum_packed(boards[0, 0], ZERO) - view.least)
         best, most, is_passed_by_best = ZERO, LOWEST, False
         reward, value, rest = NOTHING, NOTHING, NOTHING
-        for after, high, points in slides_4x4(boards[0, 0], ZERO, rules.cascade, spec.across):
+        for after, high, points in slides_4x4(boards[0, 0], ZERO, spec.cascade, spec.across):
             if points < 0:
                 continue
             boards[1, 0], boards[1, 1] = after, high
@@ -339,8 +293,9 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
             if not passes:
                 indices_of(boards, 1, spec, rows, 0)
                 worth = tree_sum(weights, rows[0], 0, 1) * view.step
-                below = np.float64(sum_below(boards, ground)) * ground.step
-                fixed = np.float32(below - view.level - view.slope * beyond_least)
+                indices_below(boards, 1, ground.below, below, 0)
+                known = np.float64(tree_sum(ground.weights, below[0], 0, 1)) * ground.step
+                fixed = np.float32(known - view.level - view.slope * beyond_least)
             total = gained + (fixed + worth)
             if total > most:
                 best, most, is_passed_by_best = after, total, passes
@@ -350,26 +305,19 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
     return choose
 
 
-Step = Callable[..., None]
+Step = Callable[[CardState, Ground, CardParams, Any], None]
 
 
 @cache
-def make_play_kernel(code: Code, below_code: Code = ()) -> Step:
-    """Return the kernel of the first half of a step, for the tuples of a network."""
+def make_play_kernel(code: Code, below_code: Code) -> Step:
+    """Return the kernel of the first half of a step, for the tuples of two networks."""
     indices_of = network.make_indices_kernel(code)
     choose = make_choose_kernel(code, below_code)
 
     @kernel(borrows=True)
-    def play(
-        state: StepState,
-        ground: Ground,
-        spec: PackedBoardSpec,
-        params: CardParams,
-        rules: CardRules,
-        active: int,
-    ) -> None:
+    def play(state: CardState, ground: Ground, params: CardParams, active: int) -> None:
         """Play a move in each of the first `active` games, and note what is to be learnt."""
-        weights, boards, rows = state.weights, state.boards, state.rows
+        weights, boards, rows = state.weights, ground.boards, ground.rows
         for place in range(active):
             game, waiting = state.games[place], state.ring[place]
             head, count = np.uint64(game.head), np.uint64(game.count)
@@ -381,9 +329,9 @@ def make_play_kernel(code: Code, below_code: Code = ()) -> Step:
                 boards[0, 0] = game.board
                 is_above = sum_packed(game.board, ZERO) >= ground.band.end
                 if is_above:
-                    found = choose(state, ground.above_weights, ground.above, ground, spec, rules)
+                    found = choose(ground.above_weights, ground.above, ground)
                 else:
-                    found = choose(state, weights, ground.band, ground, spec, rules)
+                    found = choose(weights, ground.band, ground)
                 after, gained, value, fixed, passes = found
                 reward = gained + (fixed - game.fixed)
                 latest = reward + value
@@ -398,13 +346,14 @@ def make_play_kernel(code: Code, below_code: Code = ()) -> Step:
                 game.updated = waiting[head & PLACES].after
                 head, count = (head + ONE) & PLACES, count - ONE
                 boards[1, 0], boards[1, 1] = game.updated, ZERO
-                indices_of(boards, 1, spec, rows, 0)
+                indices_of(boards, 1, ground.spec, rows, 0)
                 note_error(state.learning, rows[0], target - quartered_sum(weights, rows[0]))
             if after != ZERO:
                 if params.is_learning:
-                    wait_for_update(waiting, head + count, after, reward, value)
+                    last = waiting[(head + count) & PLACES]
+                    last.after, last.reward, last.value = after, reward, value
                     count += ONE
-                spawn_after(state.games, place, after, gained, rules)
+                spawn_after(game, after, gained, ground)
             game.head, game.count = head, count
 
     return play
@@ -416,23 +365,18 @@ def make_learn_kernel(code: Code) -> Step:
     indices_of = network.make_indices_kernel(code)
 
     @kernel(borrows=True)
-    def learn(
-        state: StepState,
-        ground: Ground,
-        spec: PackedBoardSpec,
-        params: CardParams,
-        rules: CardRules,
-        active: int,
-    ) -> None:
+    def learn(state: CardState, ground: Ground, params: CardParams, active: int) -> None:
         """Learn what `play` noted; follow games that are over by the next ones."""
-        games, boards, rows = state.games, state.boards, state.rows
+        boards, rows = ground.boards, ground.rows
+        share = WHOLE / np.float32(rows.shape[1])
         for place in range(active):
-            if games[place].updated != ZERO:
-                boards[1, 0], boards[1, 1] = games[place].updated, ZERO
-                indices_of(boards, 1, spec, rows, 0)
+            game = state.games[place]
+            if game.updated != ZERO:
+                boards[1, 0], boards[1, 1] = game.updated, ZERO
+                indices_of(boards, 1, ground.spec, rows, 0)
                 for index in rows[0]:
-                    change_weight(state.weights, state.learning, index, params)
-            if games[place].state >= DEAD and games[place].count == 0:
-                end_game(state, place, ground.starts, params, rules)
+                    change_weight(state.weights, state.learning, index, share, params)
+            if game.state >= DEAD and game.count == 0:
+                end_game(game, state.results[place], place, ground, params)
 
     return learn

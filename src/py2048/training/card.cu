@@ -182,11 +182,6 @@ INLINE void begin_game(Game& game, u32 place, const u64* starts, u64 root, u32 o
   game.moves = game.score = game.state = game.count = game.head = 0, game.fixed = 0;
 }
 
-extern "C" __global__ void begin(Game* games, const u64* starts, u64 root, u32 once, u32 places) {
-  u32 place = blockIdx.x * blockDim.x + threadIdx.x;
-  if (place < places) begin_game(games[place], place, starts, root, once);
-}
-
 extern "C" __global__ void __launch_bounds__(128, 8) play(
     const float* __restrict__ weights, Learning* learning, Game* games, Pending* ring,
     const Below::Weight* __restrict__ below, const short* __restrict__ above, float lambda, u32 delay,
@@ -244,7 +239,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) play(
 }
 
 // A weight that others have changed is seen by a plain load; the exchange decides among those who come at once.
-INLINE void change_weight(float* weights, Learning* learning, u32 at, float rate, float share) {
+INLINE void change_weight(float* weights, Learning* learning, u32 at, float rate) {
   uint4 met = __ldcg((const uint4*)(learning + at));
   if (!(met.x & COUNTS)) return;
   float weight = __ldcg(weights + at);
@@ -254,7 +249,7 @@ INLINE void change_weight(float* weights, Learning* learning, u32 at, float rate
   float error = (float)((long long)(sum - count) >> 20) / ((float)count * RESOLUTION);
   float balance = __uint_as_float(met.z), size = __uint_as_float(met.w);
   float coherence = size > 0 ? fabsf(balance) / size : 1.0f;
-  weights[at] = weight + rate * coherence * error * share;
+  weights[at] = weight + rate * coherence * error * (1.0f / (8 * Own::TUPLES));
   balance += error, size += fabsf(error);
   if (size > 16777216.0f) balance *= 0.5f, size *= 0.5f;
   *(float2*)&learning[at].balance = make_float2(balance, size);
@@ -268,8 +263,8 @@ INLINE void end_game(
     ++result[FINISHED], result[SUM] += game.score, result[SQUARES] += (u64)game.score * game.score;
     ++result[RANKS_FROM + rank], result[PASSES] += game.state == PASSED;
   }
-  ++game.number;
-  if (once) {
+  game.number += game.key > 0;
+  if (game.key && once) {
     game.state = IDLE;
     return;
   }
@@ -282,7 +277,7 @@ INLINE void end_game(
 
 extern "C" __global__ void __launch_bounds__(128, 12) learn(
     float* weights, Learning* learning, Game* games, u64* results, const u64* starts, u64 root, float rate,
-    float share, u32 restart_length, u64 restart_after, u32 once, u32 active) {
+    u32 restart_length, u64 restart_after, u32 once, u32 active) {
   u32 place = (blockIdx.x * blockDim.x + threadIdx.x) >> 5, lane = threadIdx.x & 31, own[PARTS];
   if (place >= active) return;
   u64 updated = games[place].updated;
@@ -291,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(128, 12) learn(
     own_indices(updated, lane, own);
 #pragma unroll
     for (u32 i = 0; i < PARTS; ++i)
-      if (has(i, lane)) change_weight(weights, learning, own[i], rate, share);
+      if (has(i, lane)) change_weight(weights, learning, own[i], rate);
   }
   if (is_over && lane == 0)
     end_game(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from py2048.ntuple._network_kernels import PackedBoardSpec
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import NEVER, Network, board_spec, check_rules
 from py2048.rng import key_of
-from py2048.rules import MergePoints
+from py2048.rules import MergePoints, Rules
 from py2048.training import _card_kernels as kernels
+from py2048.training._card_kernels import CardState
 from py2048.training._td_kernels import BandView
 from py2048.training.trainer import ENDLESS, ScoreTally, TrainerBase, TrainingConfig
 
@@ -34,36 +35,6 @@ GROWTH = (240 * STEPS, 8), (560 * STEPS, 4), (1600 * STEPS, 2)
 MAX_RANK = 16
 """A tile of this rank is made at the end of a band only."""
 WARP = 32
-NAMES = "weights", "learning", "games", "ring", "results"
-
-
-class CardState(NamedTuple):
-    """All that a training is, in the memory of its device.
-
-    Attributes:
-        weights: float32 `[size]`.
-        learning: `LEARNING` `[size]` as uint64 `[size, 2]`.
-        games: `GAME` `[places]` as uint64 `[places, 10]`.
-        ring: `PENDING` `[places, RING]` as uint64 `[places, RING, 2]`.
-        results: uint64 `[places, RESULTS]`.
-    """
-
-    weights: Any
-    learning: Any
-    games: Any
-    ring: Any
-    results: Any
-
-    @classmethod
-    def empty(cls, size: int, places: int) -> CardState:
-        """Return the state of a network that knows nothing, all zero."""
-        return cls(
-            np.zeros(size, np.float32),
-            np.zeros((size, 2), np.uint64),
-            np.zeros((places, kernels.GAME.itemsize // 8), np.uint64),
-            np.zeros((places, kernels.RING, 2), np.uint64),
-            np.zeros((places, kernels.RESULTS), np.uint64),
-        )
 
 
 class Ground(NamedTuple):
@@ -83,64 +54,63 @@ class Ground(NamedTuple):
     above_weights: NDArray[np.int16]
     starts: NDArray[np.uint64]
 
+    @classmethod
+    def of_table(cls, rules: Rules) -> Ground:
+        """Return what one table is learnt on: nothing is below, and it never ends."""
+        layout = NetworkLayout(4, 4, ((0,),))
+        view = BandView(
+            *(np.uint64(NEVER), np.int64(0), 0.0, 0.0, 0.0, NEVER),
+            *(np.uint64(0), np.uint64(1), np.float32(1)),
+        )
+        weights, starts = np.zeros(1, np.int16), np.zeros(0, np.uint64)
+        network = Network(layout, rules, np.zeros(layout.weights, np.float32))
+        return cls(network, view, view, weights, starts)
+
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """The weights below, those above, and the boards."""
         return self.network.table, self.above_weights, self.starts
 
 
-NO_ARRAYS = np.zeros(1, np.float32), np.zeros(1, np.int16), np.zeros(0, np.uint64)
-ENDLESS_VIEW = BandView(
-    np.uint64(NEVER), np.int64(0), 0.0, 0.0, 0.0, NEVER, np.uint64(0), np.uint64(1), np.float32(1)
-)
-
-
-class Engine(Protocol):
-    """What plays and learns on a device."""
-
-    def put(self, array: NDArray[Any]) -> Any:
-        """Return an array in the memory of the device."""
-
-    def get(self, array: Any) -> NDArray[Any]:
-        """Return an array of the device in the memory of the processor."""
-
-    def begin(self, state: CardState, params: kernels.CardParams) -> None:
-        """Begin a game in every place."""
-
-    def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
-        """Take steps in the first `active` places."""
+def empty_state(size: int, places: int) -> CardState:
+    """Return the state of a network that knows nothing, before any game has begun."""
+    games = np.zeros(places, kernels.GAME)
+    games["state"] = kernels.DEAD
+    return CardState(
+        np.zeros(size, np.float32),
+        np.zeros((size, 2), np.uint64),
+        games.view(np.uint64).reshape(places, kernels.GAME.itemsize // 8),
+        np.zeros((places, kernels.RING, 2), np.uint64),
+        np.zeros((places, kernels.RESULTS), np.uint64),
+    )
 
 
 class Reference:
-    """The engine of a processor."""
+    """What plays and learns on a processor."""
 
-    def __init__(self, config: TrainingConfig, ground: Ground | None) -> None:
-        layout, rules = config.layout, CompiledRules.of(config.rules)
-        below = ground.network.layout if ground else layout
-        specs = board_spec(layout, config.rules), board_spec(below, config.rules)
+    def __init__(self, config: TrainingConfig, ground: Ground) -> None:
+        layout, below, given = config.layout, ground.network.layout, config.rules
+        specs = board_spec(layout, given), board_spec(below, given)
         assert isinstance(specs[0], PackedBoardSpec), "the board is 4x4"
         assert isinstance(specs[1], PackedBoardSpec), "the board is 4x4"
-        self._spec = specs[0]
-        weights, above_weights, starts = ground.arrays if ground else NO_ARRAYS
+        rules = CompiledRules.of(given)
         self._ground = kernels.Ground(
+            specs[0],
+            np.int64(given.start.low),
+            np.int64(given.start.high),
+            rules.start,
+            rules.spawn,
             specs[1],
-            weights,
-            np.float32(ground.network.step if ground else 1),
-            np.zeros((1, below.active), np.uint64),
-            ground.band if ground else ENDLESS_VIEW,
-            ground.above if ground else ENDLESS_VIEW,
-            above_weights,
-            starts,
-        )
-        start = np.int64(config.rules.start.low), np.int64(config.rules.start.high)
-        self._rules = kernels.CardRules(
-            rules.cascade, rules.mask, *start, *rules.start[:2], *rules.spawn[:2]
+            ground.network.table,
+            np.float32(ground.network.step),
+            *ground[1:],
+            np.zeros((2, 2), np.uint64),
+            *(np.zeros((1, each.active), np.uint64) for each in (layout, below)),
         )
         self._halves = (
-            kernels.make_play_kernel(layout.code, below.code if ground else ()),
+            kernels.make_play_kernel(layout.code, below.code),
             kernels.make_learn_kernel(layout.code),
         )
-        self._room = np.zeros((2, 2), np.uint64), np.zeros((1, layout.active), np.uint64)
 
     def put(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return the array."""
@@ -148,75 +118,63 @@ class Reference:
 
     get = put
 
-    def begin(self, state: CardState, params: kernels.CardParams) -> None:
-        """Begin a game in every place."""
-        games = state.games.view(kernels.GAME)[:, 0]
-        kernels.begin(games, self._ground.starts, params, self._rules)
-
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
         """Take steps in the first `active` places."""
-        arrays = kernels.StepState(
-            state.weights,
-            state.learning.view(kernels.LEARNING)[:, 0],
-            state.games.view(kernels.GAME)[:, 0],
-            state.ring.view(kernels.PENDING)[..., 0],
-            state.results,
-            *self._room,
+        records = state._replace(
+            learning=state.learning.view(kernels.LEARNING)[:, 0],
+            games=state.games.view(kernels.GAME)[:, 0],
+            ring=state.ring.view(kernels.PENDING)[..., 0],
         )
         for _ in range(steps):
             for half in self._halves:
-                half(arrays, self._ground, self._spec, params, self._rules, np.int64(active))
+                half(records, self._ground, params, np.int64(active))
 
 
 class CardEngine:
-    """The engine of a graphics card."""
+    """What plays and learns on a graphics card."""
 
-    def __init__(self, config: TrainingConfig, ground: Ground | None) -> None:
+    def __init__(self, config: TrainingConfig, ground: Ground) -> None:
         self._card = cuda.card()
         self.put, self.get = self._card.put, self._card.get
-        names, source = ("begin", "play", "learn"), source_of(config, ground)
-        self._begin, self._play, self._learn = self._card.kernels(source, names)
-        self._fixed = [self.put(array) for array in (ground.arrays if ground else NO_ARRAYS)]
-
-    def begin(self, state: CardState, params: kernels.CardParams) -> None:
-        """Begin a game in every place."""
-        places, starts = len(state.games), self._fixed[2]
-        self._begin(places, state.games, starts, params.root, params.once, np.uint32(places))
+        source = source_of(config, ground)
+        self._play, self._learn = self._card.kernels(source, ("play", "learn"))
+        self._fixed = [self.put(array) for array in ground.arrays]
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
         """Take steps in the first `active` places."""
-        warps, given = np.uint32(active), params
-        arrays = state.weights, state.learning, state.games
-        settings = given.lambda_, given.delay, given.is_learning, warps
-        play = *arrays, state.ring, *self._fixed[:2], *settings
-        rates = given.root, given.learning_rate, given.share, given.restart_length
-        results = state.results, self._fixed[2]
-        learn = *arrays, *results, *rates, given.restart_after, given.once, warps
+        weights, learning, games, ring, results = state
+        below, above, starts = self._fixed
+        root, rate, lambda_, delay, length, after, is_learning, once = params
+        warps = np.uint32(active)
+        play = weights, learning, games, ring, below, above, lambda_, delay, is_learning, warps
+        learn = weights, learning, games, results, starts, root, rate, length, after, once, warps
         for _ in range(steps if active else 0):
             self._play(WARP * active, *play)
             self._learn(WARP * active, *learn)
 
 
-def source_of(config: TrainingConfig, ground: Ground | None = None) -> str:
+def source_of(config: TrainingConfig, ground: Ground) -> str:
     """Return the CUDA source for the rules and the tuples of the settings, and for a band."""
-    lines = [cuda.source_of(config.rules, MAX_RANK + 1), *_network_source("Own", config.layout)]
-    if ground:
-        kind = "float" if ground.network.table.dtype == np.float32 else "short"
-        lines += _network_source("Below", ground.network.layout, kind)
-    else:
-        lines.append("typedef Own Below;")
+    below = ground.network
+    kind = "float" if below.table.dtype == np.float32 else "short"
     given = {
-        "STARTS": f"{len(ground.starts) if ground else 0}u",
-        "END": f"{min(ground.band.end if ground else NEVER, 0xFFFFFFFF)}u",
-        "STEP": float(np.float32(ground.network.step if ground else 1)).hex(),
-        "VIEW": _view_source(ground.band if ground else ENDLESS_VIEW),
-        "ABOVE": _view_source(ground.above if ground else ENDLESS_VIEW),
+        "STARTS": f"{len(ground.starts)}u",
+        "END": f"{min(ground.band.end, 0xFFFFFFFF)}u",
+        "STEP": float(np.float32(below.step)).hex(),
+        "VIEW": _view_source(ground.band),
+        "ABOVE": _view_source(ground.above),
     }
-    lines += [f"#define RULE_{name} {value}" for name, value in given.items()]
-    return "\n".join([*lines, Path(__file__).with_name("card.cu").read_text(encoding="utf-8")])
+    lines = [
+        cuda.source_of(config.rules, MAX_RANK + 1),
+        *_network_source("Own", config.layout, "float"),
+        *_network_source("Below", below.layout, kind),
+        *(f"#define RULE_{name} {value}" for name, value in given.items()),
+        Path(__file__).with_name("card.cu").read_text(encoding="utf-8"),
+    ]
+    return "\n".join(lines)
 
 
-def _network_source(name: str, layout: NetworkLayout, kind: str = "float") -> list[str]:
+def _network_source(name: str, layout: NetworkLayout, kind: str) -> list[str]:
     """Return the lines that say how the weights of a board are found."""
     lines = []
     for number, (first, parts) in enumerate(layout.code):
@@ -237,17 +195,6 @@ def _view_source(view: BandView) -> str:
     rank = min(int(view.ending).bit_length() - 1, 31)
     parts = view.level, view.slope, float(np.float32(view.goal)), float(view.step)
     return f"{{{rank}u, {view.least}, {', '.join(part.hex() for part in parts)}}}"
-
-
-def engine_of(config: TrainingConfig, ground: Ground | None) -> Engine:
-    """Return the engine of the device that the settings name.
-
-    Raises:
-        MissingExtraError: if CuPy is missing.
-        Py2048Error: if this machine has no card.
-    """
-    kind = Reference if config.device == "reference" else CardEngine
-    return kind(config, ground)
 
 
 def check_settings(config: TrainingConfig) -> None:
@@ -296,18 +243,18 @@ class CardTrainer(TrainerBase):
         super().__init__(config)
         check_settings(config)
         check_rules(self.layout, self.rules)
-        self._engine = engine_of(config, ground)
+        kind = Reference if config.device == "reference" else CardEngine
+        self._engine = kind(config, ground or Ground.of_table(self.rules))
         self.steps = np.zeros(1, np.int64)
-        state = CardState.empty(self.layout.size, config.games_at_once)
+        state = empty_state(self.layout.size, config.games_at_once)
         if network is not None:
             state.weights[:] = self.checked(network).weights
         elif config.optimistic_init:
             state.weights[:] = config.optimistic_init / self.layout.active
         self._state = self._on_device(state)
-        self._engine.begin(self._state, self.params)
 
     def _on_device(self, state: CardState) -> CardState:
-        return CardState(*map(self._engine.put, state))
+        return CardState._make(map(self._engine.put, state))
 
     @property
     def params(self) -> kernels.CardParams:
@@ -316,7 +263,6 @@ class CardTrainer(TrainerBase):
         return kernels.CardParams(
             np.uint64(key_of(config.seed)),
             np.float32(config.learning_rate),
-            np.float32(1) / np.float32(self.layout.active),
             np.float32(config.lambda_),
             np.uint32(min(config.trajectory_length, DELAY)),
             np.uint32(config.restart_length),
@@ -378,11 +324,9 @@ class CardTrainer(TrainerBase):
 
     def evaluate(self, games: int, seed: int) -> ScoreTally:
         """Play games without learning, with the seeds `derive_seed` ``(seed, 0)``, …."""
-        state = self._on_device(CardState.empty(1, games))
-        state = state._replace(weights=self._state.weights)
+        state = self._on_device(empty_state(1, games))._replace(weights=self._state.weights)
         params = self.params._replace(root=np.uint64(key_of(seed)), once=np.uint32(1))
         params = params._replace(is_learning=np.uint32(0))
-        self._engine.begin(state, params)
         while int(state.games[:, kernels.NUMBER].sum()) < games:
             self._engine.run(state, params, STEPS, games)
         return self._tally_of(state)
@@ -394,10 +338,10 @@ class CardTrainer(TrainerBase):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the state by name, as checkpoints keep it, between two calls of `run`."""
-        state = dict(zip(NAMES, map(self._engine.get, self._state), strict=True))
-        return {**state, "steps": self.steps}
+        state = CardState._make(map(self._engine.get, self._state))
+        return {**state._asdict(), "steps": self.steps}
 
     def take_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from the arrays of a checkpoint."""
-        self._state = self._on_device(CardState(*(arrays[name] for name in NAMES)))
+        self._state = self._on_device(CardState(*(arrays[name] for name in CardState._fields)))
         self.steps[:] = arrays["steps"]
