@@ -163,6 +163,8 @@ def frames() -> None:
     running = GameWindow(session)
     running.first_frame()
     running.finish_opening()
+    assert running.app is not None
+    controller = running.app.controller
     board, root = running.window.board, running.root
     left = MOVES
 
@@ -173,7 +175,7 @@ def frames() -> None:
             if left < 0:
                 root.quit()
                 return
-            _move(session)
+            controller.do(str(_next(session)))
         root.after(POLL_MS, move_when_still)
 
     began, busy, before = time.perf_counter(), time.process_time(), board.frames
@@ -235,10 +237,6 @@ def _live(root: tk.Tk, seconds: float) -> None:
     while time.perf_counter() < end:
         root.update()
         time.sleep(0.001)
-
-
-def _move(session: Session) -> None:
-    session.move(_next(session))
 
 
 def _next(session: Session) -> Direction:
