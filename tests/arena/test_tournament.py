@@ -1,4 +1,4 @@
-"""Tournaments: the same games whoever plays them where, none dropped, faults named."""
+"""Tournaments: the same games wherever they are played, none dropped, faults named."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_games_are_those_of_a_game_and_a_player(name):
 
 
 def test_results_are_the_same_for_any_number_of_processes():
-    """One process, two, three: the same games, whoever plays them, and the same records."""
+    """One process, two, three: the same games and the same records."""
     tournament = Tournament(("random", "greedy"), get_rules("3x3"), 30, seed=11, recorded=True)
     wanted = games_of(compare_players(tournament, jobs=1))
     assert [game.game for game in wanted["random"]] == list(range(30))

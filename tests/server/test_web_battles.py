@@ -320,7 +320,7 @@ async def test_what_happens_while_a_battle_starts(
 
 
 async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
-    """The last to go is led to another offer, and whoever looks on is told."""
+    """The last to go is led to another offer, and all who look on are told."""
     async with running(file) as services:
         games = services.rooms.games
         battle = offered(games, "ada")

@@ -111,7 +111,7 @@ def test_lines_of_one_request_have_its_id(web_server: WebServer) -> None:
 
 
 def await_lines(server: WebServer, is_one: Callable[[Json], bool], number: int) -> list[Json]:
-    """Return so many lines of the log, which come soon after the answer."""
+    """Return `number` lines of the log, which come soon after the answer."""
     for _ in range(200):
         found = [line for line in server.logged() if is_one(line)]
         if len(found) >= number:

@@ -70,7 +70,7 @@ def test_the_picture_says_what_the_text_says(plies: int, said: str) -> None:
 def test_the_picture_is_one_that_social_sites_take(
     name: str | None, tile: int, shape: tuple[int, int]
 ) -> None:
-    """A small PNG of their size, whoever played and whatever the board is."""
+    """A small PNG of their size, whatever the board and the player."""
     rows, columns = shape
     card = Card("long name " * 4, name, 2**52, tile, 10**6, 2048, 400)
     body = picture(card, Board(((tile,) * columns,) * rows))

@@ -62,7 +62,7 @@ class Tab:
         self.returns = 0
 
     async def play(self, moves: int, begun: asyncio.Event) -> None:
-        """Make so many moves, wherever the connection leads; all that was acknowledged is there."""
+        """Make `moves` moves, wherever the connection leads; all that was acknowledged is there."""
         while self.acknowledged < moves:
             try:
                 async with self.browser.socket() as socket:

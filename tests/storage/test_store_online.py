@@ -187,7 +187,7 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store):
 
 
 def test_a_place_is_that_of_the_list(store):
-    """Ties included; whoever has no game on a board has no place, nor has a guest."""
+    """Ties included; who has no game on a board has no place, nor has a guest."""
     for number, score in enumerate((7, 9, 7, 3, 9)):
         store.accounts.claim_name(f"p{number}", f"Player {number}", "hash")
         finish(store, deal(store, f"p{number}"), score)

@@ -217,7 +217,7 @@ def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> 
 def test_a_second_ctrl_c_does_not_interrupt_the_save(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever presses it twice has the training all the same."""
+    """Who presses it twice has the training all the same."""
     save, heard = TrainingRun.save, list[int]()
 
     def interrupted(run: TrainingRun) -> None:

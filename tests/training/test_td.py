@@ -151,7 +151,7 @@ def test_a_training_can_be_repeated() -> None:
 
 
 def test_threads_share_the_games() -> None:
-    """Every game is played once, whoever plays it; evaluations do not depend on threads."""
+    """Every game is played once, by any thread; evaluations do not depend on threads."""
     trainer = Trainer(config_from(SMALL.data() | {"threads": 3}))
     trainer.run(games=200)
     assert trainer.games == trainer.tally.games == 200

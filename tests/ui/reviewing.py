@@ -75,7 +75,7 @@ def _faults() -> dict[Board, tuple[Direction, Grade]]:
 
 
 def known_review(moves: int = MOVES) -> GameReview:
-    """Return the review of `known_record` after so many moves were judged."""
+    """Return the review of `known_record` after `moves` moves were judged."""
     review, judge = GameReview(known_record()), KnownJudge(known_record().rules)
     review.judge = judge
     judged = list(reviewing(known_record(), judge))

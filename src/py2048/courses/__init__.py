@@ -52,7 +52,7 @@ class Course:
 
     @classmethod
     def read(cls, folder: Path, package: str = "") -> Course:
-        """The course in a folder, which may be a `package` already.
+        """Return the course in a folder, which may be a `package` already.
 
         Raises:
             CourseError: for what is wrong in its ``about.toml``, in one line.
@@ -103,7 +103,7 @@ class Course:
         return write_new(folder, files, "the starter")
 
     def grading(self) -> Grading:
-        """The tasks with their marks and checks.
+        """Return the tasks with their marks and checks.
 
         Raises:
             CourseError: where ``tasks.py`` cannot be imported, in one line with the place.
@@ -131,7 +131,7 @@ _ABOUT = {"name": str, "title": str, "asks": str, "screen": str, "given": list}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The values of a TOML file; raise `CourseError`, in one line, if it cannot be read."""
+    """Return the values of a TOML file; raise `CourseError`, in one line, if it cannot be read."""
     with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
         data = path.read_bytes()
     try:
@@ -164,7 +164,7 @@ def write_new(folder: Path, files: Mapping[str, bytes], what: str) -> list[Path]
 
 
 def _package_at(folder: Path) -> str:
-    """Make a package of a folder that is none; return its name."""
+    """Make a package of a folder that is not one; return its name."""
     name = f"course_{str(folder).encode(errors='surrogateescape').hex()}"
     if name not in sys.modules:
         spec = ModuleSpec(name, None, is_package=True)
@@ -202,19 +202,19 @@ COURSES: dict[str, Course] = {
 
 
 def _installed() -> Mapping[str, str]:
-    """The packages of courses from elsewhere, by the names of their entry points."""
+    """Return the packages of courses from elsewhere, by the names of their entry points."""
     from importlib.metadata import entry_points  # slow to import, and seldom needed
 
     return {entry.name: entry.value for entry in entry_points(group="py2048.courses")}
 
 
 def course_names() -> list[str]:
-    """The names of our courses, then of those installed."""
+    """Return the names of our courses, then of those installed."""
     return [*COURSES, *_installed()]
 
 
 def get_course(name: str) -> Course:
-    """The course called `name`, or the one in the folder of this path.
+    """Return the course called `name`, or the one in the folder of this path.
 
     Raises:
         CourseError: with the nearest name, or for what is wrong with the course.

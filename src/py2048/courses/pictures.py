@@ -15,7 +15,7 @@ SCALE = 4
 
 
 def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
-    """A square with round corners, on the colour `around` or else with transparent corners.
+    """Draw a square with round corners on the colour `around`, by default transparent.
 
     Tk draws pictures without transparency many times faster.
     """
@@ -28,13 +28,13 @@ def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Imag
 
 
 def smaller(image: Image.Image) -> Image.Image:
-    """A picture drawn `SCALE` times too large, in its own size."""
+    """Scale a picture that is drawn `SCALE` times too large to its own size."""
     size = image.width // SCALE, image.height // SCALE
     return image.resize(size, Image.Resampling.LANCZOS)
 
 
 def photo(master: tkinter.Misc, image: Image.Image) -> tkinter.PhotoImage:
-    """A picture for Tk, as PNG, which needs no further library."""
+    """Return a picture for Tk, as PNG, which needs no further library."""
     data = io.BytesIO()
     image.save(data, "PNG", compress_level=1)
     return tkinter.PhotoImage(master=master, data=data.getvalue())

@@ -85,7 +85,7 @@ class Trial:
         return path
 
     def finding(self, report: Report) -> str:
-        """What is not as it should be with the report on the program; nothing if all is."""
+        """Return what is wrong with the report on the program; nothing if all is right."""
         if report.failure or (report.problem and not self.mutant):
             return report.reason
         failed = [check for task in report.tasks for check in task.checks if not check.passed]
@@ -122,7 +122,7 @@ def check_tasks(course: Course) -> None:
 
 
 def trials(course: Course) -> list[Trial]:
-    """The programs to try a course on.
+    """Return the programs to try a course on.
 
     Raises:
         CourseError: for the first slip of their author.
@@ -142,7 +142,7 @@ def trials(course: Course) -> list[Trial]:
 
 
 def _mutants(path: Path, right: Sequence[Path], ids: tuple[str, ...]) -> Iterator[Trial]:
-    """The mutants of a file."""
+    """Yield the mutants of a file."""
     sources = {source.stem: source for source in right}
     for solution, mutants in read_toml(path).items():
         if solution not in sources:

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def opened(open_window: Callable[[], T]) -> T:
-    """What `open_window` returns.
+    """Return what `open_window` returned.
 
     Raises:
         MissingExtraError: where Python has no tkinter.
@@ -97,6 +97,6 @@ colors = Colors(
 def fitting_font(
     master: tkinter.Misc, text: str, width: int, height: int, weight: str = "normal"
 ) -> tuple[str, int, str]:
-    """The font in which `text` is at most about `width` pixels wide and `height` high."""
+    """Return the font in which `text` is at most about `width` pixels wide and `height` high."""
     wide = max(1, int(master.tk.call("font", "measure", ("Arial", -height, weight), text)))
     return "Arial", -max(1, min(height, height * width // wide)), weight

@@ -93,7 +93,7 @@ async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
 
 
 async def test_help_goes_on_without_the_server(guest):
-    """Whoever has asked for a hint gets others, and may watch; moves made there are taken back."""
+    """Who has asked for a hint gets others, and may watch; moves made there are taken back."""
     line = Line()
     await line.lay(guest.page)
     await guest.deal("classic")

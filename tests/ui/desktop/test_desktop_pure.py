@@ -296,7 +296,7 @@ def test_larger_and_smaller_undo_each_other(board):
 
 @given(boards(), shapes, shapes)
 def test_sizes_on_the_way_cut_nothing(board, shape, way):
-    """Whoever types ``10`` passes 1; a tile that is put then is there to stay."""
+    """Who types ``10`` passes 1; a tile that is put then is there to stay."""
     editing, passing = BoardEditor(board), BoardEditor(board)
     editing.resize(*shape)
     passing.resize(*way)

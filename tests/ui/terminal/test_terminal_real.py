@@ -48,7 +48,7 @@ class Terminal:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         environment = os.environ | variables
-        for name in ("COLUMNS", "LINES"):  # of the terminal of whoever runs the tests
+        for name in ("COLUMNS", "LINES"):  # of the terminal that runs the tests
             environment.pop(name, None)
         self.process = pexpect.spawn(sys.executable, arguments, env=environment, dimensions=size)
         self.process.delaybeforesend = None

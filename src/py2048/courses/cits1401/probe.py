@@ -28,14 +28,14 @@ SIDE = range(5)
 
 
 def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
-    """What is drawn on a canvas, asked for once in a look."""
+    """Return what is drawn on a canvas, asked for once in a look."""
     if canvas not in DRAWN:
         DRAWN[canvas] = screen.items(canvas)
     return DRAWN[canvas]
 
 
 def lattice(boxes: list[Box]) -> dict[Spot, Box]:
-    """The boxes, by (row, column), that stand in five rows and columns; {} if they do not."""
+    """Return the boxes, by (row, column), in five rows and columns; {} if they do not stand so."""
     sizes: dict[Spot, list[Box]] = {}
     for box in boxes:
         size = round(box[2] - box[0]), round(box[3] - box[1])
@@ -51,7 +51,7 @@ def lattice(boxes: list[Box]) -> dict[Spot, Box]:
 
 
 def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
-    """The squares that are drawn on a canvas, by (row, column)."""
+    """Return the squares that are drawn on a canvas, by (row, column)."""
     boxes = []
     for kind, coords, options in items(canvas):
         shown = options.get("state") != "hidden"
@@ -62,7 +62,7 @@ def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
 
 
 def widget_squares() -> dict[Spot, Widget]:
-    """The squares that are widgets, by (row, column)."""
+    """Return the squares that are widgets, by (row, column)."""
     parents: dict[tuple[str, ...], dict[Spot, Widget]] = {}
     for widget in screen.widgets():
         manager = str(widget.winfo_manager())
@@ -91,7 +91,7 @@ def widget_squares() -> dict[Spot, Widget]:
 
 
 def find() -> dict[Spot, tuple[Widget, Box | None]]:
-    """Where the squares are: on which canvas, or which widgets they are."""
+    """Return where the squares are: on which canvas, or which widgets they are."""
     DRAWN.clear()
     for canvas in screen.widgets("Canvas"):
         found = canvas_squares(canvas)
@@ -101,7 +101,7 @@ def find() -> dict[Spot, tuple[Widget, Box | None]]:
 
 
 def in_sight() -> bool:
-    """Whether the middle of each square that is drawn on a canvas lies within the canvas."""
+    """Return whether the middle of each square that is drawn on a canvas lies within it."""
     for canvas, box in SQUARES.values():
         if box is not None:
             x = (box[0] + box[2]) / 2 - float(canvas.call("canvasx", 0))
@@ -112,7 +112,7 @@ def in_sight() -> bool:
 
 
 def astray() -> list[str]:
-    """The numbers on a canvas whose middle is on the border of a square."""
+    """Return the numbers on a canvas whose middle is on the border of a square."""
     canvas, box = SQUARES[0, 0]
     found, split = [], canvas.interpreter.splitlist
     drawn = zip(split(canvas.call("find", "all")), items(canvas), strict=True) if box else ()
@@ -127,14 +127,14 @@ def astray() -> list[str]:
 
 
 def inside(widget: Widget) -> Iterator[Widget]:
-    """A widget and what it holds."""
+    """Yield a widget and what it holds."""
     yield widget
     for child in widget.children():
         yield from inside(child)
 
 
 def shown_in(widget: Widget) -> tuple[str, str]:
-    """The text and the look of a square that is a widget."""
+    """Return the text and the look of a square that is a widget."""
     text = ""
     look: list[object] = []
     for part in inside(widget):
@@ -150,7 +150,7 @@ def shown_in(widget: Widget) -> tuple[str, str]:
 
 
 def look() -> dict[str, Any]:
-    """What is to be seen: the texts and looks of the squares, and all other texts."""
+    """Return what is to be seen: the texts and looks of the squares, and all other texts."""
     SQUARES.clear()
     SQUARES.update(find())
     if not SQUARES:
@@ -194,7 +194,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
 
 
 def spot_of(coords: list[float]) -> Spot | None:
-    """The square in which something drawn stands, if it is at most as large as one."""
+    """Return the square in which something drawn stands, if it is at most as large as one."""
     if not coords:
         return None
     xs, ys = coords[::2], coords[1::2]
@@ -233,12 +233,12 @@ def hit(row: int, column: int) -> None:
 
 
 def seen_after(done: bool) -> dict[str, Any] | None:
-    """What is to be seen; nothing yet if the program has still to take in what was done."""
+    """Return what is to be seen; nothing yet if the program has still to take in what was done."""
     return look() if done else None
 
 
 def changes(steps: int, enough: int) -> tuple[int, int]:
-    """How often the texts change in steps of 40 ms, until it is enough, and in how many steps.
+    """Count how often the texts change in steps of 40 ms, until it is enough, and the steps.
 
     In none for a program that polls, which has its turn only afterwards.
     """

@@ -92,7 +92,7 @@ class WindowContents:
         return self.board is not None and not self.board.can_move()
 
     def says(self, words: str) -> bool:
-        """Whether a text beside the squares matches."""
+        """Return whether a text beside the squares matches."""
         return bool(_matching(words, self.others))
 
     @property
@@ -101,11 +101,11 @@ class WindowContents:
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
     def tells(self, words: str) -> bool:
-        """Whether a text that has come up in the game matches."""
+        """Return whether a text that has come up in the game matches."""
         return bool(_matching(words, self.status))
 
     def shows_score(self, score: int) -> bool:
-        """Whether a text beside the squares has this number as a word."""
+        """Return whether a text beside the squares has this number as a word."""
         return self.says(rf"(?<![-\d.]){score}(?!\d|\.\d)" if score >= 0 else rf"- ?{-score}\b")
 
 
@@ -133,7 +133,7 @@ def _number(text: str) -> Any:
 
 
 def tells_of_success(text: str, direction: Direction) -> bool:
-    """Whether a line names a direction, and failure only beside success: that of other moves."""
+    """Return whether a line names a direction, and failure only beside success (of other moves)."""
     clauses = re.split(CLAUSE_END, text)
     good = [clause for clause in clauses if not _matching(FAILURE, [clause])]
     named = _matching(rf"(?<![a-z]){direction.name}", good)
@@ -232,7 +232,7 @@ class WindowDriver:
         return self.look(f"hit{cell} or screen.settle()")
 
     def texts(self) -> str:
-        """All texts that are shown, for a message."""
+        """Return all texts that are shown, for a message."""
         return str(self.session.value("screen.texts()", show=False))
 
 
@@ -407,7 +407,7 @@ def _idle(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
 
 
 def _room(board: Board) -> tuple[int, int]:
-    """How far a board is from being stuck: few empty cells and few legal moves are near it."""
+    """Rate how far a board is from being stuck, by its empty cells and legal moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -437,7 +437,7 @@ def _none(session: SubmissionSession, wanted: str, found: str = "there was none"
 
 
 def has_all_components(session: SubmissionSession) -> None:
-    """Squares, score board, New game."""
+    """Check that there are squares, a score board and New game."""
     driver = begun(session)
     if not driver.contents.says("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
@@ -470,7 +470,7 @@ def quits(session: SubmissionSession) -> None:
 
 
 def shows_legal_values(session: SubmissionSession) -> None:
-    """A square shows a power of two or nothing."""
+    """Check that each square shows a power of two or nothing."""
     seen = observed_games(session)
     if seen.astray:
         session.shown[:] = ["choose('Human')"]
@@ -483,7 +483,7 @@ def shows_legal_values(session: SubmissionSession) -> None:
 
 
 def highlights_what_moved(session: SubmissionSession) -> None:
-    """Squares that moved or merged look different from the others with their number."""
+    """Check that squares that moved or merged differ in look from others with their number."""
     compared = 0
     for move in observed_games(session).moves:
         board, way = move.before.board, move.went
@@ -513,7 +513,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 
 def border_squares_act(session: SubmissionSession) -> None:
-    """Every square on the border but the corners takes clicks, if any on its side does."""
+    """Check that all squares of a side but the corners take clicks, if any does."""
     ways = observed_games(session).ways
     driver = begun(session)
     acting = 0
@@ -531,7 +531,7 @@ def border_squares_act(session: SubmissionSession) -> None:
 def _acts(
     driver: WindowDriver, cell: Cell, direction: Direction, ways: Sequence[Direction]
 ) -> bool:
-    """Whether a click on `cell` does anything when a move in `direction` is possible."""
+    """Return whether a click on `cell` does anything when a move in `direction` is possible."""
     for way in (*ways, *ways):
         if _possible(driver.contents, direction):
             break
@@ -545,7 +545,7 @@ def _possible(contents: WindowContents, direction: Direction) -> bool:
 
 
 def other_squares_do_nothing(session: SubmissionSession) -> None:
-    """Corners and squares inside do nothing and cost nothing."""
+    """Check that corners and squares inside do nothing and cost nothing."""
     ways = observed_games(session).ways
     driver = begun(session, seed=4)
     acted = [driver.click(BORDERS[way][0]) for way in ways]
@@ -579,7 +579,7 @@ def _of(
 
 
 def slides(session: SubmissionSession, direction: Direction) -> None:
-    """All tiles go in a direction and merge as they should."""
+    """Check that all tiles go in a direction and merge as they should."""
     for move, board in _of(session, direction, possible=True):
         slid = board.slide(direction).board
         shown = move.now.board
@@ -588,13 +588,13 @@ def slides(session: SubmissionSession, direction: Direction) -> None:
 
 
 def _with_one_more(slid: Board, shown: Board) -> bool:
-    """Whether `shown` is `slid`, perhaps with new 2s on empty cells."""
+    """Return whether `shown` is `slid`, perhaps with new 2s on empty cells."""
     pairs = zip(sum(slid.rows, ()), sum(shown.rows, ()), strict=True)
     return all(one == two or (one, two) == (0, 2) for one, two in pairs)
 
 
 def adds_at_its_place(session: SubmissionSession, direction: Direction) -> None:
-    """The new 2 appears where the rules say."""
+    """Check that the new 2 appears where the rules say."""
     for move, board in _of(session, direction, possible=True):
         shown, wanted = move.now.board, after(board, direction)
         empty = board.slide(direction).board.empty_cells()
@@ -603,7 +603,7 @@ def adds_at_its_place(session: SubmissionSession, direction: Direction) -> None:
 
 
 def refuses(session: SubmissionSession, direction: Direction) -> None:
-    """An impossible move leaves the board as it is."""
+    """Check that an impossible move leaves the board as it is."""
     for move, board in _of(session, direction, possible=False):
         if move.changed:
             _fail(session, move, f"{listed(board)}: nothing can move", str(move.now.rows))
@@ -619,7 +619,7 @@ def _some_move(session: SubmissionSession) -> None:
 
 
 def tells_success(session: SubmissionSession) -> None:
-    """After a successful move the status panel names its direction, in no words of failure."""
+    """Check that the status panel names the direction of a successful move, without failure."""
     told = 0
     for move in observed_games(session).moves:
         way = move.went
@@ -634,7 +634,7 @@ def tells_success(session: SubmissionSession) -> None:
 
 
 def tells_failure(session: SubmissionSession) -> None:
-    """After an impossible move the status panel says so, and only then."""
+    """Check that the status panel says that a move was impossible, and only then."""
     told = 0
     for move in observed_games(session).moves:
         if move.now.tells(OVER):
@@ -650,7 +650,7 @@ def tells_failure(session: SubmissionSession) -> None:
 
 
 def tells_the_end(session: SubmissionSession) -> None:
-    """When no move is left, the status panel says that the game is over, and the final score."""
+    """Check that the status panel says that the game is over, and the score, at the end."""
     for move in observed_games(session).moves:
         board = move.now.board
         if board is not None and board.can_move() and move.now.tells(OVER):
@@ -705,7 +705,7 @@ def _plays_on(session: SubmissionSession) -> None:
 
 
 def counts(session: SubmissionSession) -> None:
-    """The score begins with 0; a success adds one, a failure takes one away."""
+    """Check that the score begins with 0, a success adds one, and a failure takes one away."""
     for game in observed_games(session).games:
         if not game:
             continue
@@ -739,7 +739,7 @@ Not one in a million chains of random starts is nested; a square that is never d
 
 
 def begins_a_human_s_game(session: SubmissionSession) -> None:
-    """New game, in the middle of a game, leads to a new one: only 2s, score 0, clicks work."""
+    """Check that New game in the middle of a game begins one: only 2s, score 0, clicks work."""
     ways = observed_games(session).ways
     driver = begun(session)
     starts: list[set[Cell]] = []
@@ -780,7 +780,7 @@ def _end_at_new_game(driver: WindowDriver, do: str) -> None:
 
 
 def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[Cell]:
-    """The squares with a tile; fail unless these, and the score, are as at a start."""
+    """Return the squares with a tile; fail unless these, and the score, are as at a start."""
     rows = contents.rows
     cells = {(row, column) for row in range(5) for column in range(5) if rows[row][column]}
     if not cells or any(rows[row][column] != 2 for row, column in cells):
@@ -791,7 +791,7 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
-    """The computer moves by itself, with pauses, in several directions, to the end, and says so.
+    """Check that the computer plays by itself, with pauses, to the end, and says so.
 
     That it stops at a move that fails for a person, too, is held against that move alone; a score
     that is wrong for a person against the score board, an end that is not told a person against
@@ -859,7 +859,7 @@ def possible_scores(texts: Iterable[str]) -> set[int]:
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
-    """The points that are due between two looks if one attempt was made; 0 if that is unknown."""
+    """Return the points due between two looks if one attempt was made; 0 if that is unknown."""
     steps = [ObservedMove(one, way, two) for way in Direction]
     if any(step.went is not None for step in steps):
         return 1
@@ -960,7 +960,7 @@ def _watch_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
 
 
 def _is_right_by_hand(session: SubmissionSession, way: Direction) -> bool:
-    """Whether a person's moves in a direction are right; wrong ones are not recognized."""
+    """Return whether a person's moves in a direction are right; wrong ones are not recognized."""
     moves = observed_games(session).moves
     return all(move.went is way for move in moves if move.direction is way and move.possible)
 
@@ -1010,7 +1010,7 @@ STILL = 10
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
-    """New game ends the computer's game, too."""
+    """Check that New game ends the computer's game, too."""
     try:
         _stop_the_computer(session)
     except SubmissionCrash:

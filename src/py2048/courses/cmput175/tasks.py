@@ -45,14 +45,14 @@ TILES = (0, 0, 2, 2, 4, 8)
 
 
 def grid_of(rows: Rows, empties: list[int] | None = None) -> str:
-    """Code that makes a `grid` with these rows, the list of empty cells in order if not given."""
+    """Return code that makes a `grid` with these rows, and the list of empty cells, in order."""
     size = f"{len(rows)}, {len(rows[0])}"
     listed = empty_cells(rows) if empties is None else empties
     return f"grid = Grid({size}, 0)\ngrid._grid = {rows}\ngrid.emptiesSet = {listed}"
 
 
 def empty_cells(rows: Rows) -> list[int]:
-    """The numbers of the empty cells, in order."""
+    """Return the numbers of the empty cells, in order."""
     return [cell for cell, tile in enumerate(chain(*rows)) if not tile]
 
 
@@ -74,25 +74,25 @@ APART = (
 
 
 def put(cell: int, val: int, rows: Rows) -> Example:
-    """One call of `setCell`."""
+    """Return one call of `setCell`."""
     after = with_tiles({divmod(cell, len(rows[0])): val}, rows)
     code = f"grid.setCell({cell}, {val})\ngrid._grid"
     return Example(code, after, given=grid_of(rows), rank=rank_of(rows))
 
 
 def rank_of(rows: Rows) -> int:
-    """How many tiles a grid has: a student understands what happens to few of them first."""
+    """Count the tiles of a grid: a student understands what happens to few of them first."""
     return len(tiles_of(rows))
 
 
 def got(rows: Rows) -> Iterator[Example]:
-    """Every cell of a grid."""
+    """Yield every cell of a grid."""
     for cell, tile in enumerate(chain(*rows)):
         yield Example(f"grid.getCell({cell})", tile, given=grid_of(rows))
 
 
 def sets(seed: str) -> Iterator[Example]:
-    """Cells of several grids that are set, the last ones at random."""
+    """Yield cells of several grids that are set, the last ones at random."""
     yield from (put(1, 2, EMPTY), put(6, 8, EMPTY), put(15, 4, FULL))
     draw = random.Random(seed)
     for number in range(4):
@@ -101,7 +101,7 @@ def sets(seed: str) -> Iterator[Example]:
 
 
 def cells_of_others(seed: str) -> Iterator[Example]:
-    """Cells of grids of other sizes, set and read."""
+    """Yield cells of grids of other sizes, set and read."""
     yield from (put(1, 2, [[0, 0], [0, 0]]), put(4, 2, [[0] * 3] * 2), put(3, 2, [[0, 0]] * 3))
     for size in SIZES:
         yield from got(random_rows(f"{seed} get", POWERS, *size))
@@ -111,7 +111,7 @@ POWERS = [2**power for power in range(1, 12)]
 
 
 def starts_with_twos(session: SubmissionSession) -> None:
-    """A new grid holds `initial` tiles of 2, and the list holds the other cells."""
+    """Check that a new grid holds `initial` tiles of 2, and the list the other cells."""
     for row, col, initial in ((4, 4, 2), (4, 4, 1), (4, 4, 16)):
         session.begin()
         session.expect(f"grid = Grid({row}, {col}, {initial})", seed=session.seed_for(initial))
@@ -128,7 +128,7 @@ SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
 
 
 def holes(seed: str) -> list[Rows]:
-    """Grids with empty cells, without any, and with nothing else."""
+    """Return grids with empty cells, without any, and with nothing else."""
     return [EMPTY, FULL, *(random_rows(f"{seed} holes {n}", (0, 0, 2, 4)) for n in range(4))]
 
 
@@ -174,14 +174,14 @@ def prepare_a_row(grid_class: Any) -> list[Any]:
 
 
 def emptied(boards: Iterable[Rows]) -> Iterator[Example]:
-    """The list after the grid has changed, from a list that is out of date."""
+    """Yield the list after the grid has changed, from a list that is out of date."""
     for rows in boards:
         given = grid_of(rows).rpartition("\n")[0]
         yield Example("grid.updateEmptiesSet()\ngrid.emptiesSet", empty_cells(rows), given=given)
 
 
 def plays_on(session: SubmissionSession) -> None:
-    """In a game each new tile goes into a cell that is empty then."""
+    """Check that each new tile of a game goes into a cell that is empty then."""
     for seed in map(session.seed_for, range(6)):
         session.begin()
         session.expect(calling(note_new_tiles, "Grid", result="seen") + f"random.seed({seed})")
@@ -198,7 +198,7 @@ def plays_on(session: SubmissionSession) -> None:
 
 
 def stays_still(session: SubmissionSession) -> None:
-    """A move that changes nothing brings no tile; one that changes something brings one.
+    """Check that a move brings a tile if it changes something, and only then.
 
     This much is given, so it counts for nothing until `updateEmptiesSet` does something.
     """
@@ -219,7 +219,7 @@ SPARSE: Rows = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
 
 
 def answers(boards: Iterable[Rows]) -> list[Example]:
-    """`collapsible()` on each of the boards, and on two that nothing answers alike."""
+    """Return examples of `collapsible()` on each board, and on two that nothing answers alike."""
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows))
         for rows in (with_tiles({(1, 1): 2}), checkered(), *boards)
@@ -227,7 +227,7 @@ def answers(boards: Iterable[Rows]) -> list[Example]:
 
 
 def packed(seed: str) -> Iterator[Rows]:
-    """Grids packed into a corner, where the tiles can move only to the other two sides."""
+    """Yield grids packed into a corner, whose tiles can move only to the other two sides."""
     for first in (Direction.LEFT, Direction.RIGHT):
         for second in (Direction.UP, Direction.DOWN):
             rows = random_rows(f"{seed} {first} {second}", TILES)
@@ -264,7 +264,7 @@ OWN_EYES = [
 
 
 def lists(text: str) -> list[list[int]]:
-    """The lists of numbers in a text, between slashes."""
+    """Return the lists of numbers in a text, between slashes."""
     return [list(map(int, part.split())) for part in text.split("/")]
 
 
@@ -278,7 +278,7 @@ OTHER_LINES = lists(
 
 
 def lines(look: Callable[[list[int], list[int]], Example]) -> Callable[[str], Iterator[Example]]:
-    """Examples for lines of four: the chosen ones, then some at random."""
+    """Return examples for lines of four: the chosen ones, then some at random."""
 
     def examples(seed: str) -> Iterator[Example]:
         draw = random.Random(seed)
@@ -289,12 +289,12 @@ def lines(look: Callable[[list[int], list[int]], Example]) -> Callable[[str], It
 
 
 def collapsed(line: list[int]) -> list[int]:
-    """The list collapsed to the left."""
+    """Return the list collapsed to the left."""
     return list(slide_line(tuple(line))[0])
 
 
 def of_any_length(seed: str) -> Iterator[Example]:
-    """Lists of other lengths, with the flag."""
+    """Yield lists of other lengths, with the flag."""
     draw = random.Random(seed)
     for line in (*OTHER_LINES, *(draw.choices(TILES, k=length) for length in (3, 5, 6, 7))):
         after = collapsed(line)
@@ -303,12 +303,12 @@ def of_any_length(seed: str) -> Iterator[Example]:
 
 
 def first(line: list[int], after: list[int]) -> Example:
-    """The list that comes back."""
+    """Return the list that comes back."""
     return Example(f"Grid(4, 4, 0).collapseRow({line})[0]", after)
 
 
 def second(line: list[int], after: list[int]) -> Example:
-    """The flag that comes back."""
+    """Return the flag that comes back."""
     return Example(f"Grid(4, 4, 0).collapseRow({line})[1]", line != after)
 
 
@@ -326,7 +326,7 @@ PAIR = (
 
 
 def kept(line: list[int]) -> Example:
-    """The given list afterwards; one with room before a tile must come back as another."""
+    """Return the given list afterwards; one with room before a tile must come back as another."""
     moves = collapsed(line) != line
     return Example(
         "list(grid.collapseRow(line))",
@@ -342,7 +342,7 @@ KEPT = tuple(map(kept, ([0, 0, 0, 2], [0, 2, 0, 4], [2, 4, 8, 16])))
 
 
 def scores(session: SubmissionSession) -> None:
-    """Merges add to the score, be it in collapseRow or in the methods that call it."""
+    """Check that merges add to the score, in collapseRow or in the methods that call it."""
     for line, points in (([2, 2, 0, 0], 4), ([2, 4, 0, 0], 0), ([4, 4, 2, 2], 12)):
         session.begin()
         session.run(f"grid = Grid(4, 4, 0)\ngrid.collapseRow({line})")
@@ -354,7 +354,7 @@ def scores(session: SubmissionSession) -> None:
 
 
 def boards(seed: str) -> list[Rows]:
-    """Grids of four by four: the chosen ones, then some at random."""
+    """Return grids of four by four: the chosen ones, then some at random."""
     return [
         *(with_tiles(dict.fromkeys(cells, 2)) for cells in ([(1, 1)], [(0, 0), (0, 1)])),
         *(random_rows(f"{seed} few {n}", (0, 0, 0, 2)) for n in range(6)),
@@ -365,7 +365,7 @@ def boards(seed: str) -> list[Rows]:
 
 
 def other_boards(seed: str) -> list[Rows]:
-    """Grids of other sizes."""
+    """Return grids of other sizes."""
     return [
         *(
             random_rows(f"{seed} {n}", values, *size)
@@ -383,7 +383,7 @@ def collapses(
     ending: str,
     expected: Callable[[Slide], object],
 ) -> Callable[[str], Iterator[Example]]:
-    """Directions on boards; `expected` says of a slide what `ending` looks at after it."""
+    """Return directions on boards; `expected` says of a slide what `ending` looks at after it."""
     return lambda seed: (
         Example(
             f"grid.collapse{direction.name.capitalize()}(){ending}",
@@ -446,7 +446,7 @@ DIRECTIONS = {
 
 
 def rows_count(grid_class: Any) -> bool:
-    """Whether collapseRow counts the points, or the directions do."""
+    """Return whether collapseRow counts the points, or the directions do."""
     counter = grid_class(4, 4, 0)
     counter.score = 0
     try:
@@ -473,7 +473,7 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Code that puts right versions of all methods but those that a check is `about`.
+    """Return code that puts right versions of all methods but those that a check is `about`.
 
     A direction that uses the one asked for, by the `_uses` of `right_versions`, stays as it is:
     two that only call each other would both hold with one of them put right.
@@ -487,7 +487,7 @@ def all_but(*about: str) -> tuple[str, ...]:
 
 
 def all_but_points() -> tuple[str, ...]:
-    """Code that puts right versions of all but the directions, and leaves the points to those.
+    """Return code that puts right versions of all but the directions, which count the points.
 
     It does so for a program whose directions count the points themselves.
     """
@@ -503,7 +503,7 @@ OTHER_SIZES = "grids of other sizes than 4 x 4"
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...]) -> Task:
-    """A task of the sheet, patched with right versions of all but what it is `about`."""
+    """Return a task of the sheet, patched with right versions of all but what it is `about`."""
     return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
 
 

@@ -225,7 +225,7 @@ def is_game_over(board: BoardFrame) -> bool:
 
 
 def can_move() -> bool:
-    """Whether a slot is empty or two neighbours are equal."""
+    """Return whether a slot is empty or two neighbours are equal."""
     columns = [list(column) for column in zip(*grid, strict=True)]
     return any(0 in line or any(a == b for a, b in pairwise(line)) for line in grid + columns)
 

@@ -55,7 +55,7 @@ PLACE = "key, number, row, column"
 
 
 def noted(function: str, parameters: str, note: str) -> str:
-    """Code that takes a note where a function of gui is called, with a board by whatever name."""
+    """Return code that notes where a function of gui is called, with a board of any name."""
     named = "".join(f"{name}=0, " for name in parameters.split(", ") if name)
     takes = f"lambda board=0, {named}game_board=0"
     return f"gui.{function} = {takes}: (board or game_board).numbers is None or {note}"
@@ -76,7 +76,7 @@ CELLS = [(row, column) for row in range(4) for column in range(4)]
 
 
 def unequal_rows(seed: str) -> Rows:
-    """A grid in which no two numbers are equal, so that nothing can merge."""
+    """Return a grid in which no two numbers are equal, so that nothing can merge."""
     draw = random.Random(seed)
     values = [2**rank for rank in range(1, 12)] + [0] * 5
     draw.shuffle(values)
@@ -84,17 +84,17 @@ def unequal_rows(seed: str) -> Rows:
 
 
 def letter(cell: Cell) -> str:
-    """The key of the tile of a cell."""
+    """Return the key of the tile of a cell."""
     return "abcdefghijklmnop"[4 * cell[0] + cell[1]]
 
 
 def grid(rows: Rows) -> str:
-    """Code that sets the student's grid."""
+    """Return code that sets the student's grid."""
     return f"main.grid = {rows}"
 
 
 def laid(rows: Rows, *notes: str) -> str:
-    """Code that sets the grid, opens a board with its tiles, and takes notes."""
+    """Return code that sets the grid, opens a board with its tiles, and takes notes."""
     puts = [
         f"gui.put(board, {letter((row, column))!r}, gui.find_number({rows[row][column]}), "
         f"{row}, {column})"
@@ -106,17 +106,17 @@ def laid(rows: Rows, *notes: str) -> str:
 
 
 def event(direction: str) -> str:
-    """Code for a key press as Tk reports it."""
+    """Return code for a key press as Tk reports it."""
     return f"SimpleNamespace(keysym={direction.title()!r})"
 
 
 def moved_all(rows: Rows, direction: str) -> Rows:
-    """The grid after a whole move, from the shared engine."""
+    """Return the grid after a whole move, from the shared engine."""
     return slid(rows, Direction[direction], Merging.CASCADE)
 
 
 def stepped(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
-    """Where one value stands after one step, and the grid then (problem 6)."""
+    """Return where one value stands after one step, and the grid then (problem 6)."""
     (row, column), (down, right) = cell, STEPS[direction]
     target = (row + down, column + right)
     value = rows[row][column]
@@ -126,7 +126,7 @@ def stepped(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
 
 
 def far(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
-    """Where one tile stands when it has moved until it merged or was stopped (problem 8)."""
+    """Return where one tile stands when it has moved until it merged or was stopped (problem 8)."""
     while True:
         target, after = stepped(rows, cell, direction)
         merged = len(tiles_of(after)) < len(tiles_of(rows))
@@ -142,7 +142,7 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """The document's figure, one slot, none, all, and rows that are equal."""
+    """Yield the document's figure, one slot, none, all, and rows that are equal."""
     grids = [FIGURE_2, EMPTY, STUCK, *(with_tiles({cell: 0}, STUCK) for cell in CELLS)]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
@@ -152,7 +152,7 @@ def empty_slots(seed: str) -> Iterator[Example]:
 
 
 def draws_every_slot(session: SubmissionSession) -> None:
-    """Each empty slot comes up equally often, and nothing else does."""
+    """Check that each empty slot comes up equally often, and nothing else does."""
     for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
         session.begin()
         session.run(grid(with_tiles(dict.fromkeys(slots, 0), STUCK)))
@@ -194,7 +194,7 @@ THREE_KEYS = Satisfies(
 
 
 def counts_its_keys(session: SubmissionSession) -> None:
-    """Three numbers have three keys, which are texts: the course's own are "Count 1" and so on."""
+    """Check that three numbers have three keys, which are texts such as "Count 1"."""
     session.fresh()
     session.begin()
     session.run(laid(EMPTY))
@@ -204,7 +204,7 @@ def counts_its_keys(session: SubmissionSession) -> None:
 
 
 def lands_on_any_slot(session: SubmissionSession) -> None:
-    """In 20 games the first number does not come to the same slot each time."""
+    """Check that the first number is not put on the same slot in each of 20 games."""
     places = set()
     for seed in map(session.seed_for, range(20)):
         session.begin()
@@ -215,7 +215,7 @@ def lands_on_any_slot(session: SubmissionSession) -> None:
 
 
 def identifier(cell: Cell, expected: str | None) -> Example:
-    """The key of the tile on a slot of the figure, or none."""
+    """Return the key of the tile on a slot of the figure, or none."""
     return Example(f"find_identifier(board, {cell[0]}, {cell[1]})", expected, given=laid(FIGURE_3))
 
 
@@ -224,7 +224,7 @@ NO_IDENTIFIERS = [identifier(cell, None) for cell in CELLS if cell not in tiles_
 
 
 def identifiers(seed: str) -> list[Example]:
-    """The key of every tile of the figure, and of some on a board at random."""
+    """Return the key of every tile of the figure, and of some on a board at random."""
     rows = random_rows(seed, (0, 0, 2, 4, 8, 16))
     found = [(cell, letter(cell) if cell in tiles_of(rows) else None) for cell in CELLS]
     drawn = [
@@ -235,14 +235,14 @@ def identifiers(seed: str) -> list[Example]:
 
 
 def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
-    """One call of `update_grid`."""
+    """Return one call of `update_grid`."""
     place, after = stepped(rows, cell, direction)
     code = f"update_grid({cell[0]}, {cell[1]}, {direction})"
     return Example(code, place, given=grid(rows), then={"main.grid": after})
 
 
 def steps(direction: str) -> Callable[[str], list[Example]]:
-    """One step of every number on a few grids, in one direction."""
+    """Return one step of every number on a few grids, in one direction."""
 
     def examples(seed: str) -> list[Example]:
         grids = [with_tiles({(1, 1): 2}), with_tiles({(0, 0): 2, (3, 3): 4})]
@@ -258,7 +258,7 @@ ONE: Rows = with_tiles({(1, 1): 2})
 
 
 def animated(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
-    """One tile alone, animated over a distance; `code` is what is to be `expected` then."""
+    """Return one tile alone, animated over a distance; `code` is to give `expected` then."""
     down, right = STEPS[direction]
     moves = "moves = []\n" + noted("move_tile", MOVE, "moves.append((horizontal, vertical))")
     given = laid(ONE, moves)
@@ -275,13 +275,13 @@ TOTAL = "[sum(right for right, down in moves), sum(down for right, down in moves
 
 
 def whole_way(direction: str) -> list[Example]:
-    """What one tile alone moves in all."""
+    """Return what one tile alone moves in all."""
     down, right = STEPS[direction]
     return [animated(direction, way, TOTAL, [right * way, down * way]) for way in (140, 50)]
 
 
 def in_steps(direction: str, distance: int, step: int = 20) -> Example:
-    """The single steps of one tile alone."""
+    """Return the single steps of one tile alone."""
     down, right = STEPS[direction]
     lengths = [step] * (distance // step) + [distance % step] * (distance % step > 0)
     expected = [(right * length, down * length) for length in lengths]
@@ -289,14 +289,14 @@ def in_steps(direction: str, distance: int, step: int = 20) -> Example:
 
 
 def moved(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
-    """One tile moved as far as it goes."""
+    """Return one tile moved as far as it goes."""
     rows = with_tiles(tiles)
     call = f"move(board, {letter(cell)!r}, {direction})"
     return leads_to(far(rows, cell, direction)[1], rows, call)
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """A call that makes `after` of `rows`, in the grid and on the board."""
+    """Return a call that makes `after` of `rows`, in the grid and on the board."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=laid(rows), then=then)
 
@@ -305,19 +305,19 @@ def leads_to(after: Rows, rows: Rows, call: str) -> Example:
 
 
 def whole_move(rows: Rows, direction: str, call: str) -> Example:
-    """One move of the whole board."""
+    """Return one move of the whole board."""
     return leads_to(moved_all(rows, direction), rows, call)
 
 
 def line(values: list[int], direction: str) -> Rows:
-    """A grid with one line of numbers, the first of them at the wall."""
+    """Return a grid with one line of numbers, the first of them at the wall."""
     down, right = STEPS[direction]
     ordered = values if (down or right) < 0 else values[::-1]
     return with_tiles({(at, 2) if down else (2, at): value for at, value in enumerate(ordered)})
 
 
 def all_move(direction: str) -> tuple[Check, ...]:
-    """The checks of problems 9 to 12 for one direction."""
+    """Return the checks of problems 9 to 12 for one direction."""
     call = f"move_all_{direction.lower()}(board)"
     gaps = [with_tiles({(at, 3 - at): 2 for at in range(4)}), line([0, 2, 0, 4], direction)]
     chains = ([2, 2, 0, 0], [0, 2, 0, 2], [4, 2, 2, 0], [2, 2, 2, 2], [2, 2, 4, 8], [2, 2, 4, 0])
@@ -339,7 +339,7 @@ def all_move(direction: str) -> tuple[Check, ...]:
 
 
 def order_of(direction: str, call: str) -> Example:
-    """The order in which the tiles of a board begin to move."""
+    """Return the order in which the tiles of a board begin to move."""
     down, right = STEPS[direction]
     middle = with_tiles({(1, 1): 2, (1, 2): 4, (2, 1): 8, (2, 2): 16})
     cells = sorted(
@@ -351,7 +351,7 @@ def order_of(direction: str, call: str) -> Example:
 
 
 def by_key(direction: str) -> Check:
-    """The check of problem 13 for one key."""
+    """Return the check of problem 13 for one key."""
     call = f"move_all(board, {event(direction)})"
 
     def examples(seed: str) -> list[Example]:
@@ -362,13 +362,13 @@ def by_key(direction: str) -> Check:
 
 
 def turn(rows: Rows, direction: str, then: dict[str, object], *notes: str) -> Example:
-    """One key press on a board."""
+    """Return one key press on a board."""
     code = f"keyboard_callback({event(direction)}, frame, board)"
     return Example(code, given=laid(rows, *notes), then=then)
 
 
 def moved_and_added(rows: Rows, direction: str) -> Example:
-    """A turn that moves: all tiles where they belong, and one more."""
+    """Return a turn that moves: all tiles where they belong, and one more."""
     after = tiles_of(moved_all(rows, direction))
     stand = f"all(main.grid[r][c] for r, c in {after})"
     filled = "sum(number > 0 for row in main.grid for number in row)"
@@ -377,24 +377,24 @@ def moved_and_added(rows: Rows, direction: str) -> Example:
 
 
 def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
-    """A turn that moves nothing: everything as before."""
+    """Return a turn that moves nothing: everything as before."""
     rows = with_tiles(tiles)
     return turn(rows, direction, {"main.grid": rows, COUNT: len(tiles)})
 
 
 def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
-    """A key press while the arrow keys are bound to something."""
+    """Return a key press while the arrow keys are bound to something."""
     alive = "alive = []\n" + noted("move_tile", MOVE, "alive.append(sorted(keys))")
     return turn(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
 
 
 def bound_after(call: str, keys: list[str], *notes: str) -> list[Example]:
-    """What is bound after a call."""
+    """Return what is bound after a call."""
     return [Example(call, given=laid(EMPTY, *notes), then={"sorted(keys)": keys})]
 
 
 def key_plays(direction: str) -> Example:
-    """A key that was bound plays a turn."""
+    """Return that a key that was bound plays a turn."""
     row, column = far(ONE, (1, 1), direction)[0]
     return Example(
         f"bind(frame, board)\nkeys['<{direction.title()}>']({event(direction)})",
@@ -439,7 +439,7 @@ def set_grid_as_it_begins(main: Any) -> None:
 
 
 def starts_with(code: str, expected: object, words: str) -> Callable[[SubmissionSession], None]:
-    """The check of what is there when the student's main section waits for the player."""
+    """Return the check of what is there when the student's main section waits for the player."""
 
     def check(session: SubmissionSession) -> None:
         session.begin()
@@ -479,7 +479,7 @@ SCORES = "shown = []\n" + noted("update_score", "", "shown.append((board or game
 
 
 def merged(code: str, expected: object, notes: str = "", answer: object = ...) -> list[Example]:
-    """What is to be found when two tiles have merged, whichever of them is asked for."""
+    """Return what is to be found when two tiles have merged, by the key of either."""
     then = {code: expected} if code else {}
     return [
         Example(f"merge(board, {key!r})", answer, given=TWO_ON_ONE + notes, then=then)
@@ -498,7 +498,7 @@ ONTO_AN_EQUAL = (
 
 
 def arrived(answer: object = ..., **options: Any) -> list[Example]:
-    """A tile is animated onto an equal one."""
+    """Return that a tile is animated onto an equal one."""
     call = "animate_movement(board, 'b', 140, 0, LEFT)"
     return [Example(call, answer, given=ONTO_AN_EQUAL, **options)]
 
@@ -507,12 +507,12 @@ ENDED = "ended = []\n" + noted("game_over", "winner", "ended.append(bool(winner)
 
 
 def over(rows: Rows, answer: bool, ended: list[bool]) -> Example:
-    """One call of `is_game_over`; `ended` are the messages it has to show."""
+    """Return one call of `is_game_over`; `ended` are the messages it has to show."""
     return Example("is_game_over(board)", answer, given=laid(rows, ENDED), then={"ended": ended})
 
 
 def reached(tiles: dict[Cell, int]) -> Example:
-    """2048 is on the board and a move is left: won, or not over yet as in the staff's solution."""
+    """Return a board with 2048 and a move: won, or not over as in the staff's solution."""
     answers = OneOf((True, [True]), (False, []))
     given = laid(with_tiles(tiles), ENDED)
     return Example("is_game_over(board), ended", answers, given=given)
@@ -531,7 +531,7 @@ ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
 
 
 def all_but(*asked: str) -> str:
-    """Code that puts our functions into the module ``main`` in place of all but `asked`."""
+    """Return code that puts our functions into the module ``main`` in place of all but `asked`."""
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
     document = (*FUNCTIONS, "grid", *ALIASES)
@@ -541,7 +541,7 @@ def all_but(*asked: str) -> str:
 
 
 def _problem(number: int, *checks: Check, about: str | None = None) -> Task:
-    """A problem of the sheet, patched with right versions of all but what it is `about`."""
+    """Return a problem of the sheet, patched with right versions of all but what it is `about`."""
     task = SHEET[str(number)]
     about = task.title.partition("(")[0] if about is None else about
     patch = calling(set_grid_as_it_begins, "main") if about == "grid" else all_but(about)

@@ -109,7 +109,7 @@ def grade(
 
 
 def opening_of(prepared: PreparedSubmission) -> str:
-    """What a student types before an example; nothing where examples are not Python."""
+    """Return what a student types before an example; nothing where examples are not Python."""
     if not prepared.grading.opening:
         return ""
     module = Path(prepared.file).stem
@@ -122,7 +122,7 @@ def opening_of(prepared: PreparedSubmission) -> str:
 
 
 def _failure(error: Exception, session: SubmissionSession | None) -> str:
-    """Why the grader could not do its work: no mark, and not kept for the next run."""
+    """Return why the grader could not do its work: no mark, and not kept for the next run."""
     if isinstance(error, CourseError | MissingExtraError | OSError):
         return str(error)
     *_, last = traceback.extract_tb(error.__traceback__)
@@ -204,7 +204,7 @@ def _result(
     patched: list[CheckFailed] | None,
     exchanged: Mapping[str, str],
 ) -> CheckResult:
-    """What is reported of a check; it holds with a patch if `patched` does not say how it fails."""
+    """Return a check's report; it holds with a patch if `patched` does not say how it fails."""
     if failure is None or patched is None:
         carried = failure is not None
         return CheckResult(check.title, check.weight, passed=True, carried=carried)
@@ -221,7 +221,7 @@ def _result(
 
 
 def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
-    """What is likely to be wrong: the order of a function's parameters, or a known trap."""
+    """Return what is likely to be wrong: the order of a function's parameters, or a known trap."""
     called = CALLED.findall(failure.example)
     boards = boards_of(failure.example, failure.expected, failure.actual)
     orders = [exchanged[name] for name in called if name in exchanged]
@@ -229,7 +229,7 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 
 
 def _own_cause(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
-    """The failure to report of a check that fails with and without reference patches.
+    """Return the failure to report of a check that fails with and without reference patches.
 
     With them the cause is the check's own; without them it may be another task's. Where one of
     them shows the same, the failure without is reported as it is.
@@ -275,7 +275,7 @@ def attempt(
 
 
 def _digest(submission: Submission) -> bytes:
-    """A digest of the files of a submission, by name; nothing where they cannot be read."""
+    """Return a digest of a submission's files, by name; nothing where they cannot be read."""
     hasher = hashlib.sha256()
     try:
         for path in submission.files:
@@ -287,14 +287,14 @@ def _digest(submission: Submission) -> bytes:
 
 
 def seed_of(submission: Submission, secret: str) -> str:
-    """What a submission's examples are drawn from: nothing without a `secret`."""
+    """Return what a submission's examples are drawn from: nothing without a `secret`."""
     if not secret:
         return ""
     return hmac.new(secret.encode(), _digest(submission), "sha256").hexdigest()
 
 
 def key_of(submission: Submission, grading: Grading, secret: str = "") -> str:
-    """What a result may be reused for: the same files, name and secret, the same grader.
+    """Return what a result may be reused for: the same files, name, secret and grader.
 
     Nothing, and ``""``, where the files cannot be read.
     """

@@ -88,7 +88,7 @@ def _but(members: Sequence[object], at: int, *new: object) -> list[object]:
 
 
 def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each kind of node
-    """The changes of one node: each takes the place of the node, or of a part of it."""
+    """Yield the changes of one node: each takes the place of the node, or of a part of it."""
     match node:
         case ast.Compare(ops=ops):
             for at, op in enumerate(ops):
@@ -121,7 +121,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
 
 
 def _calls(node: ast.Call) -> Iterator[Change]:
-    """The changes of a call: off by one in a range, or two arguments in the other order."""
+    """Yield the changes of a call: off by one in a range, or two arguments in the other order."""
     args, name = node.args, getattr(node.func, "id", "")
     if name == "range":
         for at, step in ((1, 1), (1, -1), (0, 1)) if args[1:] else ((0, 1), (0, -1)):
@@ -132,7 +132,7 @@ def _calls(node: ast.Call) -> Iterator[Change]:
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a program that can be changed: no types, decorators, texts or docstrings."""
+    """Yield what can be changed in a program: no types, decorators, texts or docstrings."""
     text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     if text or isinstance(node, ast.JoinedStr):
         return
@@ -145,7 +145,7 @@ def _nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _bytecode(text: str) -> CodeType | None:
-    """What a program compiles to, without where it stands; `None` if it does not."""
+    """Return what a program compiles to, without where it stands; `None` if it does not."""
 
     def bare(code: CodeType) -> CodeType:
         parts = tuple(bare(c) if isinstance(c, CodeType) else c for c in code.co_consts)
@@ -158,7 +158,7 @@ def _bytecode(text: str) -> CodeType | None:
 
 
 def mutants_of(solution: Path) -> list[Mutant]:
-    """All mutants of a right solution, a file or a folder, that compile and differ from it."""
+    """Return all mutants of a right solution, a file or a folder, that compile and differ."""
     found = []
     for path in files_of_solution(solution):
         text = path.read_text("utf-8")
@@ -175,7 +175,7 @@ def mutants_of(solution: Path) -> list[Mutant]:
 
 
 def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
-    """A program with `new` in the place of the node `old`: the change in words, and the text."""
+    """Return a program with `new` in the place of the node `old`: the change in words, the text."""
     written = f"({ast.unparse(new)})" if isinstance(new, ast.expr) else ast.unparse(new)
     first, last = lines[old.lineno - 1].encode(), lines[old.end_lineno - 1].encode()
     after = first[: old.col_offset].decode() + written + last[old.end_col_offset :].decode()
@@ -196,13 +196,13 @@ class Exempt(msgspec.Struct, forbid_unknown_fields=True):
     times: int = 1
 
     def fits(self, mutant: Mutant) -> bool:
-        """Whether it speaks of a mutant."""
+        """Return whether it speaks of a mutant."""
         inside = not self.where or f"{mutant.unit}.".startswith(f"{self.where}.")
         return inside and self.change in str(mutant)
 
 
 def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
-    """The mutants that the file beside the solution does not exempt.
+    """Return the mutants that the file beside the solution does not exempt.
 
     Raises:
         CourseError: for an entry that fits other mutants than it says, or gives no reason.
@@ -222,7 +222,7 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
 
 
 def solutions_in(folder: Path) -> list[Path]:
-    """The right solutions in a folder; raise `CourseError` if there is none."""
+    """Return the right solutions in a folder; raise `CourseError` if there is none."""
     paths = sorted(folder.glob("[!_.]*"))
     found = [path for path in paths if path.suffix == ".py" or path.is_dir()]
     if not found:
@@ -231,12 +231,12 @@ def solutions_in(folder: Path) -> list[Path]:
 
 
 def solution_in(folder: Path) -> Path:
-    """The right solution that has a file beside it, or the first."""
+    """Return the right solution that has a file beside it, or the first."""
     return min(solutions_in(folder), key=lambda path: not path.with_suffix(".toml").exists())
 
 
 def choose(solution: Path, match: str, count: int) -> list[Mutant]:
-    """At most `count` mutants whose text has `match`: always the same ones."""
+    """Return at most `count` mutants whose text has `match`: always the same ones."""
     mutants = [m for m in without_exempt(mutants_of(solution), solution) if match in str(m)]
     drawn = random.Random(0).sample(range(len(mutants)), min(count, len(mutants)))
     if not drawn:
@@ -277,7 +277,7 @@ def check_mutants(
 def _graded(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Whether one mutant, or the solution, loses marks in its `own` tasks, and in which others."""
+    """Return whether a mutant, or the solution, loses marks in its `own` tasks, and the others."""
 
     def loses(task: Task) -> bool:  # found out at the first check that fails
         single = (replace(task, checks=(check,)) for check in task.checks if check.weight)

@@ -17,12 +17,12 @@ from py2048.courses.grading.tasks import Grading
 
 
 def files_of_solution(solution: Path) -> list[Path]:
-    """The Python files of a solution, which is a file or a folder."""
+    """Return the Python files of a solution, which is a file or a folder."""
     return sorted(solution.glob("*.py")) if solution.is_dir() else [solution]
 
 
 def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """The functions, methods and other statements of a program, with the names they define."""
+    """Yield a program's functions, methods and other statements, with the names they define."""
     for statement in tree.body:
         place, parts = "", [statement]
         if isinstance(statement, ast.ClassDef):
@@ -34,7 +34,7 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 @functools.cache
 def lent_by(patch: str) -> frozenset[tuple[str, str]]:
-    """The functions that a reference patch puts in place, as (module or class, name).
+    """Return the functions that a reference patch puts in place, as (module or class, name).
 
     It sets them as attributes, or calls a function that does; names may be listed in the call.
     """
@@ -58,13 +58,13 @@ def lent_by(patch: str) -> frozenset[tuple[str, str]]:
 
 
 def _last_name(node: ast.AST) -> str:
-    """The name of a variable or an attribute."""
+    """Return the name of a variable or an attribute."""
     name: str = getattr(node, "attr", getattr(node, "id", ""))
     return name
 
 
 def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
-    """The names that each unit of a solution uses, and the units that are functions."""
+    """Return the names that each unit of a solution uses, and the units that are functions."""
     uses: dict[str, set[str]] = defaultdict(set)
     functions = set()
     for path in files_of_solution(solution):
@@ -75,7 +75,7 @@ def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
 
 
 def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
-    """The ids of the tasks that each unit of a solution belongs to: all where that is unknown.
+    """Return the ids of the tasks of each unit of a solution: all where that is unknown.
 
     What is not a function belongs to all. A check for which nothing is lent is about the functions
     that its examples name.

@@ -39,7 +39,7 @@ _ENGINE = "\n".join(
 
 
 def _uses(name: str, known: Any) -> Any:
-    """The names that one of the `known` functions uses, itself or through others."""
+    """Return the names that one of the `known` functions uses, itself or through others."""
     from types import CodeType, FunctionType
 
     found: set[str] = set()
@@ -85,7 +85,7 @@ def right_versions(
     document: Collection[str] = (),
     unless_using: str = "",
 ) -> str:
-    """Code that puts functions of our `solution` into a submission in place of its own.
+    """Return code that puts functions of our `solution` into a submission in place of its own.
 
     They go into the submission's `module`, or to the class `place` in it. The names of the
     `document` are looked up there when they run, so that the submission's own versions and ours
@@ -103,13 +103,13 @@ def right_versions(
 
 
 def compiled(patch: str) -> CodeType:
-    """A patch as it is sent to a submission's process: without its text and its docstrings."""
+    """Return a patch as a submission's process gets it: without its text and its docstrings."""
     return compile(patch, "<grader>", "exec", optimize=2)
 
 
 @functools.cache
 def _definitions(solution: ModuleType) -> dict[str, ast.stmt]:
-    """The statement that defines each name of a solution and of its parts of the engine."""
+    """Return the statement that defines each name of a solution and of its parts of the engine."""
     tree = _Bare().visit(ast.parse(f"{_ENGINE}\n{inspect.getsource(solution)}"))
     return {name: statement for statement in tree.body for name in _defined_by(statement)}
 
@@ -118,24 +118,24 @@ class _Bare(ast.NodeTransformer):
     """Leaves out what a program needs only to be read and checked, and imports of py2048."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
-        """A parameter without its type."""
+        """Drop the type of a parameter."""
         return ast.arg(node.arg)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """A function without the type of its result."""
+        """Drop the type of a function's result."""
         self.generic_visit(node)
         node.returns = None
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        """An assignment without a type; the field of a named tuple needs some."""
+        """Drop the type of an assignment; the field of a named tuple needs some."""
         if node.value is not None:
             return ast.Assign([node.target], node.value, lineno=node.lineno)
         node.annotation = ast.Constant(None)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | None:
-        """A module beside the solution is one beside the submission."""
+        """Make a module beside the solution one beside the submission."""
         package = (node.module or "").split(".")
         if package[:2] == ["py2048", "courses"]:
             return ast.Import(node.names)
@@ -143,7 +143,7 @@ class _Bare(ast.NodeTransformer):
 
 
 def _defined_by(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement of a module defines."""
+    """Yield the names that a statement of a module defines."""
     match statement:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -156,7 +156,7 @@ def _defined_by(statement: ast.stmt) -> Iterator[str]:
 def _lent(
     definitions: Mapping[str, ast.stmt], names: Collection[str], theirs: Collection[str]
 ) -> ast.FunctionDef:
-    """A function whose code defines `names` and what they need, but for `theirs`, as globals."""
+    """Return a function that defines `names` and what they need, but for `theirs`, as globals."""
     found: dict[str, ast.stmt] = {}
     left = [*names]
     while left:
@@ -173,7 +173,7 @@ def _lent(
 
 
 def _only(definition: ast.stmt, names: Collection[str]) -> ast.ClassDef:
-    """A class with no other methods than `names`."""
+    """Return a class with no other methods than `names`."""
     assert isinstance(definition, ast.ClassDef)
     kept = copy.copy(definition)
     methods = [part for part in kept.body if isinstance(part, ast.FunctionDef)]
@@ -187,7 +187,7 @@ def calling(
     result: str = "",
     using: Sequence[Callable[..., object]] = (),
 ) -> str:
-    """Code that defines a function and those it is `using`, and calls it with `arguments`.
+    """Return code that defines a function and those it is `using`, and calls it.
 
     It runs beside a submission, so it can use nothing but the names that are there, and its
     arguments are code, too. It goes there without types and docstrings.

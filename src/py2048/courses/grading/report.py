@@ -76,7 +76,7 @@ class CheckResult:
 
     @property
     def foot(self) -> list[str]:
-        """What should have come and what came; nothing if the check holds."""
+        """What was expected and what was found; nothing if the check holds."""
         if self.passed:
             return []
         told = {_("expected:"): self.expected, _("actual:"): self.actual, _("likely:"): self.cause}
@@ -166,27 +166,27 @@ class Report:
         return lines
 
     def to_json(self) -> bytes:
-        """Everything as one line of JSON; marks are texts such as ``8/3``."""
+        """Return everything as one line of JSON; marks are texts such as ``8/3``."""
         return msgspec.json.encode(self, enc_hook=str)
 
     @classmethod
     def from_json(cls, line: bytes) -> Report:
-        """The report that `to_json` wrote; raise `ValueError` if `line` is not one."""
+        """Return the report that `to_json` wrote; raise `ValueError` if `line` is not one."""
         return msgspec.json.decode(line, type=cls, dec_hook=_made)
 
     def printable(self) -> Report:
-        """The same report in texts that can be written anywhere, whatever a submission printed."""
+        """Return the report in texts to write anywhere, whatever a submission printed."""
         plain = _printable(msgspec.to_builtins(self, enc_hook=str))
         return msgspec.convert(plain, Report, dec_hook=_made)
 
 
 def _made(kind: type, text: str) -> Any:
-    """A value of a kind that JSON lacks, which is a fraction, from its text."""
+    """Make a value of the kind that JSON lacks, which is a fraction, from its text."""
     return kind(text)
 
 
 def _printable(data: Any) -> Any:
-    """Plain data with printable texts."""
+    """Return plain data with printable texts."""
     match data:
         case str():
             return printable(data)
@@ -213,7 +213,7 @@ class RunInfo:
 
     @classmethod
     def of(cls, title: str, grading: Grading, sandbox: SandboxConfig) -> RunInfo:
-        """What there is to say of a run of `grading`, a course called `title`."""
+        """Return what there is to say of a run of `grading`, a course called `title`."""
         version = grader_version(grading)
         return cls(grading.course, title, version, sandbox.protection, grading.not_graded)
 
@@ -226,7 +226,7 @@ class RunInfo:
 
 @functools.cache
 def grader_version(grading: Grading) -> str:
-    """py2048's version and a digest of the grader's code: results of another are not reused."""
+    """Return py2048's version and the digest of the grader's code, both of which results keep."""
     here = Path(__file__).resolve().parent
     hasher = hashlib.sha256()
     sources = {*here.rglob("*.py"), *here.rglob("*.tcl"), *grading.given_files}
@@ -238,12 +238,12 @@ def grader_version(grading: Grading) -> str:
 
 
 def number(marks: Fraction) -> float | int:
-    """Marks as a number to print: whole where they are, else with two decimals."""
+    """Return marks as a number to print: whole where they are, else with two decimals."""
     return int(marks) if marks.denominator == 1 else round(float(marks), 2)
 
 
 def marks_of(result: Report | TaskResult) -> str:
-    """Earned of possible marks in words; a failure of the grader is not a mark."""
+    """Return earned of possible marks in words; a failure of the grader is not a mark."""
     if isinstance(result, Report) and result.failure:
         return _("no mark")
     return f"{number(result.earned)} / {number(result.marks)}"
@@ -253,7 +253,7 @@ def marks_of(result: Report | TaskResult) -> str:
 
 
 def gradebook(grading: Grading, reports: Sequence[Report]) -> bytes:
-    """A table of name, score, possible marks, percent, the marks of each task, and any problem."""
+    """Return a table: name, score, possible marks, percent, marks of each task, any problem."""
     heads = [f"task {task.id} ({number(Fraction(task.marks))})" for task in grading.tasks]
     file = io.StringIO(newline="")
     writer = csv_writer(file)
@@ -269,12 +269,12 @@ def gradebook(grading: Grading, reports: Sequence[Report]) -> bytes:
 
 
 def no_formula(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
+    """Return a text that no spreadsheet takes for a formula."""
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
 def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
-    """The whole run, as plain data."""
+    """Return the whole run as plain data."""
     return {
         "course": run.course,
         "title": run.title,
@@ -316,7 +316,7 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
 
 
 def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
-    """One submission as Gradescope's autograder harness reads it.
+    """Return one submission as Gradescope's autograder harness reads it.
 
     The fields are those of Gradescope's published specification ("Autograder Specifications",
     output format): a score, and a list of tests with score, max_score, status and output.
@@ -380,13 +380,13 @@ def _not_graded(run: RunInfo) -> list[str]:
 
 
 def language_of(reports: Sequence[Report]) -> str:
-    """The language of reports if all have the same, else English."""
+    """Return the language of reports if all have the same, else English."""
     languages = {report.language for report in reports}
     return languages.pop() if len(languages) == 1 else ENGLISH
 
 
 def one_line(report: Report) -> Text:
-    """One submission on one line, for when results come in."""
+    """Return one submission on one line, for when results come in."""
     text = Text.assemble((printable(report.name), "bold"), "  ", _marks(report))
     if report.reason:
         text.append(f"  not graded: {printable(report.reason)}", style="yellow")
@@ -396,7 +396,7 @@ def one_line(report: Report) -> Text:
 
 
 def _marks(result: Report | TaskResult) -> Text:
-    """The marks, green when they are full."""
+    """Return the marks, green when they are full."""
     text = marks_of(result)
     full = result.earned == result.marks
     failed = isinstance(result, Report) and result.failure
@@ -404,7 +404,7 @@ def _marks(result: Report | TaskResult) -> Text:
 
 
 def _details(report: Report) -> RenderableType:
-    """One submission with every task."""
+    """Return one submission with every task."""
     title = printable(report.name).replace("[", "\\[")  # rich sees nothing to obey either
     columns = (
         Column(_("Task"), no_wrap=True),
@@ -420,7 +420,7 @@ def _details(report: Report) -> RenderableType:
 
 
 def _gradebook(reports: Sequence[Report]) -> Table:
-    """The class: a row for each submission, with the tasks in which it lost marks."""
+    """Return the class: a row for each submission, with the tasks in which it lost marks."""
     table = Table(title="Gradebook", title_justify="left")
     table.add_column("Submission", overflow="fold")
     table.add_column("Marks", justify="right", style="bold", no_wrap=True)
@@ -455,7 +455,7 @@ def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
 
 
 def _file_names(reports: Sequence[Report]) -> list[str]:
-    """A file name for each report, plain and all different."""
+    """Return a file name for each report, plain and all different."""
     names: list[str] = []
     for report in reports:
         plain = re.sub(r"[^\w.-]+", "-", report.name).strip("-.")[:80] or "submission"
@@ -472,14 +472,14 @@ def _page(title: str, body: str, run: RunInfo) -> str:
 
 
 def filled(title: str, body: str, grader: str, protected: str) -> str:
-    """A page in the look of all reports, made by a version of the grader."""
+    """Return a page in the look of all reports, made by a version of the grader."""
     graded = _("Graded by py2048 {grader}.").format(grader=grader)
     words = {"title": title, "graded": graded, "protected": protected, "language": language()}
     return PAGE.substitute({name: escape(text) for name, text in words.items()}, body=body)
 
 
 def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) -> str:
-    """The class: one row for each submission."""
+    """Return the class: one row for each submission."""
     rows = "\n".join(
         f'<tr><td><a href="{escape(name)}">{escape(report.name)}</a></td>'
         f'<td class="number">{marks_of(report)}</td><td>{_lost(report)}</td></tr>'
@@ -494,7 +494,7 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
 
 
 def _averages(reports: Sequence[Report]) -> str:
-    """The class in one sentence."""
+    """Return the class in one sentence."""
     reports = [report for report in reports if not report.failure]
     count = ngettext("{n} submission", "{n} submissions", len(reports)).format(n=len(reports))
     if not reports:
@@ -516,7 +516,7 @@ def _lost(report: Report) -> str:
 
 
 def student_page(run: RunInfo, report: Report) -> str:
-    """One submission: what was asked, what was earned, what went wrong."""
+    """Return one submission: what was asked, what was earned, what went wrong."""
     with use_language(report.language):
         return _student_page(run, report)
 
@@ -543,7 +543,7 @@ def _task_section(task: TaskResult) -> str:
 
 
 def body_of(task: TaskResult) -> str:
-    """What was asked, and the results of the checks, with boards as tables."""
+    """Return what was asked, and the results of the checks, with boards as tables."""
     parts, lines = [], [task.asked, ""]
     for check in task.checks:
         lines += check.head
@@ -559,7 +559,7 @@ def _pre(lines: Sequence[str]) -> str:
 
 
 def _tables(boards: Boards) -> Iterator[str]:
-    """A table for each board; in what came, cells that should be others stand out."""
+    """Yield a table for each board; wrong cells of the student's stand out."""
     for title, rows in titled(boards):
         wanted = boards[1] if rows is boards[2] else rows
         body = "".join(

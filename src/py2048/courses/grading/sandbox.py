@@ -120,7 +120,7 @@ PROTECTIONS = (BUBBLEWRAP, LANDLOCK, UNPROTECTED)
 
 
 def choose_protection(*, unprotected: bool = False) -> Protection:
-    """The strongest protection that works here.
+    """Return the strongest protection that works here.
 
     Raises:
         CourseError: if none does and `unprotected` is not set.
@@ -139,7 +139,7 @@ def choose_protection(*, unprotected: bool = False) -> Protection:
 
 @functools.cache
 def interpreter_for(protection: Protection) -> str | None:
-    """The interpreter that runs submissions under `protection`; `None` if that does not work.
+    """Return the interpreter of submissions under `protection`; `None` if that does not work.
 
     It is the one below any virtual environment. Where that cannot be read by the user that
     submissions run as, the system's Python of the same version takes its place.
@@ -156,7 +156,7 @@ def interpreter_for(protection: Protection) -> str | None:
 
 
 def _starts(command: list[str]) -> bool:
-    """Whether Python can be started with `command` and become the user of submissions."""
+    """Return whether Python can be started with `command` and become the user of submissions."""
     user = _first_user()
     become = f"os.setgroups([]); os.setgid({user}); os.setuid({user})" if user else "pass"
     code = f"import os\n{become}\nimport random"
@@ -201,7 +201,7 @@ _user_slots = itertools.count(secrets.randbelow(USERS))
 
 @functools.cache
 def _first_user() -> int | None:
-    """The first of the user numbers that submissions run as, when this is root."""
+    """Return the first of the user numbers that submissions run as, when this is root."""
     if os.geteuid():
         return None
     try:
@@ -213,7 +213,7 @@ def _first_user() -> int | None:
 
 
 def next_user() -> int | None:
-    """A user number for one submission, when this is root."""
+    """Return a user number for one submission, when this is root."""
     first = _first_user()
     return None if first is None else first + next(_user_slots) % USERS
 
@@ -225,7 +225,7 @@ def remove_tree(folder: Path) -> None:
 
 @functools.cache
 def agent_folder() -> Path:
-    """The folder of the agent, compiled, where the user that submissions run as can read it."""
+    """Return the agent's folder, compiled, where the user that submissions run as can read it."""
     folder = AGENT
     if _first_user() is not None:
         folder = Path(tempfile.mkdtemp(prefix="py2048-agent-"))
@@ -239,13 +239,13 @@ def agent_folder() -> Path:
 
 
 def library_paths(*, trusted: bool) -> tuple[str, ...]:
-    """Folders of importable packages beside the standard library, py2048 among them if trusted."""
+    """Return folders of packages beside the standard library, py2048 among them if trusted."""
     found = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     return tuple(dict.fromkeys([*found, str(PACKAGE_ROOT)] if trusted else found))
 
 
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
-    """Every folder of the package py2048 in which a submission might find the solutions."""
+    """Return every folder of the package py2048 in which a submission might find the solutions."""
     places = {PACKAGE_ROOT, *map(Path, libraries)}
     for prefix in (sys.prefix, sys.base_prefix, sys.base_exec_prefix, "/usr", "/usr/local"):
         places.update(Path(prefix).glob("lib/python3*/*-packages"))
@@ -283,7 +283,7 @@ class Folders:
 
 
 def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:
-    """What a process restricted by Landlock may still use: see `boot.restrict`."""
+    """Return what a process restricted by Landlock may still use: see `boot.restrict`."""
     readable, listed = _all_but(tuple(folders.readable), folders.hidden)
     key = folders.display and folders.display.authority
     more = [folders.given, key, agent, Path("/dev/urandom"), Path("/dev/random")]
@@ -298,7 +298,7 @@ def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:
 def _all_but(
     places: tuple[str, ...], hidden: tuple[Path, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """`places` without what is `hidden` in them, and the folders that had to be split for that."""
+    """Return `places` without what is `hidden` in them, and the folders split for that."""
     readable: list[str] = []
     listed: list[str] = []
     waiting = {Path(place).resolve() for place in places}
@@ -315,7 +315,7 @@ def _all_but(
 
 
 def _namespaces() -> list[str]:
-    """The beginning of bubblewrap's command line: nothing shared but the user's number."""
+    """Return the beginning of bubblewrap's command line: nothing shared but the user's number."""
     words = ["bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     words += ["--unshare-user"] if os.geteuid() else []
     words += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]
@@ -323,7 +323,7 @@ def _namespaces() -> list[str]:
 
 
 def _bubblewrap(folders: Folders) -> list[str]:
-    """The command line of bubblewrap around a process that meets `folders`."""
+    """Return the command line of bubblewrap around a process that meets `folders`."""
     words = [*_namespaces(), *_binds(folders)]
     words += ["--perms", "0755", "--dir", "/py2048"]
     words += ["--ro-bind", str(agent_folder()), "/py2048/agent"]
@@ -338,7 +338,7 @@ def _bubblewrap(folders: Folders) -> list[str]:
 
 
 def _binds(folders: Folders) -> list[str]:
-    """Arguments for bubblewrap: what of this machine can be read."""
+    """Return arguments for bubblewrap: what of this machine can be read."""
     words: list[str] = []
     for place in SYSTEM:
         if Path(place).is_symlink():
@@ -417,7 +417,7 @@ class Display:
             raise CourseError("no virtual display could be started: Xvfb ended")
 
     def _private(self, name: str, data: bytes, user: int | None) -> Path:
-        """A file that only `user` can read."""
+        """Return a file that only `user` can read."""
         path = self._folder / name
         path.touch(0o600)
         path.write_bytes(data)
@@ -458,7 +458,7 @@ class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
 
     @classmethod
     def by_itself(cls, code: int) -> ProcessDied:
-        """What is known of a process from its exit code."""
+        """Return what is known of a process from its exit code."""
         number = -code if code < 0 else code - 128 if code > 128 else 0
         if code == FLOODED:
             reason = "printed far too much"
@@ -515,7 +515,7 @@ _REPORTS = msgspec.json.Decoder(ProcessReport)
 
 
 def read_report(data: bytes, request: Request) -> ProcessReport:
-    """The report in an answer to `request`; raise `ValueError` if it is not one."""
+    """Return the report in an answer to `request`; raise `ValueError` if it is not one."""
     try:
         report = _REPORTS.decode(data)
         report.value = decode(report.value)
@@ -653,7 +653,7 @@ class Process:
         return b"".join(parts)
 
     def _death(self) -> ProcessDied:
-        """Why the process ended by itself."""
+        """Return why the process ended by itself."""
         code = 0
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._child.wait(CALL_S)

@@ -81,7 +81,7 @@ class RunAborted(CourseError):  # noqa: N818 - nothing has gone wrong
 
 
 def slowness() -> float:
-    """How many programs share a processor here: on a busy machine everything takes longer.
+    """Return how many programs share a processor: on a busy machine everything takes longer.
 
     The mean of the last minute is late to notice, so those that want one just now count, too.
     """
@@ -211,7 +211,7 @@ class Runner:
                 self._drop(process)  # whatever answers there is not the original
 
     def _start(self, loaded: bool) -> Process:
-        """A new process with nothing loaded yet."""
+        """Start a new process with nothing loaded yet."""
         grading, sandbox, submission = self.grading, self.sandbox, self.submission
         if sandbox.aborted.is_set():
             raise RunAborted("the run was interrupted")
@@ -368,7 +368,7 @@ class SubmissionSession:
             self._lent = ""
 
     def seed_for(self, number: int) -> int:
-        """A seed for the random module, drawn from that of the submission, if it has one."""
+        """Return a seed for the random module, drawn from that of the submission, if it has one."""
         return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
 
     def close(self) -> None:
@@ -532,7 +532,7 @@ class SubmissionSession:
             self.shown.append(f"# typed: {' ⏎ '.join(typed)} ⏎")
 
     def text(self) -> str:
-        """The example so far, as a student can paste it; the middle of a long one is left out.
+        """Return the example so far, as a student can paste it, without the middle of a long one.
 
         After each block is an empty line, without which Python's prompt takes no more.
         """
@@ -552,7 +552,7 @@ def _wanted(expected: object) -> str:
 
 
 def _printed(text: object) -> str:
-    """Printed text for a report: as lines, unless it is a matcher."""
+    """Return printed text for a report: as lines, unless it is a matcher."""
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
 
 
@@ -608,7 +608,7 @@ def _refuse_stranger(session: SubmissionSession) -> None:
 
 
 def _note(file: str, found: LeftOut) -> str:
-    """A note for the student about a statement that was left out."""
+    """Return a note for the student about a statement that was left out."""
     reason = f"{found.error}: {found.message}".removesuffix(": ")
     if found.error in {"LeftAlone", "EOFError"}:
         reason = _("it waits for the player")

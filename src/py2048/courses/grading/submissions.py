@@ -110,7 +110,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def _place_of(member: zipfile.ZipInfo) -> Path:
-    """Where a member goes, relative to the folder; raise `BadArchive` if that is outside."""
+    """Return where a member goes, relative to the folder; raise `BadArchive` if outside."""
     name = member.filename.replace("\\", "/")
     path = PurePosixPath(name)
     outside = path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive
@@ -149,7 +149,7 @@ class PreparedSubmission:
 
 
 def decode_source(data: bytes) -> tuple[str, str]:
-    """The text of a source file, and a note when its encoding had to be guessed."""
+    """Return the text of a source file, and a note when its encoding had to be guessed."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace"), "is written in UTF-16"
     try:
@@ -162,7 +162,7 @@ def decode_source(data: bytes) -> tuple[str, str]:
 
 
 def text_of(path: Path) -> str:
-    """The text of a source file; none if it cannot be read, as is said when it is graded."""
+    """Return a source file's text; none if it cannot be read, as is said when it is graded."""
     try:
         return decode_source(path.read_bytes())[0]
     except OSError:
@@ -170,7 +170,7 @@ def text_of(path: Path) -> str:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """A source file in UTF-8 with Unix line ends and without coding cookie, and a note."""
+    """Return a source file in UTF-8 with Unix line ends, without coding cookie, and a note."""
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
     for number, line in enumerate(lines[:2]):
@@ -179,7 +179,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """The files of a submission, without links, tools' folders and hidden files."""
+    """Return the files of a submission, without links, tools' folders and hidden files."""
     found = []
     for path in sorted(folder.rglob("*")):
         out = any(map(is_hidden, path.relative_to(folder).parts))
@@ -189,7 +189,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def defined_in(text: str, grading: Grading) -> int:
-    """How many of the names that a program defines are defined in `text`."""
+    """Return how many of the names that a program defines are defined in `text`."""
     return sum(
         bool(re.search(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", text, re.MULTILINE))
         for name in grading.expects
@@ -197,12 +197,12 @@ def defined_in(text: str, grading: Grading) -> int:
 
 
 def variant_for(text: str, grading: Grading) -> Grading:
-    """The variant of a course's grading whose names a program defines most of."""
+    """Return the variant of a course's grading of which a program defines the most names."""
     return max((grading, *grading.variants), key=lambda one: defined_in(text, one))
 
 
 def share_of(text: str, grading: Grading) -> float:
-    """The share of a course's names that a program defines; without any, whether it has a window.
+    """Return the share of a course's names a program defines; without any, if it has a window.
 
     The better of two languages counts.
     """
@@ -212,7 +212,7 @@ def share_of(text: str, grading: Grading) -> float:
 
 
 def other_course(program: Path, grading: Grading) -> str:
-    """The course that a program is clearly for, if that is another one."""
+    """Return the course that a program is clearly for, if that is another one."""
     text = text_with_imports(program)
     own = share_of(text, grading)
     if own > 0.5:
@@ -223,7 +223,7 @@ def other_course(program: Path, grading: Grading) -> str:
 
 
 def exchanged_parameters(text: str, grading: Grading) -> dict[str, str]:
-    """Functions whose parameters have the asked names in another order, and words for it."""
+    """Return functions whose parameters have the asked names in another order, and words for it."""
     told = grading.words(" ".join(f"{task.title} {task.asked}" for task in grading.tasks))
     asked = {name: _parameters(listed) for name, listed in SIGNATURE.findall(told)}
     found = {name: _parameters(listed) for name, listed in DEFINED.findall(text)}
@@ -242,7 +242,7 @@ def _parameters(listed: str) -> list[str]:
 
 
 def text_with_imports(program: Path) -> str:
-    """The text of a program and of the files beside it from which it imports names."""
+    """Return the text of a program and of the files beside it from which it imports names."""
     texts: dict[Path, str] = {}
     left = [program]
     while left:
@@ -255,12 +255,12 @@ def text_with_imports(program: Path) -> str:
 
 
 def imported_names(path: Path) -> set[str]:
-    """The words on the lines of a file that import, the names of modules among them."""
+    """Return the words on the lines of a file that import, the names of modules among them."""
     return set(re.findall(r"\w+", " ".join(IMPORT_LINE.findall(text_of(path)))))
 
 
 def names_in_use(sources: Iterable[Path]) -> set[str]:
-    """The names that each file but the tests imports from others."""
+    """Return the names that each file but the tests imports from others."""
     return {
         name
         for path in sources
@@ -271,7 +271,7 @@ def names_in_use(sources: Iterable[Path]) -> set[str]:
 
 
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
-    """How much a file looks like the program: its name, what it defines, its depth.
+    """Rate how much a file looks like the program: its name, what it defines, its depth.
 
     The course's program may be in parts: what it imports from them counts as defined by it.
     """
@@ -291,7 +291,7 @@ def _defined_by_variant(text: str, grading: Grading) -> int:
 
 
 def _likeness_of_what_is_run(path: Path, in_use: Container[str], *, named: bool) -> int:
-    """How much a file seems to be what is run, where the course prescribes no functions.
+    """Rate how much a file seems to be what is run, where the course prescribes no functions.
 
     No other file imports it, and it has the course's name or opens a window; or else it has that
     name and opens its window by itself. What is not run has less than 2.
@@ -303,7 +303,7 @@ def _likeness_of_what_is_run(path: Path, in_use: Container[str], *, named: bool)
 
 
 def _starts(path: Path) -> bool:
-    """Whether a file opens its window when it is run, by what is defined in it."""
+    """Return whether a file opens its window when it is run, by what is defined in it."""
     blocks = BLOCK.split(text_of(path))
     defined: dict[str, list[str]] = defaultdict(list)
     for block in blocks:
@@ -327,7 +327,7 @@ def _is_test(path: Path) -> bool:
 
 
 def find_program(paths: Sequence[Path], grading: Grading) -> Path:
-    """The file to grade among those of a submission."""
+    """Return the file to grade among those of a submission."""
     given = {path.name for path in grading.given_files}
     sources = [p for p in paths if p.suffix.lower() == ".py" and p.name not in given]
     if not sources:
@@ -341,7 +341,7 @@ def find_program(paths: Sequence[Path], grading: Grading) -> Path:
 
 
 def rivals_of(program: Path, paths: Sequence[Path], grading: Grading) -> list[str]:
-    """The files that could have been graded instead, and the words for why they were not."""
+    """Return the files that could have been graded instead, and the words for why they were not."""
     given = {ZELLE, *(path.name for path in grading.given_files)}
     sources = [path for path in paths if path.suffix.lower() == ".py" and path.name not in given]
     in_use = names_in_use(sources)
@@ -396,7 +396,7 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
 def _copied(
     submission: Submission, program: Path, variant: Grading, folder: Path
 ) -> PreparedSubmission:
-    """The copies of a submission's files, and notes in the language of its names."""
+    """Return the copies of a submission's files, and notes in the language of its names."""
     paths, grading = submission.files, variant
     work = PreparedSubmission(folder, program.name, variant, notes=list(submission.notes))
     if program.name not in grading.files:
@@ -442,7 +442,7 @@ def _copy(path: Path, target: Path, work: PreparedSubmission, from_python2: bool
 
 
 def _for_python3(text: str, name: str, work: PreparedSubmission, from_python2: bool) -> str:
-    """The text of a source; if it is for Python 2, converted when that is asked for."""
+    """Return the text of a source; if it is for Python 2, converted when that is asked for."""
     found = old_lines(text)
     if not from_python2:
         if found:
@@ -486,7 +486,7 @@ _OLD = re.compile(
 
 
 def old_lines(text: str) -> list[int]:
-    """The numbers of the lines that only Python 2 understands."""
+    """Return the numbers of the lines that only Python 2 understands."""
     if len(text) > MAX_CHARACTERS:
         return []
     code = _STRINGS.sub(_blank, text)
@@ -494,18 +494,18 @@ def old_lines(text: str) -> list[int]:
 
 
 def mixes_tabs(text: str) -> bool:
-    """Whether lines are indented with tabs and blanks in a way that Python 3 refuses."""
+    """Return whether lines are indented with tabs and blanks in a way that Python 3 refuses."""
     indents = [re.match(r"[ \t]*", line)[0] for line in text.split("\n") if line.strip()]  # type: ignore[index]
     return any(not a.startswith(b) and not b.startswith(a) for a, b in pairwise(indents))
 
 
 def _blank(match: re.Match[str]) -> str:
-    """A text or a remark without its contents, as many lines long."""
+    """Return a text or a remark without its contents, as many lines long."""
     return '""' + "\n" * match[0].count("\n") if match[0][0] != "#" else ""
 
 
 def places(lines: list[int]) -> str:
-    """Some line numbers in words, the first few of them."""
+    """Return some line numbers in words, the first few of them."""
     lines = sorted(set(lines))
     named = ", ".join(map(str, lines[:MAX_LINES_NAMED]))
     more = _(" and more") if len(lines) > MAX_LINES_NAMED else ""
@@ -513,7 +513,7 @@ def places(lines: list[int]) -> str:
 
 
 def convert(text: str) -> str:
-    """The same program for Python 3, line by line the same as far as can be.
+    """Convert a program for Python 3, line by line the same as far as can be.
 
     Tabs count eight blanks, and ``/`` divides whole numbers as it did in Python 2, unless the
     program has numbers with a point.
@@ -536,7 +536,7 @@ def convert(text: str) -> str:
 
 
 def _without_tabs(line: str) -> str:
-    """A line whose indentation is blanks only."""
+    """Return a line with its indentation in blanks only."""
     code = line.lstrip(" \t\f")
     return line[: len(line) - len(code)].expandtabs(8) + code
 
@@ -566,7 +566,7 @@ def _converted(text: str, options: dict[str, bool]) -> str:
 
 
 def changed_lines(before: str, after: str) -> Iterator[int]:
-    """The numbers of the lines of `before` that are different in `after`."""
+    """Yield the numbers of the lines of `before` that are different in `after`."""
     old = list(map(_without_tabs, before.split("\n")))
     matcher = difflib.SequenceMatcher(None, old, after.split("\n"), autojunk=False)
     for kind, start, end, *_new in matcher.get_opcodes():
@@ -597,12 +597,12 @@ class Submission:
 
 
 def is_program(path: Path) -> bool:
-    """Whether a file can be read as a program."""
+    """Return whether a file can be read as a program."""
     return path.name.lower().endswith(PROGRAMS) or path.name.lower() == ONLINE_TEXT
 
 
 def as_programs(submission: Submission, grading: Grading, folder: Path) -> Submission:
-    """The same submission with Python files only, in the new `folder` if any file must be read.
+    """Return a submission as Python files only, in the new `folder` if any must be read.
 
     The student's own files stay as they are.
     """
@@ -638,7 +638,7 @@ def _python_name(path: Path, grading: Grading) -> str:
 
 
 def _program_in(path: Path) -> str:
-    """The program in a file that is not a Python file."""
+    """Return the program in a file that is not a Python file."""
     if path.suffix.lower() == ".ipynb":
         return program_of_notebook(path.read_bytes())
     text = decode_source(path.read_bytes())[0]
@@ -646,7 +646,7 @@ def _program_in(path: Path) -> str:
 
 
 def program_of_notebook(data: bytes) -> str:
-    """The code cells of a notebook in their order; what only IPython understands is left out."""
+    """Return a notebook's code cells in order, without what only IPython understands."""
     notebook = json.loads(data)
     cells = notebook.get("cells") or notebook["worksheets"][0]["cells"]
     parts = []
@@ -691,7 +691,7 @@ class _Page(HTMLParser):
 
 
 def program_of_page(text: str) -> str:
-    """The text of a page without its marks, and without Canvas's title of it."""
+    """Return the text of a page without its marks, and without Canvas's title of it."""
     page = _Page()
     page.feed(re.sub(r"(?is)<(title|h1)\b.*?</\1>", "", text))
     page.close()
@@ -704,7 +704,7 @@ def program_of_page(text: str) -> str:
 def collect(
     paths: Sequence[Path], grading: Grading, scratch: Path, *, from_python2: bool = False
 ) -> list[Submission]:
-    """All submissions in `paths`, in order of name; ZIPs are unpacked under `scratch`.
+    """Return all submissions in `paths`, in order of name; ZIPs are unpacked under `scratch`.
 
     Raises:
         CourseError: for a path that does not exist or holds nothing to grade.
@@ -741,7 +741,7 @@ class Collector:
         self.unpacked = 0
 
     def at(self, path: Path) -> Iterator[Submission]:
-        """The submissions at a path on the command line."""
+        """Yield the submissions at a path on the command line."""
         if path.is_dir():
             bottom = _descend(path)
             name = "/".join([path.resolve().name, *bottom.relative_to(path).parts])
@@ -758,7 +758,7 @@ class Collector:
             raise CourseError(f"{str(path)!r} is not a Python file, a folder or a ZIP")
 
     def one(self, name: str, paths: Sequence[Path]) -> Submission:
-        """All that one student has handed in at a time, as one submission."""
+        """Return all that one student has handed in at a time, as one submission."""
         root = paths[0] if len(paths) == 1 and paths[0].is_dir() else self._gathered(paths)
         for _depth in range(MAX_DEPTH):
             files = files_of(root)
@@ -772,12 +772,12 @@ class Collector:
         return self.read(Submission(name, root, tuple(files)))
 
     def read(self, submission: Submission) -> Submission:
-        """A submission with its notebooks and online texts read as programs."""
+        """Return a submission with its notebooks and online texts read as programs."""
         self.unpacked += 1
         return as_programs(submission, self.grading, self.scratch / f"read-{self.unpacked}")
 
     def _gathered(self, paths: Sequence[Path]) -> Path:
-        """Files and folders of one student in one folder, under the student's names for them."""
+        """Gather one student's files and folders in one folder, under the student's names."""
         self.unpacked += 1
         folder = self.scratch / f"gathered-{self.unpacked}"
         folder.mkdir(parents=True)
@@ -799,7 +799,7 @@ class Collector:
         return folder
 
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """The submissions in a folder called `name`, itself in the class folder `above`."""
+        """Yield the submissions in a folder called `name`, itself in the class folder `above`."""
         folder = _descend(folder)
         if self._is_one(folder):
             yield Submission(above + name, folder, tuple(files_of(folder)))
@@ -824,7 +824,7 @@ class Collector:
                 yield from _alone(above + path.stem, folder, self._archive(path, above, depth))
 
     def _loose(self, sources: list[Path], above: str) -> Iterator[Submission]:
-        """Python files side by side: each is one, but a platform's of one student are together."""
+        """Yield Python files side by side, each alone, but those of one student on a platform."""
         groups: dict[str, list[Path]] = defaultdict(list)
         for path in sources:
             match = CANVAS.match(path.name) or MOODLE.match(path.name)
@@ -837,7 +837,7 @@ class Collector:
                 yield from _alone(above + name, files[0].parent, found)
 
     def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """A folder in a class folder: a student's, or a class."""
+        """Yield a folder in a class folder: a student's, or a class."""
         files = files_of(folder)
         holders = {path.parent for path in files if path.name.lower() in self.names}
         has_source = any(map(is_program, files))
@@ -852,7 +852,7 @@ class Collector:
     def _archive(
         self, archive: Path, above: str, depth: int, name: str = ""
     ) -> Iterator[Submission]:
-        """A student's ZIP in a class folder; a bad one is that student's problem only."""
+        """Yield a student's ZIP in a class folder; a bad one is that student's problem only."""
         name = name or archive.stem
         try:
             if depth >= MAX_DEPTH:
@@ -864,7 +864,7 @@ class Collector:
         yield from self._student(_descend(folder), name, above, depth + 1)
 
     def _is_one(self, folder: Path) -> bool:
-        """Whether the course's program is in this folder itself, maybe under another name."""
+        """Return whether the course's program is in the folder itself, maybe under another name."""
         files = [path for path in folder.iterdir() if path.is_file() and not _skipped(path)]
         if any(path.name.lower() in self.names for path in files):
             return True
@@ -875,12 +875,12 @@ class Collector:
 
 
 def _is_handed_in(path: Path) -> bool:
-    """Whether a file is a program under the student's own name for it."""
+    """Return whether a file is a program under the student's own name for it."""
     return is_program(Path(_own_name(path.name)))
 
 
 def _own_name(name: str) -> str:
-    """A student's own name for a file that Canvas or Moodle has named anew."""
+    """Return a student's own name for a file that Canvas or Moodle has named anew."""
     if match := CANVAS.match(name):
         return re.sub(r"-\d+(?=\.\w+$)", "", match["file"] or ONLINE_TEXT)
     match = MOODLE.match(name)
@@ -888,7 +888,7 @@ def _own_name(name: str) -> str:
 
 
 def _alone(name: str, folder: Path, found: Iterator[Submission]) -> list[Submission]:
-    """What is `found` of one student in a class `folder`; errors there end nothing else."""
+    """Return what is `found` of one student in a class `folder`; errors there end nothing else."""
     try:
         return list(found)
     except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
@@ -896,7 +896,7 @@ def _alone(name: str, folder: Path, found: Iterator[Submission]) -> list[Submiss
 
 
 def _go_together(program: Path, sources: Sequence[Path]) -> bool:
-    """Whether all other files test the program, import it or are imported by it."""
+    """Return whether all other files test the program, import it or are imported by it."""
     in_use = imported_names(program)
     return all(
         path == program
@@ -908,12 +908,12 @@ def _go_together(program: Path, sources: Sequence[Path]) -> bool:
 
 
 def _apart(folders: set[Path]) -> list[Path]:
-    """Those of `folders` that are in none of the others."""
+    """Return those of `folders` that are in none of the others."""
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a name is a tool's and no student's."""
+    """Return whether a name is a tool's, not a student's."""
     return name in LEFT_OUT or name.startswith(".")
 
 
@@ -922,7 +922,7 @@ def _skipped(path: Path) -> bool:
 
 
 def _descend(folder: Path) -> Path:
-    """The first folder on the way down that holds more than one other folder."""
+    """Return the first folder on the way down that holds more than one other folder."""
     while True:
         entries = [path for path in folder.iterdir() if not _skipped(path)]
         if len(entries) != 1 or not entries[0].is_dir():

@@ -109,7 +109,7 @@ class Check:
     reference_patches: tuple[str, ...] | None = None
 
     def listed(self, seed: str = "") -> list[Example]:
-        """The examples, smallest first; some may be drawn from the `seed`."""
+        """Return the examples, smallest first; some may be drawn from the `seed`."""
         found = self.examples(seed) if callable(self.examples) else self.examples
         return sorted(found, key=lambda example: example.size)
 
@@ -132,12 +132,12 @@ class Task:
     reference_patches: tuple[str, ...] = ()
 
     def patches_of(self, check: Check) -> tuple[str, ...]:
-        """The reference patches after which `check` is tried again."""
+        """Return the reference patches after which `check` is tried again."""
         own = check.reference_patches
         return self.reference_patches if own is None else own
 
     def earned(self, passed: Sequence[bool]) -> Fraction:
-        """Marks for the checks that `passed`, in the order of `checks`."""
+        """Return marks for the checks that `passed`, in the order of `checks`."""
         total = sum(check.weight for check in self.checks)
         share = sum(check.weight for check, good in zip(self.checks, passed, strict=True) if good)
         return Fraction(self.marks) * share / total
@@ -194,14 +194,14 @@ class Grading:
     words: Callable[[str], str] = str
 
     def told_in(self, language: str) -> Grading:
-        """The same with all reports in one language; as it is where none is named."""
+        """Return the grading with all reports in one language; as it is where none is named."""
         if language not in {"", *LANGUAGES}:
             raise CourseError(f"--language {language!r}: it is one of {', '.join(LANGUAGES)}")
         variants = tuple(one.told_in(language) for one in self.variants)
         return replace(self, language=language or self.language, variants=variants)
 
     def told(self, text: str) -> str:
-        """A text of the course, in the language of here and now."""
+        """Return a text of the course, in the language of here and now."""
         return self.words(_(text)) if text else ""
 
     @property
@@ -267,7 +267,7 @@ def _check_types(part: Any, here: str) -> None:
 
 
 def _is_a(value: Any, kind: Any) -> bool:
-    """Whether a value is of a type as the fields of this module are annotated."""
+    """Return whether a value is of a type as the fields of this module are annotated."""
     kinds = get_args(kind)
     match get_origin(kind):
         case types.UnionType | typing.Union:
@@ -321,7 +321,7 @@ class Array:
 
 
 def decode(data: Any) -> Any:  # noqa: C901 - a case for each kind of value
-    """The value that a process sent, from parsed JSON (see `encode` in ``agent/host.py``)."""
+    """Return the value that a process sent, from parsed JSON (`encode` of ``agent/host.py``)."""
     if isinstance(data, list):
         return [decode(member) for member in data]
     if not isinstance(data, dict):
@@ -348,7 +348,7 @@ def decode(data: Any) -> Any:  # noqa: C901 - a case for each kind of value
 
 
 def _hashable(data: Any) -> Any:
-    """A value that can be a key or a member of a set: what cannot be becomes a text."""
+    """Return a value that can be a key or a member of a set: what cannot be becomes a text."""
     value = decode(data)
     try:
         hash(value)
@@ -384,7 +384,7 @@ class Raises:
     message: str | None = None
 
     def matches(self, actual: object) -> bool:
-        """Whether `actual` is such an exception."""
+        """Return whether `actual` is such an exception."""
         return (
             isinstance(actual, Raised)
             and self.type in {actual.type, *actual.bases}
@@ -403,7 +403,7 @@ class Satisfies:
     holds: Callable[[Any], bool]
 
     def matches(self, actual: object) -> bool:
-        """Whether `actual` is as asked; a value of an unsuited kind is not."""
+        """Return whether `actual` is as asked; a value of an unsuited kind is not."""
         try:
             return not isinstance(actual, Raised) and bool(self.holds(actual))
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
@@ -420,7 +420,7 @@ class OneOf:
         self.values = values
 
     def matches(self, actual: object) -> bool:
-        """Whether `actual` is one of them."""
+        """Return whether `actual` is one of them."""
         return any(same(value, actual) for value in self.values)
 
     def __str__(self) -> str:
@@ -434,7 +434,7 @@ class Loosely:
     value: object
 
     def matches(self, actual: object) -> bool:
-        """Whether `actual` equals the value."""
+        """Return whether `actual` equals the value."""
         return bool(self.value == actual)
 
     def __str__(self) -> str:
@@ -448,7 +448,7 @@ class Lines:
     text: str
 
     def matches(self, actual: object) -> bool:
-        """Whether `actual` has the same lines."""
+        """Return whether `actual` has the same lines."""
         return isinstance(actual, str) and _stripped(actual) == _stripped(self.text)
 
     def __str__(self) -> str:
@@ -460,7 +460,7 @@ def _stripped(text: str) -> list[str]:
 
 
 def fact_of(actual: object) -> str:
-    """What is known of a value or exception, out of a fixed set of facts.
+    """Return what is known of a value or exception, out of a fixed set of facts.
 
     None of them is of a student's making.
     """
@@ -482,7 +482,7 @@ MATCHERS = (Raises, Satisfies, OneOf, Loosely, Lines)
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Whether `actual` is `expected`: same types all the way down, same values."""
+    """Return whether `actual` is `expected`: same types all the way down, same values."""
     if isinstance(expected, MATCHERS):
         return expected.matches(actual)
     if type(expected) is not type(actual):
@@ -506,7 +506,7 @@ UNSEEN = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in
 
 
 def printable(text: str) -> str:
-    """A text that can be written and read anywhere: what is not seen is shown by its number.
+    """Return a text to write and read anywhere: what is not seen is shown by its number.
 
     Such are the bytes of a file's name in an older encoding, and half of a character.
     """
@@ -514,7 +514,7 @@ def printable(text: str) -> str:
 
 
 def show(value: object) -> str:
-    """A value as Python code, cut when it is long."""
+    """Show a value as Python code, cut when it is long."""
     if isinstance(value, (*MATCHERS, Raised)):
         return str(value)
     text = repr(value)

@@ -19,7 +19,7 @@ BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")
 FILLED = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # a tile that ist puts on a board
 
 CELL = re.compile(r"\d+")
-MOST_CAUSES = 2
+MAX_CAUSES = 2
 
 Boards = tuple[Rows, Rows, Rows | None]
 
@@ -28,9 +28,9 @@ Boards = tuple[Rows, Rows, Rows | None]
 
 
 def boards_of(example: str, expected: str, actual: str) -> Boards | None:
-    """The boards before a move, as they should be after it, and as they came, if all is there.
+    """Return the boards before a move, as they should be after it, and as they were, if known.
 
-    A line of tiles is a board of one row. What came may be something else.
+    A line of tiles is a board of one row. The actual text may hold no board.
     """
     before, wanted, came = map(_board_in, (example, expected, actual))
     if wanted is None or any(tile & (tile - 1) or tile == 1 for row in wanted for tile in row):
@@ -48,7 +48,7 @@ def _size(rows: Rows) -> tuple[int, int]:
 
 
 def _board_in(text: str) -> Rows | None:
-    """The first board in a text, or else the first line of tiles."""
+    """Return the first board in a text, or else the first line of tiles."""
     found = [
         tuple(tuple(map(int, CELL.findall(row))) for row in re.findall(ROW, match[0]))
         for match in BOARD.finditer(text)
@@ -58,14 +58,14 @@ def _board_in(text: str) -> Rows | None:
 
 
 def titled(boards: Boards) -> list[tuple[str, Rows]]:
-    """Boards with what stands above them."""
+    """Return boards with what stands above them."""
     before, wanted, came = boards
     pairs = (_("before"), before), (_("should come"), wanted), (_("came"), came)
     return [(title, rows) for title, rows in pairs if rows is not None]
 
 
 def drawn(boards: Boards) -> list[str]:
-    """Boards side by side, as lines of text."""
+    """Draw boards side by side, as lines of text."""
     columns = []
     for title, rows in titled(boards):
         width = max(len(str(tile)) for row in rows for tile in row)
@@ -84,7 +84,7 @@ def _packed(tiles: Sequence[int], line: Line) -> Line:
 
 
 def _merged_in_place(line: Line, once: bool = False) -> list[int]:
-    """Equal neighbours merged from the wall on, where they stand."""
+    """Merge equal neighbours from the wall on, where they stand."""
     cells, merges = list(line), 0
     for at in range(len(cells) - 1):
         if cells[at] and cells[at] == cells[at + 1] and not (once and merges):
@@ -94,14 +94,14 @@ def _merged_in_place(line: Line, once: bool = False) -> list[int]:
 
 
 def _again(line: Line) -> Line:
-    """Slid and merged until no neighbours are equal."""
+    """Slide and merge until no neighbours are equal."""
     while (after := slide_line(line).line) != line:
         line = after
     return line
 
 
 def _through(line: Line) -> Line:
-    """Each tile merged with the next equal one, whatever stands between them."""
+    """Merge each tile with the next equal one, whatever stands between them."""
     cells = list(_packed(line, line))
     for at, tile in enumerate(cells):
         if tile and tile in cells[at + 1 :]:
@@ -154,7 +154,7 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
 
 
 def trap_of(boards: Boards) -> str:
-    """The known traps that make what came of the board before, in words; empty if none does."""
+    """Name the known traps that lead to the student's board, in words; empty if none does."""
     before, wanted, came = boards
     if came is None or came == wanted:
         return ""
@@ -164,7 +164,7 @@ def trap_of(boards: Boards) -> str:
             right = slide(before, direction, merging)[0]
             if _is_with_new(right, wanted):
                 found |= dict.fromkeys(_traps(before, wanted, came, direction, merging))
-    return _(" or ").join(map(_, list(found)[:MOST_CAUSES]))
+    return _(" or ").join(map(_, list(found)[:MAX_CAUSES]))
 
 
 def _traps(
@@ -198,7 +198,7 @@ def _traps(
 
 
 def _is_with_new(rows: Rows, shown: Rows) -> bool:
-    """Whether `shown` is `rows`, perhaps with one new tile on an empty cell."""
+    """Return whether `shown` is `rows`, perhaps with one new tile on an empty cell."""
     pairs = [
         (a, b) for one, two in zip(rows, shown, strict=True) for a, b in zip(one, two, strict=True)
     ]

@@ -35,7 +35,7 @@ def _invalid(function: str) -> NoReturn:
 
 
 def _is_integer(value: object) -> bool:
-    """Return whether `value` is an integer; a truth value is none."""
+    """Return whether `value` is an integer; a truth value is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -50,7 +50,7 @@ class Language:
     table: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, part: T) -> T:
-        """The same in this language: of a text, or of whatever holds texts.
+        """Return a text, or what holds texts, in this language.
 
         A function that runs a check is passed the language.
         """
@@ -133,7 +133,7 @@ COORDINATE, BOARD, REQUEST_MOVE = _right(*_COORDINATES), _right(*_BOARDS), _righ
 
 
 def other_coordinates(module: Any) -> None:
-    """Coordinates as texts, which a program that keeps to the operations does not notice."""
+    """Make coordinates texts, which a program that keeps to the operations does not notice."""
 
     def create_coordinate(row: object, column: object) -> str:
         if row not in (1, 2, 3, 4) or column not in (1, 2, 3, 4):
@@ -173,7 +173,7 @@ def make_steady(module: Any, names: Any) -> None:
 
 
 def earn_points(module: Any) -> None:
-    """Points for an empty board, earned as in a game: by a merge of the submission's own."""
+    """Give an empty board points as a game does: by a merge of the submission's own."""
 
     def board_update_score(b: Any, v: int) -> Any:
         first, second = module.create_coordinate(1, 1), module.create_coordinate(1, 2)
@@ -188,7 +188,7 @@ def earn_points(module: Any) -> None:
 
 
 def read_what_is_printed(module: Any, names: Any) -> None:
-    """Accessors that read what the submission prints."""
+    """Make accessors read what the submission prints."""
     import contextlib
     import io
     import re
@@ -211,7 +211,7 @@ def read_what_is_printed(module: Any, names: Any) -> None:
 
 
 def create_apart(module: Any) -> None:
-    """The submission's own constructor, without an argument, and with rows of their own."""
+    """Let the submission's own constructor take no argument, and give each board its own rows."""
     theirs = module.create_board
 
     def apart(b: Any) -> Any:
@@ -246,7 +246,7 @@ OTHER_COORDINATE = calling(other_coordinates, "project")
 
 
 def board_patches(*about: str) -> tuple[str, ...]:
-    """Patches of single operations of a board, but never of those that a check is `about`."""
+    """Return patches of single operations of a board, never of those that a check is `about`."""
     modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
     accessors = {"board_position", "board_score"} - {*about}
     steady = calling(make_steady, "project", repr(sorted(modifiers)))
@@ -374,7 +374,7 @@ def _row(*values: int) -> Rows:
 
 
 def _drawn(seed: str, tiles: int) -> Rows:
-    """A board with some tiles at random."""
+    """Return a board with some tiles at random."""
     draw = random.Random(f"{seed} {tiles}")
     cells = draw.choices((2, 2, 4, 4, 8, 16), k=tiles) + [0] * (16 - tiles)
     draw.shuffle(cells)
@@ -382,7 +382,7 @@ def _drawn(seed: str, tiles: int) -> Rows:
 
 
 def _boards(seed: str) -> Iterator[Rows]:
-    """Boards for the reductions: the known traps first, then random ones, sparse to full."""
+    """Yield boards for the reductions: the known traps first, then random ones, sparse to full."""
     for values in (
         *((2, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 2), (2, 2, 0, 0), (2, 0, 0, 2), (0, 2, 0, 4)),
         *((2, 2, 2, 0), (2, 2, 2, 2), (2, 2, 4, 0), (4, 2, 2, 0), (4, 0, 2, 2), (2, 4, 2, 4)),
@@ -399,7 +399,7 @@ def _boards(seed: str) -> Iterator[Rows]:
 
 
 def _reductions(seed: str) -> Iterator[tuple[Rows, str, Rows, int]]:
-    """Boards, directions, and the results: values and points."""
+    """Yield boards, directions, and the results: values and points."""
     for rows in _boards(seed):
         for letter, direction in DIRECTIONS.items():
             slide = Board.from_rows(rows).slide(direction)
@@ -424,7 +424,7 @@ def _reduced_results(seed: str) -> Iterator[Example]:
 
 
 def _finished(seed: str) -> Iterator[Example]:
-    """Boards with what `board_finished` says of them; asking leaves the board as it is."""
+    """Yield boards with what `board_finished` says of them; asking leaves the board as it is."""
     full = [rows for rows in _boards(seed) if all(map(all, rows))]
     sparse = EMPTY, _row(2, 0, 0, 0), _row(2, 2, 4, 8)
     for rows in (*sparse, checkered(), *with_one_pair(), *with_one_gap(), *full):
@@ -675,7 +675,7 @@ class ObservedGame(NamedTuple):
     more: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
-        """Scenes before and after each letter."""
+        """Yield scenes before and after each letter."""
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
@@ -708,7 +708,7 @@ def play(
 
 
 def _other_question(parts: Sequence[str], words: Language) -> str:
-    """Words for the last question that is not for a move, from what was printed between those."""
+    """Return words for the last question not for a move, from what was printed in between."""
     rests = (re.sub(words(f"{_BOARD}|{REFUSAL}"), "", part).strip() for part in parts)
     asked = [rest.splitlines()[-1] for rest in rests if rest]
     told = _("one question more, {question}, then ")
@@ -728,7 +728,7 @@ def _scene_before_a_question(
 
 
 def _again(letters: Sequence[str], seed: int, words: Language, setting: str = "") -> list[str]:
-    """The lines that play a game again, as a student can paste them."""
+    """Return the lines that play a game again, as a student can paste them."""
     special = [words(setting)] if setting else []
     if not letters:
         return [*special, "import random", f"random.seed({seed})", words("game_2048()")]
@@ -760,7 +760,7 @@ def _last_scene(text: str, words: Language) -> PrintedBoard | None:
 def _at(
     session: SubmissionSession, words: Language, played: ObservedGame, number: int, expected: str
 ) -> NoReturn:
-    """Report what came after letter `number` of a game, counted from 1."""
+    """Report what followed letter `number` of a game, counted from 1."""
     before, after = played.scenes[number - 1 : number + 1]
     picture = [f"# {line}" for line in words(str(before)).splitlines()]
     again = _again(played.letters[:number], played.seed, words, played.setting)
@@ -828,7 +828,7 @@ def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> Non
 
 
 def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Two tiles at the start; then random tiles on random cells, judged over many games.
+    """Check two tiles at the start, then random tiles on random cells, over many games.
 
     A cell is looked at by its place on the board, and by its place among the empty ones.
     """
@@ -837,7 +837,7 @@ def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
         place: Odds(0.5, of=2 * (16 + 2)) for place in (*_CELLS, "first", "last")
     }
     starts: set[tuple[Cell, ...]] = set()
-    for game, seed in enumerate(map(session.seed_for, range(MOST_GAMES)), 1):
+    for game, seed in enumerate(map(session.seed_for, range(MAX_GAMES)), 1):
         played = play(session, _letters(seed, 150), seed, words)
         start = played.scenes[0]
         starts.add(tuple(start.board.empty_cells()))
@@ -877,7 +877,7 @@ def _judge_spawns(session: SubmissionSession, four: Odds, cells: Mapping[object,
             session.fail(_("new tiles on random empty cells"), found)
 
 
-MOST_GAMES = 40
+MAX_GAMES = 40
 
 
 def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -942,7 +942,7 @@ GAME = replace(
 
 
 def outside_ascii(text: str) -> Iterator[str]:
-    """What the document says about a program with other characters than ASCII's."""
+    """Yield what the document says about a program with other characters than ASCII's."""
     lines = [number for number, line in enumerate(text.split("\n"), 1) if not line.isascii()]
     if lines:
         yield _(

@@ -87,7 +87,7 @@ class Game:
         """Move in the direction 'l', 'r', 'u' or 'b'; note the score, a win and the end.
 
         Raises:
-            CourseError: if `move` is none of the four letters.
+            CourseError: if `move` is not one of the four letters.
         """
         self.stack(move)
         self.update_score()
@@ -99,7 +99,7 @@ class Game:
         """Shift and merge all lines; if anything moved, add a number.
 
         Raises:
-            CourseError: if `move` is none of the four letters.
+            CourseError: if `move` is not one of the four letters.
         """
         if move not in [*DIRECTIONS]:  # a list cannot be a key
             raise CourseError(f"move {move!r} is none of 'l', 'r', 'u' and 'b'")

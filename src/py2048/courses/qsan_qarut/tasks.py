@@ -80,7 +80,7 @@ def with_one_more_at_most(wanted: Rows) -> Satisfies:
 
 
 def stacked(move: str) -> Callable[[str], Iterator[Example]]:
-    """Boards of all kinds, and what `stack` makes of them."""
+    """Return boards of all kinds, and what `stack` makes of them."""
 
     def examples(seed: str) -> Iterator[Example]:
         boards = [*TINY, *map(turned, TINY)]
@@ -102,7 +102,7 @@ def stacked(move: str) -> Callable[[str], Iterator[Example]]:
 
 
 def fresh_boards() -> Iterator[Example]:
-    """Boards of several sizes just after the start."""
+    """Yield boards of several sizes just after the start."""
     for size in (2, 3, 4, 7):
         given = f"game = Game({size})"
         yield Example("game.board.shape", (size, size), given=given)
@@ -122,7 +122,7 @@ FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
 
 
 def draws_every_free_cell(session: SubmissionSession) -> None:
-    """`get_random_position` gives each empty cell equally often, and never another."""
+    """Check that `get_random_position` gives each empty cell equally often, and no other."""
     for rows, free in (
         ([[2, 4], [0, 2]], [(1, 0)]),
         ([[2, 0, 4], [0, 4, 2], [2, 8, 0]], [(0, 1), (1, 0), (2, 2)]),
@@ -133,7 +133,7 @@ def draws_every_free_cell(session: SubmissionSession) -> None:
 
 
 def adds_2_or_4(session: SubmissionSession) -> None:
-    """`add_num` puts 2 and 4 equally often on any empty cell, and changes no other."""
+    """Check that `add_num` puts 2 and 4 equally often on any empty cell, and changes no other."""
     rows = [[8, 0], [0, 16]]
     session.begin()
     session.expect(laid(rows))
@@ -159,7 +159,7 @@ LONELY = [[0, 0, 0], [0, 8, 0], [0, 0, 0]]
 
 
 def _sliding(session: SubmissionSession) -> list[str]:
-    """The moves that slide a number; why others do not is what other tasks ask."""
+    """Return the moves that slide a number; why others do not is what other tasks ask."""
     found = []
     for move in DIRECTIONS:
         session.begin()
@@ -176,7 +176,7 @@ def _sliding(session: SubmissionSession) -> list[str]:
 
 
 def adds_after_each_move(session: SubmissionSession) -> None:
-    """A move that changed the board is followed by one new number, in every direction."""
+    """Check that one new number follows a move that changed the board, in every direction."""
     for move in _sliding(session):
         for seed in map(session.seed_for, range(8)):
             session.begin()
@@ -193,7 +193,7 @@ STILL = (
 
 
 def adds_nothing_else(session: SubmissionSession) -> None:
-    """A move that changed nothing is followed by no new number."""
+    """Check that no new number follows a move that changed nothing."""
     sliding = _sliding(session)
     for rows, moves in STILL:
         for move in moves:
@@ -208,7 +208,7 @@ def adds_nothing_else(session: SubmissionSession) -> None:
 
 
 def scored(move: str) -> list[Example]:
-    """Moves, after which the score is the sum of the board, new numbers included."""
+    """Return moves after which the score is the sum of the board, new numbers included."""
     still = {"l": [[2, 0], [4, 0]], "r": [[0, 2], [0, 4]]}
     still |= {"u": [[2, 4], [0, 0]], "b": [[0, 0], [2, 4]]}
     code = f"game.make_move({move!r})\nint(game.score) - int(game.board.sum())"
@@ -219,7 +219,7 @@ def scored(move: str) -> list[Example]:
 
 
 def alone(move: str, code: str) -> Example:
-    """A number that stands alone slides in the direction of `move`."""
+    """Return a number that stands alone and slides in the direction of `move`."""
     return Example(
         code,
         given=f"{laid(LONELY)}\n{NOTHING_ADDED}",
@@ -228,7 +228,7 @@ def alone(move: str, code: str) -> Example:
 
 
 def writes_score_and_board(session: SubmissionSession) -> None:
-    """Each arrow writes the score and the board as they are after the move."""
+    """Check that each arrow writes the score and the board as they are after the move."""
     for move, name in ARROWS.items():
         session.begin()
         session.run(laid([[64, 32, 0], [0, 16, 8], [4, 0, 128]]))
@@ -244,7 +244,7 @@ def writes_score_and_board(session: SubmissionSession) -> None:
 
 
 def flag(rows: Rows, name: str, expected: bool, arrow: str = "left") -> Example:
-    """One arrow, and whether the game is won or finished afterwards."""
+    """Return one arrow, and whether the game is won or finished afterwards."""
     then = {f"bool(game.{name})": expected}
     return Example(f"game.{arrow}_arrow(None)", given=laid(rows), then=then)
 
@@ -263,7 +263,7 @@ FILLED_BY_THE_LAST_NUMBER = (
 
 
 def goes_on(seed: str) -> Iterator[Example]:
-    """Boards with one pair of equal neighbours after an arrow that does not merge them."""
+    """Yield boards with a pair of equal neighbours after an arrow that does not merge them."""
     yield FINISHED[0]  # so that a method that does nothing fails
     for number in range(3):
         rows = random_rows(f"{seed} {number}", (2, 4, 8, 16))
@@ -309,13 +309,13 @@ OVER_WORDS = (
 
 
 def says(words: str, text: str, flags: str = "False") -> bool:
-    """Whether a text has such words, and not just as a flag with a value: `finished: False`."""
+    """Return whether a text has such words, not just as a flag with a value: `finished: False`."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 
 
 def announces(session: SubmissionSession) -> None:
-    """The end is said, and so is the win, but only once, and neither too early."""
+    """Check that the end and the win are said, only once and not too early."""
     session.begin()
     session.run(laid([[2, 0, 0], [0, 4, 0], [0, 0, 0]]))
     output = session.run("game.left_arrow(None)").output
@@ -460,13 +460,13 @@ def press(session: SubmissionSession, key: str) -> None:
 
 
 def texts(session: SubmissionSession) -> list[str]:
-    """All texts in the window."""
+    """Return all texts in the window."""
     found: list[str] = session.value("screen.texts()", show=False)
     return found
 
 
 def shows(session: SubmissionSession, text: str) -> bool:
-    """Whether the window shows a text."""
+    """Return whether the window shows a text."""
     return any(text.lower() in shown.lower() for shown in texts(session))
 
 
@@ -501,7 +501,7 @@ def sees_the_board(session: SubmissionSession) -> None:
 
 
 def has_the_documents_window(session: SubmissionSession) -> None:
-    """Title, size, two canvases, the score."""
+    """Check that the window has the title, the size, two canvases and the score."""
     begin(session)
     session.expect("made.view.window.title()", "Qsan Qarut")
     size = session.value("made.view.window.update()\nstr(made.view.window.geometry())")
@@ -516,7 +516,7 @@ def has_the_documents_window(session: SubmissionSession) -> None:
 
 
 def shows_the_board(session: SubmissionSession) -> None:
-    """Every cell shows its number; equal numbers look the same and others do not."""
+    """Check that cells show their numbers: equal ones look the same and others do not."""
     begin(session)
     sees_the_board(session)
     lay(session, STUCK)  # so that no cell keeps the colour that it had
@@ -536,21 +536,21 @@ LAST_SHOWN = "str(made.cells[3][3]['number'].cget('text'))"
 
 
 def has_every_colour(session: SubmissionSession) -> None:
-    """Numbers beyond 2048 can be shown as well."""
+    """Check that numbers beyond 2048 can be shown as well."""
     begin(session)
     lay(session, "[[2 ** (i + j + 6) for j in range(4)] for i in range(4)]")
     session.expect(LAST_SHOWN, "4096")
 
 
 def has_colours_to_the_end(session: SubmissionSession) -> None:
-    """So can those that only very long games reach, up to the largest that can occur."""
+    """Check that numbers of very long games can be shown, up to the largest possible."""
     begin(session)
     lay(session, "[[2 ** (4 * i + j + 2) for j in range(4)] for i in range(4)]")
     session.expect(LAST_SHOWN, str(2**17))
 
 
 def fits_any_size(session: SubmissionSession) -> None:
-    """Other values of N give other boards."""
+    """Check that other values of N give other boards."""
     for n in (2, 3, 5, 8):
         begin(session, n)
         session.expect("len(made.cells), len(made.cells[0])", (n, n))
@@ -562,7 +562,7 @@ def fits_any_size(session: SubmissionSession) -> None:
 
 
 def keys_move(session: SubmissionSession) -> None:
-    """Each arrow key moves once, and the window follows."""
+    """Check that each arrow key moves once, and the window follows."""
     for key, (row, column) in KEYS.items():
         begin(session)
         lay(session, LONELY_4)
@@ -575,7 +575,7 @@ def keys_move(session: SubmissionSession) -> None:
 
 
 def stops_at_the_end(session: SubmissionSession) -> None:
-    """The end is shown, and the keys do nothing any more."""
+    """Check that the end is shown, and that the keys do nothing any more."""
     begin(session)
     lay(session, STUCK)
     press(session, "Left")
@@ -599,7 +599,7 @@ def start_again(session: SubmissionSession) -> bool:
 
 
 def begins_anew(session: SubmissionSession) -> None:
-    """The button, shown at the end, starts a game in which the keys work, once for each press.
+    """Check that the button, shown at the end, starts a game whose keys work, once a press.
 
     Nothing is left of the end, and none of a win when the next game is lost.
     """
@@ -628,7 +628,7 @@ def begins_anew(session: SubmissionSession) -> None:
 
 
 def shows_the_win(session: SubmissionSession) -> None:
-    """A win is said in the window, and the keys still work; on the last move, too."""
+    """Check that a win is said in the window and the keys still work; on the last move, too."""
     begin(session)
     lay(session, WINNING)
     before = texts(session)
@@ -678,7 +678,7 @@ METHODS = {
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Code that puts right versions of all parts but those that a check is `about`."""
+    """Return code that puts right versions of all parts but those that a check is `about`."""
     names = [name for part, names in METHODS.items() if part not in about for name in names]
     start = "" if "start" in about else calling(lend_start, "Game", "Model")
     return (start + right_versions(model, names, "model", place="model.Game"),)
@@ -688,7 +688,7 @@ SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...] = ()) -> Task:
-    """A task of the sheet, patched with right versions of all but what it is `about`."""
+    """Return a task of the sheet, patched with right versions of all but what it is `about`."""
     return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
 
 

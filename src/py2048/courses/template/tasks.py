@@ -13,7 +13,7 @@ SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
 def totals(seed: str) -> Iterator[Example]:
-    """One board that every student meets, and three that are drawn."""
+    """Yield one board that every student meets, and three that are drawn."""
     yield Example("total([[2, 0], [0, 4]])", 6)
     draw = random.Random(seed)
     for _ in range(3):

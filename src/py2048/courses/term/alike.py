@@ -56,7 +56,7 @@ class Pair:
 
 
 def tokens_of(text: str) -> list[tuple[str, int]]:
-    """The tokens of a program with their lines, as far as it is one."""
+    """Return the tokens of a program with their lines, as far as it is one."""
     found = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -76,7 +76,7 @@ def tokens_of(text: str) -> list[tuple[str, int]]:
 
 
 def prints_of(text: str) -> dict[int, set[int]]:
-    """The fingerprints of a program, each with the lines that it covers."""
+    """Return the fingerprints of a program, each with the lines that it covers."""
     tokens = tokens_of(text)
     words = [word for word, _ in tokens]
     starts = range(len(tokens) - LENGTH + 1)
@@ -94,7 +94,7 @@ def prints_of(text: str) -> dict[int, set[int]]:
 
 
 def all_prints(text: str) -> set[int]:
-    """Every hash of a text that is taken away, not only those that winnowing keeps."""
+    """Return every hash of a text that is taken away, not only those that winnowing keeps."""
     words = [word for word, _ in tokens_of(text)]
     return {
         zlib.crc32(" ".join(words[at : at + LENGTH]).encode())
@@ -103,7 +103,7 @@ def all_prints(text: str) -> set[int]:
 
 
 def common_ground(package: Path, given: Iterable[Path]) -> set[int]:
-    """The hashes of what a course hands out, of its reference and of what its document prints."""
+    """Return the hashes of what a course hands out, its reference, and its document's programs."""
     texts = [text_of(path) for path in {*package.rglob("*.py"), *given} if path.suffix == ".py"]
     for path in package.rglob("*.md"):
         texts += re.findall(r"```\w*\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
@@ -111,7 +111,7 @@ def common_ground(package: Path, given: Iterable[Path]) -> set[int]:
 
 
 def compared(course: Course, name: str, hand_ins: Sequence[HandIn]) -> list[Program]:
-    """The programs of an assignment without what its course gives."""
+    """Return the programs of an assignment without what its course gives."""
     assignment = course.settings.assignment(name)
     found, grading = (
         get_course(assignment.course or course.settings.course),
@@ -123,7 +123,7 @@ def compared(course: Course, name: str, hand_ins: Sequence[HandIn]) -> list[Prog
 
 
 def programs_of(hand_ins: Sequence[HandIn], given: set[str], ground: set[int]) -> list[Program]:
-    """The programs of hand-ins without what they all began with."""
+    """Return the programs of hand-ins without what they all began with."""
     programs = []
     for one in hand_ins:
         files = [f for f in one.submission.files if f.suffix.lower() == ".py"]
@@ -143,7 +143,7 @@ def programs_of(hand_ins: Sequence[HandIn], given: set[str], ground: set[int]) -
 
 
 def pairs_of(programs: Sequence[Program], threshold: float = THRESHOLD) -> list[Pair]:
-    """The pairs of different students from a threshold on, the most alike first."""
+    """Return the pairs of different students from a threshold on, the most alike first."""
     long = [program for program in programs if len(program.prints) >= FEW]
     having: dict[int, list[int]] = defaultdict(list)
     for place, program in enumerate(long):
@@ -165,7 +165,7 @@ def _by(pair: Pair) -> float:
 
 
 def lines_in_both(pair: Pair) -> tuple[frozenset[int], frozenset[int]]:
-    """The lines of each program that what both have stands in."""
+    """Return the lines of each program in which what both have stands."""
     both = pair.one.prints.keys() & pair.other.prints.keys()
     one, other = (
         frozenset(line for print_ in both for line in program.prints[print_])

@@ -56,7 +56,7 @@ View = Callable[[Request], Awaitable[Response]]
 
 
 def visible(value: object) -> object:
-    """A value as a page shows it; a form's own are marked as they are."""
+    """Return a value as a page shows it; a form's own are marked as they are."""
     return value if isinstance(value, Markup) or not isinstance(value, str) else printable(value)
 
 
@@ -79,7 +79,7 @@ class Term:
     readings: dict[str, Reading] = field(default_factory=dict)
 
     def reading(self, course: Course, name: str) -> Reading:
-        """The hand-ins of an assignment, and what is graded of them."""
+        """Return the hand-ins of an assignment, and what is graded of them."""
         hand_ins = self.folder / "submissions" / name
         kept = self.folder / "results" / f".{name}.jsonl"
         files = [self.folder / "course.toml", self.folder / "roster.csv", kept]
@@ -94,7 +94,7 @@ class Term:
         return self.readings[name]
 
     def marks(self, course: Course, name: str) -> list[Mark]:
-        """The marks of an assignment."""
+        """Return the marks of an assignment."""
         reading = self.reading(course, name)
         return class_marks(course, name, reading.hand_ins, reading.graded)
 
@@ -138,7 +138,7 @@ class Term:
         replace_file(table.path, table.text())
 
     def pairs(self, course: Course, name: str, threshold: float) -> list[alike.Pair]:
-        """The programs of an assignment that are alike."""
+        """Return the programs of an assignment that are alike."""
         reading = self.reading(course, name)
         if reading.programs is None:
             reading.programs = alike.compared(course, name, reading.hand_ins)
@@ -149,14 +149,14 @@ class Term:
 
 
 def key_of(mark: Mark) -> str:
-    """What a page calls a mark: the student's id, or the name of a hand-in of no known student."""
+    """Return what a page calls a mark: the student's id, or the name of an unknown hand-in."""
     if mark.student:
         return mark.student.id
     return mark.hand_in.submission.name if mark.hand_in else ""
 
 
 def programs_of(mark: Mark) -> list[tuple[str, list[str]]]:
-    """The Python files of the hand-in that counts, by name, in lines."""
+    """Return the Python files of the hand-in that counts, by name, in lines."""
     one = mark.hand_in.submission if mark.hand_in else None
     files = [path for path in one.files if path.suffix.lower() == ".py"] if one else []
     return [
@@ -167,12 +167,12 @@ def programs_of(mark: Mark) -> list[tuple[str, list[str]]]:
 
 
 def share_of(mark: Mark) -> float:
-    """The share of the marks that a student has in the end."""
+    """Return the share of the marks that a student has in the end."""
     return float(mark.total / mark.possible) if mark.total and mark.possible else 0.0
 
 
 def overview(marks: Sequence[Mark]) -> dict[str, Any]:
-    """An assignment in figures: how the totals are spread, each task, each check that fails."""
+    """Return an assignment in figures: the spread of totals, each task, each check that fails."""
     with_total = [mark for mark in marks if mark.total is not None and mark.possible]
     spread = [0] * 10
     for mark in with_total:
@@ -199,13 +199,13 @@ def overview(marks: Sequence[Mark]) -> dict[str, Any]:
 
 
 def form_of(mark: Mark) -> dict[str, str]:
-    """What ``manual.csv`` has of a mark, as a form shows it."""
+    """Return what ``manual.csv`` has of a mark, as a form shows it."""
     items = {f"item:{item}": str(number(value)) for item, value in mark.manual.items.items()}
     return items | {"comments": "\n".join(mark.manual.comments)}
 
 
 def fields_of(course: Course, mark: Mark) -> dict[str, list[tuple[str, str, object]]]:
-    """The items that a person can decide, by kind: the name, what it is, what the grader gives."""
+    """Return the items a person can decide, by kind: name, meaning, what the grader gives."""
     wanted, rubric = mark.assignment.tasks, mark.assignment.rubric
     tasks = [t for t in course.grading(mark.assignment).tasks if not wanted or t.id in wanted]
     whole = float(sum(task.marks for task in tasks)) + sum(rubric.values())
@@ -260,12 +260,12 @@ class Desk:
         self.pages.globals |= {"base": self.base, "version": __version__, "marks_of": marks_of}
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
-        """A page."""
+        """Return a page."""
         text = self.pages.get_template(template).render(**values)
         return Response(text, status, HEADERS, "text/html")
 
     def routes(self) -> list[Mount]:
-        """The addresses, all below the word."""
+        """Return the addresses, all below the word."""
         views: list[tuple[str, View, str]] = [
             ("/", self.show_term, "GET"),
             ("/files/{name:path}", self.show_file, "GET"),
@@ -277,45 +277,45 @@ class Desk:
         return [Mount(self.base, routes=[Route(p, v, methods=[m]) for p, v, m in views])]
 
     async def show_file(self, request: Request) -> Response:
-        """A file of the pages."""
+        """Send a file of the pages."""
         name = request.path_params["name"]
         if name not in self.files:
             raise HTTPException(404, "No page has this file.")
         return Response(self.files[name], headers=HEADERS, media_type=guess_type(name)[0])
 
     async def show_error(self, _request: Request, error: Exception) -> Response:
-        """What is wrong, in one line."""
+        """Show what is wrong, in one line."""
         status = error.status_code if isinstance(error, HTTPException) else 422
         text = error.detail if isinstance(error, HTTPException) else str(error)
         return self.page("error.html", status, message=text)
 
     def read(self, request: Request) -> tuple[Course, str, list[Mark]]:
-        """The term, and the assignment that is asked for, with its marks."""
+        """Read the term, and the assignment that is asked for, with its marks."""
         course, name = Course.read(self.term.folder), request.path_params["name"]
         if name not in course.settings.assignments:
             raise HTTPException(404, f"course.toml has no assignment {name!r}.")
         return course, name, self.term.marks(course, name)
 
     async def show_term(self, _request: Request) -> Response:
-        """Each assignment, and each student's marks in all of them."""
+        """Show each assignment, and each student's marks in all of them."""
         course = Course.read(self.term.folder)
         marks = {name: self.term.marks(course, name) for name in course.settings.assignments}
         figures = {name: overview(of_one) for name, of_one in marks.items()}
         return self.page("term.html", course=course, marks=marks, figures=figures)
 
     async def show_class(self, request: Request) -> Response:
-        """An assignment."""
+        """Show an assignment."""
         course, name, marks = self.read(request)
         return self.page("class.html", course=course, name=name, marks=marks, **overview(marks))
 
     async def show_student(self, request: Request) -> Response:
-        """A student's report beside the program, and the form for marks by hand."""
+        """Show a student's report beside the program, and the form for marks by hand."""
         return self.student(request)
 
     def student(
         self, request: Request, trouble: str = "", typed: Mapping[str, str] | None = None
     ) -> Response:
-        """The page of a student; with `trouble` nothing was saved of the form that was `typed`."""
+        """Return a student's page; with `trouble` nothing of the form as `typed` was saved."""
         course, name, marks = self.read(request)
         keys = [key_of(mark) for mark in marks]
         who = request.query_params.get("who", "")
@@ -374,7 +374,7 @@ class Desk:
         return RedirectResponse(f"student?who={quote(who, safe='')}{said}", 303, HEADERS)
 
     async def show_alike(self, request: Request) -> Response:
-        """The pairs of programs that are alike, or one of them side by side."""
+        """Show the pairs of programs that are alike, or one of them side by side."""
         course, name, marks = self.read(request)
         try:
             threshold = float(request.query_params.get("threshold", alike.THRESHOLD))
@@ -398,7 +398,7 @@ class Desk:
 
 
 def make_app(folder: Path, scratch: Path, token: str, content: Callable[[str], bytes]) -> Starlette:
-    """The desk of a term's folder, below ``/token/``; `content` gives the server's styles."""
+    """Return the desk of a term's folder below ``/token/``; `content` gives the styles."""
     desk = Desk(Term(folder, scratch), token, content)
     return Starlette(
         routes=desk.routes(),

@@ -27,7 +27,7 @@ class Export:
 
 
 def feedback(mark: Mark) -> str:
-    """A mark in a few words: what was earned, what was lost where, and a person's comments."""
+    """Return a mark in a few words: what was earned and lost where, and a person's comments."""
     lost = ", ".join(
         f"task {task.id}: {number(task.earned)} / {number(task.marks)}"
         for task in mark.tasks
@@ -39,7 +39,7 @@ def feedback(mark: Mark) -> str:
 
 
 def scaled(mark: Mark, most: str) -> str:
-    """A total on a platform's own scale, which `most` names, with its decimal sign."""
+    """Return a total on a platform's own scale, which `most` names, with its decimal sign."""
     total = mark.total if mark.total is not None else Fraction(0)
     try:
         whole = Fraction(number_of(most))
@@ -68,7 +68,7 @@ def _filled(
 
 
 def to_moodle(course: Course, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Moodle's grading worksheet with its columns Grade and Feedback comments filled in."""
+    """Return Moodle's grading worksheet with its columns Grade and Feedback comments filled in."""
     if template is None:
         found = sorted((course.folder / "submissions" / name).glob("*.csv"))
         sheets = [path for path in found if read_table(path).column("identifier") is not None]
@@ -93,7 +93,7 @@ def to_moodle(course: Course, name: str, marks: Sequence[Mark], template: Path |
 
 
 def to_canvas(course: Course, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Canvas's gradebook with the columns that name students and the assignment's alone.
+    """Return Canvas's gradebook with only the columns of names and of the assignment.
 
     Without the gradebook as a template students are named by their ids in the roster.
     """
@@ -122,7 +122,7 @@ def to_canvas(course: Course, name: str, marks: Sequence[Mark], template: Path |
 
 
 def _canvas_column(table: Table, title: str, name: str) -> int:
-    """The column of an assignment: its title, with or without Canvas's number in parentheses."""
+    """Return an assignment's column: its title, with or without Canvas's number in parentheses."""
     plain = [re.sub(r"\s*\(\d+\)$", "", head).strip().lower() for head in table.head]
     for wanted in (title.lower(), re.sub(r"\s*\(\d+\)$", "", title).lower(), name.lower()):
         places = [number for number, head in enumerate(plain) if head == wanted]
@@ -137,7 +137,7 @@ def _canvas_column(table: Table, title: str, name: str) -> int:
 
 
 def to_gradescopes(course: Course, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
-    """``results.json`` of each student, with days late and what is hidden."""
+    """Return ``results.json`` of each student, with days late and what is hidden."""
     now = datetime.now(UTC)
     files = {}
     for mark in marks:
@@ -156,7 +156,7 @@ def to_gradescopes(course: Course, name: str, marks: Sequence[Mark], run: RunInf
 
 
 def to_classroom50(course: Course, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
-    """``result.json`` of each student in the form of Classroom 50, whose marks are whole numbers.
+    """Return each student's ``result.json`` for Classroom 50, whose marks are whole numbers.
 
     Where marks are not, all are given in hundredths.
     """
@@ -214,7 +214,7 @@ def export(
     template: Path | None,
     run: RunInfo,
 ) -> Export:
-    """The mark files of an assignment for a platform."""
+    """Return the mark files of an assignment for a platform."""
     if platform in ("gradescope", "classroom50"):
         if template:
             raise CourseError(f"--template is for Moodle and Canvas, not for {platform}")

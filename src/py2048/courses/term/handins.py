@@ -112,7 +112,7 @@ class Finder:
         self.unpacked = 0
 
     def find(self, folder: Path) -> list[HandIn]:
-        """All hand-ins in a folder, each with its number among its owners' by time."""
+        """Return all hand-ins in a folder, each with its number among its owners' by time."""
         if not folder.is_dir():
             raise CourseError(f"{str(folder)!r} is missing: put the hand-ins there")
         found: dict[tuple[Student, ...], list[HandIn]] = defaultdict(list)
@@ -134,7 +134,7 @@ class Finder:
         return counted
 
     def _entries(self, folder: Path, depth: int, times: dict[str, datetime]) -> Iterator[_Entry]:
-        """What is in a folder, by student; a folder or ZIP of no student's is looked into."""
+        """Yield what is in a folder, by student; a folder or ZIP of no student's is looked into."""
         paths = [path for path in sorted(folder.iterdir()) if not _passed_over(path)]
         tables = [read_table(path) for path in paths if path.suffix.lower() == ".csv"]
         times = times | self._learn(tables)
@@ -157,7 +157,7 @@ class Finder:
         yield from entries.values()
 
     def _folder(self, path: Path) -> Path:
-        """A folder, or what is in a ZIP."""
+        """Return a folder, or what is in a ZIP."""
         if path.is_dir():
             return path
         self.unpacked += 1
@@ -169,7 +169,7 @@ class Finder:
         return folder
 
     def _is_class(self, path: Path) -> bool:
-        """Whether a folder or ZIP of no student's holds hand-ins of students."""
+        """Return whether a folder or ZIP of no student's holds hand-ins of students."""
         inside = _names_in(path)
         marked = any(MOODLE.match(name) or CANVAS.match(name) for name in inside)
         marked = marked or METADATA in inside or {AUTOGRADER, "submission"} <= inside
@@ -188,7 +188,7 @@ class Finder:
         return times
 
     def _entry(self, path: Path, gradescope: dict[str, tuple[list[str], str]]) -> _Entry:
-        """Whose a file or folder is, by its name."""
+        """Return whose a file or folder is, by its name."""
         name = path.name
         if found := MOODLE.match(name):
             keys = [f"moodle:{found['id']}", f"name:{letters(found['name'])}"]
@@ -207,7 +207,7 @@ class Finder:
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
 
     def _of_name(self, stem: str) -> _Entry:
-        """Whose a file or folder is that a person has named."""
+        """Return whose a file or folder is that a person has named."""
         plain = stem.lower().removeprefix(self.prefix)
         ends = [stem[found.end() :] for found in re.finditer("-", stem)]
         whole = [stem, plain, f"name:{letters(stem)}", *ends]
@@ -228,14 +228,14 @@ class Finder:
         return self._complete(entry)
 
     def _complete(self, entry: _Entry) -> _Entry:
-        """With the others of the owners' groups, where a hand-in counts for all of them."""
+        """Return the owners with the rest of their groups, where a hand-in counts for all."""
         if self.assignment.groups:
             for student in list(entry.owners):
                 entry.owners |= self.roster.group(student.group)
         return entry
 
     def _read(self, entry: _Entry) -> Iterator[HandIn]:
-        """The attempts of one entry."""
+        """Yield the attempts of one entry."""
         attempts = [entry.paths]
         if not entry.platform and len(entry.paths) == 1 and entry.paths[0].is_dir():
             inside = [path for path in sorted(entry.paths[0].iterdir()) if not _passed_over(path)]
@@ -252,7 +252,7 @@ class Finder:
             yield HandIn(name, owners, when, known_by, submission, digest=digest)
 
     def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str]:
-        """When a hand-in came by the date of its newest file, or by what Canvas says of it."""
+        """Return when a hand-in came, by the date of its newest file or by what Canvas says."""
         files = [f for path in paths for f in (files_of(path) if path.is_dir() else [path])]
         stamps = [path.stat().st_mtime for path in files or paths]
         when = datetime.fromtimestamp(max(stamps), self.zone)
@@ -266,7 +266,7 @@ def _passed_over(path: Path) -> bool:
 
 
 def _digest(submission: Submission, entry: _Entry) -> str:
-    """What two copies of one hand-in have in common: their files, or why there are none."""
+    """Return what two copies of one hand-in have in common: their files, or why there are none."""
     hasher = hashlib.sha256((submission.problem or "").encode())
     for path in submission.files:
         hasher.update(f"{path.relative_to(submission.root)}\0".encode(errors="surrogateescape"))
@@ -275,7 +275,7 @@ def _digest(submission: Submission, entry: _Entry) -> str:
 
 
 def _names_in(path: Path) -> set[str]:
-    """The names at the top of a folder or ZIP, below a single folder there; none of a file."""
+    """Return the names at the top of a folder or ZIP, below a single folder; none of a file."""
     try:
         if path.is_dir():
             parts = [p.relative_to(path).parts for p in path.rglob("*") if not _passed_over(p)]
@@ -293,7 +293,7 @@ def _names_in(path: Path) -> set[str]:
 
 
 def _date(text: str, zone: ZoneInfo) -> datetime | None:
-    """A date as a platform writes it; none where it is empty or in another form."""
+    """Return a date as a platform writes it; None where it is empty or in another form."""
     text = " ".join(text.split()).replace(" UTC", "Z").replace(" Z", "Z")
     text = re.sub(r"(\.\d{6})\d+", r"\1", text)
     found = None
@@ -308,7 +308,7 @@ def _date(text: str, zone: ZoneInfo) -> datetime | None:
 
 
 def _in_words(date: re.Match[str]) -> datetime:
-    """A date with the name of its month, or the day before the month; or raise `ValueError`."""
+    """Parse a date with a month's name, or the day before the month; or raise `ValueError`."""
     month, hour = date["month"].lower(), int(date["hour"])
     named = [number for number, begins in enumerate(MONTHS, 1) if month.startswith(begins)]
     if date["half"]:
@@ -348,7 +348,7 @@ def read_autograder(path: Path) -> Autograder | None:
 
 
 def _read_metadata(path: Path) -> dict[str, tuple[list[str], str]]:
-    """Gradescope's metadata of an export: for each folder its submitters, and when it came.
+    """Return an export's metadata by Gradescope: each folder's submitters, and when it came.
 
     Only what stands where Gradescope writes it counts: a student's texts are indented further.
     """

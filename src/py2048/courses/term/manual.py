@@ -33,13 +33,13 @@ UNDECIDED = Manual()
 
 
 def manual_table(folder: Path) -> Table:
-    """``manual.csv`` of a term's folder; without one, an empty table."""
+    """Return ``manual.csv`` of a term's folder; without one, an empty table."""
     path = folder / "manual.csv"
     return read_table(path) if path.exists() else Table(list(MANUAL), path=path)
 
 
 def decisions(table: Table, settings: Settings, roster: Roster) -> dict[tuple[str, str], Manual]:
-    """What the rows of a table decide, by assignment and student.
+    """Return what the rows of a table decide, by assignment and student.
 
     Raises:
         CourseError: in one line, for a row that is about no assignment, student or item.
@@ -68,7 +68,7 @@ def decisions(table: Table, settings: Settings, roster: Roster) -> dict[tuple[st
 
 
 def checked(assignment: Assignment, settings: Settings, item: str, marks: str) -> Fraction:
-    """The number of one item, in the range that it may have."""
+    """Return the number of one item, in the range that it may have."""
     tasks = get_course(assignment.course or settings.course).grading().tasks
     most = {task.id: Fraction(task.marks) for task in tasks}
     most |= {name: Fraction(str(value)) for name, value in assignment.rubric.items()}

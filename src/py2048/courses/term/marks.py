@@ -112,12 +112,12 @@ class Course:
         return cls(folder, settings, roster, decisions(manual_table(folder), settings, roster))
 
     def grading(self, assignment: Assignment) -> Grading:
-        """The tasks that an assignment is graded by."""
+        """Return the tasks that an assignment is graded by."""
         grading = get_course(assignment.course or self.settings.course).grading()
         return grading.told_in(self.settings.language)
 
     def finder(self, name: str, scratch: Path) -> Finder:
-        """What finds the hand-ins of an assignment."""
+        """Return the finder of the hand-ins of an assignment."""
         assignment = self.settings.assignment(name)
         grading, zone = self.grading(assignment), self.settings.zone
         return Finder(name, assignment, self.roster, grading, zone, scratch)
@@ -156,7 +156,7 @@ def grade_assignment(course: Course, name: str, scratch: Path, grade: Grader) ->
 
 
 def kept_reports(course: Course, name: str, hand_ins: Sequence[HandIn]) -> dict[str, Report]:
-    """What `grade_assignment` has kept of these hand-ins, by their names."""
+    """Return what `grade_assignment` has kept of these hand-ins, by their names."""
     grading = course.grading(course.settings.assignment(name))
     known = ResultsFile(_results_file(course, name)).known
     secret = course.settings.secret
@@ -169,7 +169,7 @@ def _results_file(course: Course, name: str) -> Path:
 
 
 def _of_tasks(report: Report, assignment: Assignment) -> Report:
-    """A report with the assignment's tasks only."""
+    """Return a report with the assignment's tasks only."""
     if not assignment.tasks:
         return report
     return replace(report, tasks=tuple(t for t in report.tasks if t.id in assignment.tasks))
@@ -178,7 +178,7 @@ def _of_tasks(report: Report, assignment: Assignment) -> Report:
 def _to_grade(
     course: Course, name: str, assignment: Assignment, hand_ins: Sequence[HandIn]
 ) -> list[HandIn]:
-    """The hand-ins that can count: the last of each student, or all where the best does."""
+    """Return the hand-ins that can count: the last of each student, or all where the best does."""
     wanted = {id(one): one for one in hand_ins if not one.owners}
     for student in course.roster.students:
         own = _own(student, hand_ins)
@@ -192,12 +192,12 @@ def _to_grade(
 
 
 def _own(student: Student, hand_ins: Sequence[HandIn]) -> list[HandIn]:
-    """A student's hand-ins by time, those of a group included."""
+    """Return a student's hand-ins by time, those of a group included."""
     return sorted((one for one in hand_ins if student in one.owners), key=lambda one: one.when)
 
 
 def _last(own: Sequence[HandIn], assignment: Assignment) -> list[HandIn]:
-    """The last hand-in that came before the cut-off, or else the first that came after it."""
+    """Return the last hand-in before the cut-off, or else the first after it."""
     in_time = [one for one in own if assignment.kept(assignment.days_late(one.when)) > 0]
     return in_time[-1:] or list(own[:1])
 
@@ -213,7 +213,7 @@ def _chosen(own: Sequence[HandIn], attempt: Fraction, student: Student) -> HandI
 def class_marks(
     course: Course, name: str, hand_ins: Sequence[HandIn], graded: Mapping[str, Report]
 ) -> list[Mark]:
-    """The mark of each student, then those of hand-ins of no known student.
+    """Return the mark of each student, then those of hand-ins of no known student.
 
     A student of whose hand-ins none that can count is graded has a mark without a report.
     """
@@ -248,7 +248,7 @@ def _days(hand_in: HandIn, assignment: Assignment, manual: Manual) -> Fraction:
 
 
 def _worth(mark: Mark) -> tuple[Fraction, datetime]:
-    """What makes an attempt the best: its marks, then that it is the later one."""
+    """Return what makes an attempt the best: its marks, then that it is the later one."""
     assert mark.hand_in  # only attempts are compared
     return mark.earned * mark.kept, mark.hand_in.when
 
@@ -257,7 +257,7 @@ def _worth(mark: Mark) -> tuple[Fraction, datetime]:
 
 
 def marks_table(course: Course, name: str, marks: Sequence[Mark]) -> bytes:
-    """The marks of an assignment as CSV, a row for each student and each unknown hand-in."""
+    """Return an assignment's marks as CSV, a row for each student and each unknown hand-in."""
     assignment = course.settings.assignment(name)
     tasks = next((mark.tasks for mark in marks if mark.tasks), ())
     heads = [f"task {task.id} ({number(task.marks)})" for task in tasks]

@@ -22,7 +22,7 @@ from py2048.language import ENGLISH, use_language
 
 
 def file_names(marks: Sequence[Mark]) -> list[str]:
-    """A file name for each mark, all different."""
+    """Return a file name for each mark, all different."""
     names: list[str] = []
     for mark in marks:
         who = mark.student.id if mark.student else f"unknown-{mark.name}"
@@ -47,7 +47,7 @@ def write_pages(
 
 
 def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
-    """What a student may see of a mark, now."""
+    """Return what a student may see of a mark, now."""
     assignment = mark.assignment
     hidden = {task.id for task in mark.tasks if assignment.hides(task.id, now)}
     withheld = _is_withheld(mark, now)
@@ -68,7 +68,7 @@ def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
 
 
 def _is_withheld(mark: Mark, now: datetime) -> bool:
-    """Whether the day's reports were used up when this attempt came."""
+    """Return whether the day's reports were used up when this attempt came."""
     most, one = mark.assignment.feedback_a_day, mark.hand_in
     if not most or not one or now >= mark.assignment.due:
         return False
@@ -87,7 +87,7 @@ def _hidden(task: TaskResult, mark: Mark) -> str:
 
 
 def _total(mark: Mark) -> str:
-    """The marks in a sentence, with what days late cost."""
+    """Return the marks in a sentence, with what days late cost."""
     if mark.total is None:
         return "<p><strong>no mark</strong></p>"
     text = f"<strong>{number(mark.total)} / {number(mark.possible)} marks</strong>"
@@ -100,7 +100,7 @@ def _total(mark: Mark) -> str:
 
 
 def _attempts(mark: Mark, *, plain: bool) -> str:
-    """When each attempt came and what it earned."""
+    """Return when each attempt came and what it earned."""
     rows = []
     for count, (one, report) in enumerate(mark.attempts, 1):
         marks = "" if plain or report is None else marks_of(report)
@@ -125,7 +125,7 @@ def _rubric(mark: Mark) -> str:
 
 
 def _section(task: TaskResult, mark: Mark, *, plain: bool = False) -> str:
-    """One task: what was asked and how it went."""
+    """Return one task: what was asked and how it went."""
     look = "good" if task.status == "passed" else "bad"
     by_hand = " (by hand)" if task.id in mark.manual.items else ""
     body = f"<pre>{escape(task.asked)}</pre>" if plain else body_of(task)

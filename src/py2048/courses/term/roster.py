@@ -71,7 +71,7 @@ def _student(table: Table, row: list[str]) -> Student:
 
 
 def letters(name: str) -> str:
-    """A name as Canvas puts it into file names: small letters and digits only."""
+    """Return a name as Canvas puts it into file names: small letters and digits only."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 
@@ -99,7 +99,7 @@ class Roster:
             self.keys.setdefault(key, set()).add(student)
 
     def find(self, *keys: str) -> Student | None:
-        """The one student whom the first key that is known stands for."""
+        """Return the one student for whom the first known key stands."""
         for key in keys:
             found = self.keys.get(key.strip().lower(), set())
             if len(found) == 1:
@@ -107,7 +107,7 @@ class Roster:
         return None
 
     def group(self, name: str) -> set[Student]:
-        """The students of a group."""
+        """Return the students of a group."""
         return self.keys.get(f"group:{name.lower()}", set()) if name else set()
 
     def learn(self, table: Table) -> None:
@@ -122,7 +122,7 @@ class Roster:
                 self._add(f"canvas:{table.cell(row, 'id')}", student)
 
     def of_row(self, table: Table, row: list[str]) -> Student | None:
-        """The student whom a row of a platform's table is about."""
+        """Return the student whom a row of a platform's table is about."""
         ids = ("sis user id", "sis login id", "id number", "student id", "sid", "username")
         keys = [table.cell(row, name) for name in (*ids, *EMAILS)]
         if table.column("identifier") is None and table.column("sis login id") is None:
@@ -134,6 +134,6 @@ class Roster:
 
 
 def _sorted_name(name: str) -> list[str]:
-    """``Smith Ann`` for ``Smith, Ann`` and the other way round."""
+    """Return ``Smith Ann`` for ``Smith, Ann`` and the other way round."""
     last, comma, first = name.partition(",")
     return [first + last] if comma else []

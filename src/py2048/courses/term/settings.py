@@ -51,19 +51,19 @@ class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
     canvas: str = ""
 
     def days_late(self, handed_in: datetime) -> int:
-        """The days after the due date that have begun, none within the grace."""
+        """Return the days after the due date that have begun, none within the grace."""
         over = handed_in.astimezone(UTC) - self.due.astimezone(UTC)
         return ceil(over / DAY) if over > timedelta(minutes=self.late.grace_minutes) else 0
 
     def kept(self, days_late: float) -> Fraction:
-        """The share of the marks that is kept after some days; nothing after the cut-off."""
+        """Return the share of the marks that is kept after some days; nothing after the cut-off."""
         if days_late > self.late.cut_off_days:
             return Fraction(0)
         lost = Fraction(str(self.late.percent_a_day)) * Fraction(str(days_late)) / 100
         return max(Fraction(0), 1 - lost)
 
     def hides(self, task: str, now: datetime) -> bool:
-        """Whether students are not yet shown a task's result."""
+        """Return whether students are not yet shown a task's result."""
         listed = task in self.hidden_tasks or "all" in self.hidden_tasks
         return listed and (self.hidden_until is None or now < self.hidden_until)
 
@@ -84,7 +84,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
         return ZoneInfo(self.timezone)
 
     def assignment(self, name: str) -> Assignment:
-        """The assignment called `name`; raise `CourseError` with the nearest name otherwise."""
+        """Return the assignment called `name`; or raise `CourseError` with the nearest name."""
         if name not in self.assignments:
             near = did_you_mean(name, self.assignments)
             raise CourseError(f"course.toml has no assignment {name!r}{near}")
@@ -111,7 +111,7 @@ def read_settings(folder: Path) -> Settings:
 
 
 def _converted(data: Any, kind: Any, path: Path, above: str) -> Any:
-    """`data` as a `kind`, or an error that names the key and its value."""
+    """Return `data` as a `kind`, or an error that names the key and its value."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
@@ -151,7 +151,7 @@ def _check(settings: Settings, path: Path) -> None:
 
 
 def _placed(settings: Settings, path: Path) -> Settings:
-    """The same settings with dates in the time zone, and courses' paths as they are from here."""
+    """Return the settings with dates in the time zone, and courses' paths as seen from here."""
     try:
         zone = settings.zone
     except (KeyError, ValueError, OSError):
@@ -190,7 +190,7 @@ MANUAL = ("assignment", "id", "item", "marks", "comment")
 
 
 def local_zone() -> str:
-    """The name of this machine's time zone, or UTC."""
+    """Return the name of this machine's time zone, or UTC."""
     _, found, name = str(Path("/etc/localtime").resolve()).partition("zoneinfo/")
     return name if found else "UTC"
 

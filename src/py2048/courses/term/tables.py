@@ -40,13 +40,13 @@ class Table:
     digest: str = ""
 
     def column(self, *names: str) -> int | None:
-        """The first column with one of these names, whatever their case; see also `known`."""
+        """Return the first column with one of these names, in any case; see also `known`."""
         plain = [" ".join(head.lower().replace("_", " ").split()) for head in self.head]
         places = self.known | {name: plain.index(name) for name in plain}
         return next((places[name] for name in names if name in places), None)
 
     def needed(self, *names: str) -> int:
-        """The same; raise `CourseError` where there is none."""
+        """Return the same; raise `CourseError` where there is none."""
         found = self.column(*names)
         if found is None:
             heads = ", ".join(self.head)
@@ -54,12 +54,12 @@ class Table:
         return found
 
     def cell(self, row: Sequence[str], *names: str) -> str:
-        """What a row has in the first column with one of these names; nothing without one."""
+        """Return a row's text in the first column with one of these names; nothing without one."""
         place = self.column(*names)
         return "" if place is None else row[place].strip()
 
     def text(self) -> bytes:
-        """The table as it was written, with what was filled in."""
+        """Return the table as it was written, with what was filled in."""
         out = io.StringIO()
         writer = csv.writer(out, delimiter=self.delimiter)
         writer.writerows([self.head, *self.rows])
@@ -101,7 +101,7 @@ def read_table(path: Path) -> Table:
 
 
 def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Where Moodle's grading worksheet has what, in any language; nothing for other tables.
+    """Return where Moodle's grading worksheet has what, in any language; nothing for other tables.
 
     Its rows begin with ``Participant 17``. What a grade can be at most is one number in all rows,
     after the grade. The heads of dates end with what changed, in parentheses; comments are last.
@@ -122,12 +122,12 @@ def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dic
 
 
 def number_of(text: str) -> str:
-    """A number as Python reads it, be it written with a comma."""
+    """Return a number as Python reads it, be it written with a comma."""
     return re.sub(r"^(-?\d+),(\d+)$", r"\1.\2", text.strip())
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """A new table that no spreadsheet takes for formulas."""
+    """Return a new table that no spreadsheet takes for formulas."""
     cells = [[no_formula(c) if isinstance(c, str) else str(c) for c in row] for row in rows]
     return Table(list(head), cells).text()
 
@@ -151,7 +151,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path is a stream that is open already, such as ``/dev/stdout``."""
+    """Return whether a path is a stream that is open already, such as ``/dev/stdout``."""
     return Path("/dev") in path.parents
 
 

@@ -46,7 +46,7 @@ opened: list[tuple[CheckedFrame, CheckedBoard]] = []
 
 
 def open_window() -> tuple[CheckedFrame, CheckedBoard]:
-    """The window, its keys unbound, with a new board."""
+    """Return the window, its keys unbound, with a new board."""
     frame = opened.pop()[0] if opened else CheckedFrame()
     for key in list(frame.bound):
         frame.unbind(key)

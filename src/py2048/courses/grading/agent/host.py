@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from .tk import TkControl
 
     Value = TypeVar("Value")
-    Facts = dict[str, Any]  # of a request or an answer
+    Message = dict[str, Any]  # a request or an answer
+    Names = dict[str, Any]  # in a module
 
 # What the functions below use, whatever a submission puts into the builtins later.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -81,7 +82,7 @@ class Raw:
 
 
 def encode(value: object) -> str:
-    """The JSON text of any value."""
+    """Return the JSON text of any value."""
     try:
         return _json(value, 0, [MAX_NODES])
     except TooMuch:
@@ -89,7 +90,7 @@ def encode(value: object) -> str:
 
 
 def _json(value: object, depth: int, left: list[int]) -> str:
-    """The text of a value `depth` levels down, while values are `left` to look at."""
+    """Return the text of a value `depth` levels down, while values are `left` to look at."""
     left[0] -= 1
     if left[0] < 0:
         raise TooMuch
@@ -110,7 +111,7 @@ def _json(value: object, depth: int, left: list[int]) -> str:
 
 
 def _mark(tag: str, *texts: str) -> str:
-    """The JSON text ``{tag: [texts]}``, for what JSON lacks."""
+    """Return the JSON text ``{tag: [texts]}``, for what JSON lacks."""
     return "{" + string(tag) + ":[" + ",".join(texts) + "]}"
 
 
@@ -133,12 +134,12 @@ def _bytes(value: bytes | bytearray) -> str:
 
 
 def _opaque(value: object, text: str) -> str:
-    """A value that is not carried: its type and a text."""
+    """Encode a value that is not carried: its type and a text."""
     return _mark("object", string(type(value).__name__), string(text))
 
 
 def _shown(value: object) -> str:
-    """A short text of any object, whatever its `__repr__` does."""
+    """Return a short text of any object, whatever its `__repr__` does."""
     try:
         text = repr(value)
     except Exception as error:  # noqa: BLE001 - a submission's own method may raise anything
@@ -166,7 +167,7 @@ CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
 
 
 def encode_report(part: object) -> str:
-    """The JSON text of what the agent itself reports: dictionaries, lists, and values in them."""
+    """Return what the agent reports as JSON: dictionaries, lists, and values in them."""
     if type(part) is dict:
         members = [string(name) + ":" + encode_report(value) for name, value in part.items()]
         return "{" + ",".join(members) + "}"
@@ -182,7 +183,7 @@ QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, 
 
 @cache
 def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
-    """Lines as code; their last expression, if they end with one, as separate code.
+    """Return lines as code; their last expression, if they end with one, as separate code.
 
     What is code already stays as it is.
 
@@ -200,7 +201,7 @@ def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
 
 
 def words_of(error: object) -> str:
-    """The message of an error, whatever its `__str__` does."""
+    """Return the message of an error, whatever its `__str__` does."""
     try:
         return str(error)[:500]
     except Exception as other:  # noqa: BLE001 - a submission's own exception may do anything
@@ -208,7 +209,7 @@ def words_of(error: object) -> str:
 
 
 def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
-    """The last file and line of the submission that the error passed through, or ("", 0)."""
+    """Return the last file and line of the submission that the error passed through, or ("", 0)."""
     place = "", 0
     trace = error.__traceback__
     for _ in range(5000):
@@ -248,22 +249,22 @@ class Agent:
     `requests` and `replies` are file descriptors; `config` is the first request.
     """
 
-    def __init__(self, requests: int, replies: int, config: Facts) -> None:
+    def __init__(self, requests: int, replies: int, config: Message) -> None:
         from .boot import read_request
 
-        self.read: Callable[[], Facts] = lambda: read_request(requests)
+        self.read: Callable[[], Message] = lambda: read_request(requests)
         self.replies = replies
         self.process = _number()
         self.config = config
         self.slack = 1.0  # how much longer a call may wait than work; each request says it
         self.shadowed: set[str] = set()
-        self.modules: Facts = {}
+        self.modules: Names = {}
         self.file = config["file"]
-        self.names: Facts = {}
-        self.helpers: Facts = {}
-        self.copied: Facts = {}
+        self.names: Names = {}
+        self.helpers: Names = {}
+        self.copied: Names = {}
         self.module: ModuleType | None = None
-        self.pending: Facts | None = None
+        self.pending: Message | None = None
         self.running = False
         self.rings = 0
         self.requests = self.open_request = 0
@@ -314,8 +315,8 @@ class Agent:
             self.builtins["__import__"] = self._import
             vars(builtins).update(self.builtins)
 
-    def _import(self, name: str, globals_: Facts | None = None, *words: Any, **options: Any) -> Any:
-        """What ``import`` becomes: only the submission sees the submission's files."""
+    def _import(self, name: str, globals_: Names | None = None, *words: Any, **options: Any) -> Any:
+        """Run in place of ``import``: only the submission sees the submission's files."""
         spec = (globals_ or {}).get("__spec__", sys.__spec__)  # code of no module has none
         origin = getattr(spec, "origin", None)
         if origin and not origin.startswith(self.config["scratch"]) and self.modules.get(name):
@@ -339,7 +340,7 @@ class Agent:
         getattr(self, f"do_{request['op']}")(request)
 
     def wait(self) -> None:
-        """Called when a program waits for its user: let the grader be that user for a request."""
+        """Let the grader be the user, for a request, for whom a program waits."""
         if not self.running:
             raise LeftAlone("the program waits for a person")
         if self.pending is not None:
@@ -350,7 +351,7 @@ class Agent:
         self._time(0)
         self.answer_next()
 
-    def _reply(self, facts: Facts) -> None:
+    def _reply(self, facts: Message) -> None:
         """Send `facts` with what was printed and read meanwhile.
 
         A process that the submission forked off arrives here too, and is ended.
@@ -408,12 +409,12 @@ class Agent:
 
     # -- the requests -------------------------------------------------------------------
 
-    def do_hello(self, request: Facts) -> None:
+    def do_hello(self, request: Message) -> None:
         """Say that the process is up."""
         del request
         self._reply({})
 
-    def do_fork(self, request: Facts) -> None:
+    def do_fork(self, request: Message) -> None:
         """Let a copy of this process answer from here on, until it leaves or dies."""
         del request
         before = _picture(".")
@@ -435,12 +436,12 @@ class Agent:
                 while _wait_for(-1, os.WNOHANG) != (0, 0):
                     pass
 
-    def do_leave(self, request: Facts) -> None:
+    def do_leave(self, request: Message) -> None:
         """End this copy."""
         del request
         os_exit(0)
 
-    def do_load(self, request: Facts) -> None:
+    def do_load(self, request: Message) -> None:
         """Load the student's file as a module."""
         self.module = self._new_module(self.config["module"])
         found, error = self.guard(request["seconds"], lambda: self._load(request))
@@ -448,19 +449,19 @@ class Agent:
         self._reply({"left_out": found or [], "error": self.describe(error)})
 
     def _new_module(self, name: str) -> ModuleType:
-        """The module as which the student's file is run."""
+        """Return the module as which the student's file is run."""
         module = _modules[name] = ModuleType(name)
         module.__file__ = self.file
         vars(module)["__builtins__"] = builtins
         return module
 
-    def _load(self, request: Facts) -> list[Facts]:
+    def _load(self, request: Message) -> list[Message]:
         """Run the file; return what was left out beside the statements at the lines `skip`."""
         with open(f"{self.config['scratch']}/{self.file}", "rb") as source:
             tree = ast.parse(source.read(), self.file)
         vars(self.module)["__doc__"] = ast.get_docstring(tree, clean=False)
         futures: list[ast.stmt] = []
-        found: list[Facts | None] = []
+        found: list[Message | None] = []
         for statement in tree.body:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
@@ -471,8 +472,8 @@ class Agent:
         return [note for note in found if note]
 
     def _load_part(
-        self, statement: ast.stmt, futures: list[ast.stmt], request: Facts
-    ) -> Facts | None:
+        self, statement: ast.stmt, futures: list[ast.stmt], request: Message
+    ) -> Message | None:
         """Run one statement, or say why it is left out, on which line of the student's file."""
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
@@ -491,12 +492,12 @@ class Agent:
             left_out["line"] = line
         return {**left_out, "error": type(error).__name__, "message": words_of(error)}
 
-    def do_begin(self, request: Facts) -> None:
+    def do_begin(self, request: Message) -> None:
         """Make the names fresh: those of the module, the module, the helpers."""
         self._reply({"error": self._begin(request)})
 
-    def _begin(self, request: Facts) -> Facts | None:
-        """Fresh names and the prelude; return its error."""
+    def _begin(self, request: Message) -> Message | None:
+        """Begin with fresh names, and run the prelude; return its error."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
             self.names["__builtins__"] = self.builtins
@@ -507,7 +508,7 @@ class Agent:
         error = self.guard(request["seconds"], lambda: self._evaluate(request["prelude"]))[1]
         return self.describe(error)
 
-    def do_example(self, request: Facts) -> None:
+    def do_example(self, request: Message) -> None:
         """Prepare, run, and look afterwards, with fresh names."""
         seconds = request["seconds"]
         early = self._begin(request)
@@ -515,7 +516,7 @@ class Agent:
             self._prepare({**request, "typed": []})
             early = self._run(request["given"], seconds)["error"]
         self.output.take()
-        facts: Facts = {"early": early}
+        facts: Message = {"early": early}
         if early is None:
             self._prepare(request)
             facts |= self._run(request["code"], seconds)
@@ -534,7 +535,7 @@ class Agent:
             if untouched and not name.startswith("__") and name not in self.helpers:
                 self.names[name] = self.copied[name] = value
 
-    def do_run(self, request: Facts) -> None:
+    def do_run(self, request: Message) -> None:
         """Run some lines; the value of a last expression is the value of them all."""
         self._prepare(request)
         before = self.running
@@ -548,7 +549,7 @@ class Agent:
         else:
             self._reply(facts)
 
-    def _run(self, code: str | CodeType, seconds: float) -> Facts:
+    def _run(self, code: str | CodeType, seconds: float) -> Message:
         """Run lines: the value of a last expression, or the error."""
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
@@ -556,7 +557,7 @@ class Agent:
             text, error = self.guard(seconds, lambda: encode(value))
         return {"value": text and Raw(text), "error": self.describe(error)}
 
-    def _prepare(self, request: Facts) -> None:
+    def _prepare(self, request: Message) -> None:
         self.keyboard.type(request["typed"])
         if (seed := request["seed"]) is not None:
             self.random.seed(seed)
@@ -571,7 +572,7 @@ class Agent:
         exec(first, self.names)
         return None if last is None else eval(last, self.names)
 
-    def do_program(self, request: Facts) -> None:
+    def do_program(self, request: Message) -> None:
         """Run the student's file as a program, until it ends or waits for its user."""
         self._prepare(request)
         sys.argv[:] = [self.file]
@@ -588,8 +589,8 @@ class Agent:
             facts["error"] = self.describe(error)
         self._reply(facts)
 
-    def describe(self, error: BaseException | None) -> Facts | None:
-        """What is known of an exception, if there was one, as data."""
+    def describe(self, error: BaseException | None) -> Message | None:
+        """Describe an exception, if there was one, as data."""
         if error is None:
             return None
         file, line = place_of(error, self.file, self.config["scratch"])
@@ -608,7 +609,7 @@ class Agent:
 
 
 def _picture(folder: str) -> list[tuple[str, int, int]]:
-    """The files of a folder with size and time of change, to see whether any has changed."""
+    """Return the files of a folder with size and time of change, to see whether any has changed."""
     found = []
     for entry in _scan(folder):
         facts = entry.stat(follow_symlinks=False)

@@ -40,7 +40,7 @@ class CapturedOutput(io.TextIOBase):
         self.size = 0
 
     def writable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def write(self, text: str) -> int:
@@ -54,7 +54,7 @@ class CapturedOutput(io.TextIOBase):
         return len(text)
 
     def take(self) -> str:
-        """Everything since the last call."""
+        """Return everything since the last call."""
         text = "".join(self.parts)
         self.parts.clear()
         self.size = 0
@@ -76,17 +76,17 @@ class ScriptedInput(io.TextIOBase):
         self.asked = 0
 
     def readable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
-        """The next line with its end, or nothing."""
+        """Return the next line with its end, or nothing."""
         del size
         self.asked += 1
         return self.lines.popleft() + "\n" if self.lines else ""
 
     def read(self, size: int | None = -1) -> str:
-        """All lines that are left."""
+        """Return all lines that are left."""
         del size
         self.asked += 1
         text = "".join(line + "\n" for line in self.lines)
@@ -94,7 +94,7 @@ class ScriptedInput(io.TextIOBase):
         return text
 
     def input(self, prompt: object = "") -> str:
-        """What `input` becomes: the prompt is printed, the typed line is not echoed."""
+        """Run in place of `input`: the prompt is printed, the typed line is not echoed."""
         sys.stdout.write(str(prompt))
         line = self.readline()
         if not line:
@@ -155,7 +155,7 @@ class VirtualClock:
         self.polls = 0
 
     def sleep(self, seconds: float) -> None:
-        """What `time.sleep` becomes."""
+        """Run in place of `time.sleep`."""
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
         if get_ident() != self._main:  # a thread beside the program cannot give way for it
@@ -166,7 +166,7 @@ class VirtualClock:
             self.give_way()
 
     def poll(self, *, news: bool) -> None:
-        """The program looked for events; `news` says whether anything happened since before."""
+        """Note that the program looked for events; `news` says whether there were any."""
         self.polls = 0 if news else self.polls + 1
         self.now += TICK
         if self.polls > IDLE_POLLS or self.now >= self.until:

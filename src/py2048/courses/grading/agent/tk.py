@@ -91,7 +91,7 @@ class TkControl:
     # -- interpreters -------------------------------------------------------------------
 
     def _created(self, *words: Any) -> Any:
-        """What `_tkinter.create` becomes."""
+        """Run in place of `_tkinter.create`."""
         interpreter: Any = TclInterpreter(self._create(*words), self._loop, self._quit)
         if interpreter.eval("info commands winfo"):
             interpreter.eval(self._timers)
@@ -100,13 +100,13 @@ class TkControl:
         return interpreter
 
     def open(self) -> list[TkappType]:
-        """The interpreters whose main window is still there."""
+        """Return the interpreters whose main window is still there."""
         return [interpreter for interpreter in self.interpreters if exists(interpreter)]
 
     # -- time ---------------------------------------------------------------------------
 
     def _later(self, widget: tkinter.Misc, ms: Any, *what: Any) -> str | None:
-        """What `after` becomes."""
+        """Run in place of `after`."""
         if not what or what[0] is None:
             self.clock.sleep(int(ms) / 1000)
             return None
@@ -115,7 +115,7 @@ class TkControl:
         return self._after(widget, ms, *what)
 
     def next_due(self) -> float | None:
-        """Virtual seconds until the next timer, if there is one."""
+        """Return the virtual seconds until the next timer, if there is one."""
         due = [interpreter.eval("::py2048::next") for interpreter in self.open()]
         times = [float(time) / 1000 for time in due if time]
         return max(0.0, min(times) - self.clock.now) if times else None
@@ -168,7 +168,7 @@ class TkControl:
             raise error
 
     def _looked(self, widget: tkinter.Misc) -> None:
-        """What `update` becomes.
+        """Run in place of `update`.
 
         Asking the display for events takes several switches between threads and processes, and
         some programs do it after each number drawn. While they draw, drawing is all that is done:
@@ -186,7 +186,7 @@ class TkControl:
         self.clock.poll(news=self._drawn())
 
     def _drawn(self) -> bool:
-        """Whether anything was drawn since the last time: requests to the display are counted."""
+        """Return whether anything was drawn since the last time, by the requests to the display."""
         before = self._serial
         for interpreter in self.open()[:1]:
             interpreter.eval("event generate . <<Py2048Look>>")
@@ -194,7 +194,7 @@ class TkControl:
         return abs(self._serial - before) > IDLE_REQUESTS
 
     def _called(self, wrapper: tkinter.CallWrapper, words: tuple[object, ...]) -> object:
-        """What happens when Tk calls a program's function."""
+        """Call a program's function for Tk."""
         try:
             return wrapper.func(*(wrapper.subst(*words) if wrapper.subst else words))
         except Exception as error:  # noqa: BLE001 - Tk reports whatever a callback raises
@@ -207,7 +207,7 @@ class TkControl:
     # -- waiting ------------------------------------------------------------------------
 
     def _loop(self, threshold: int = 0) -> None:
-        """What `mainloop` becomes."""
+        """Run in place of `mainloop`."""
         del threshold
         self._quitting = False
         self._wait_while(lambda: bool(self.open()) and not self._quitting)
@@ -249,7 +249,7 @@ class TkControl:
     # -- dialogs ------------------------------------------------------------------------
 
     def _box(self, *words: str) -> str:
-        """What ``tk_messageBox`` becomes."""
+        """Run in place of ``tk_messageBox``."""
         options = dict(zip(words[::2], words[1::2], strict=False))
         form = options.get("-type", "ok")
         kind, usual = BOXES.get((form, options.get("-icon", "info")), (f"ask{form}", "ok"))
@@ -270,7 +270,7 @@ IDLE_REQUESTS = 1  # requests to the display of an `update` that draws nothing
 
 
 def exists(interpreter: TkappType, path: str = ".") -> bool:
-    """Whether a window is still there."""
+    """Return whether a window is still there."""
     try:
         return bool(int(interpreter.call("winfo", "exists", path)))
     except (TclError, ValueError):
@@ -324,31 +324,31 @@ class Widget:
         return [str(word) for word in self.interpreter.splitlist(found)]
 
     def cget(self, name: str) -> str:
-        """An option; nothing where the widget has no such option."""
+        """Return an option; nothing where the widget has no such option."""
         try:
             return str(self.call("cget", f"-{name}"))
         except TclError:
             return ""
 
     def text(self) -> str:
-        """The text that a label or a button shows."""
+        """Return the text that a label or a button shows."""
         variable = self.cget("textvariable")
         if variable and self.kind.startswith("T"):  # those do not follow with their text
             return str(self.interpreter.call("set", variable))
         return self.cget("text")
 
     def children(self) -> list[Widget]:
-        """The widgets in it, without Tk's own copies of menus."""
+        """Return the widgets in it, without Tk's own copies of menus."""
         paths = self._split(self.winfo_children())
         return [Widget(self.interpreter, path) for path in paths if "#" not in path.split(".")[-1]]
 
     def grid(self) -> dict[str, str]:
-        """Its place in a grid."""
+        """Return its place in a grid."""
         words = self._split(self.interpreter.call("grid", "info", self.path))
         return {k.lstrip("-"): v for k, v in zip(words[::2], words[1::2], strict=True)}
 
     def items(self) -> list[tuple[str, list[float], dict[str, str]]]:
-        """What is drawn on a canvas, the lowest first: kind, coordinates, options."""
+        """Return what is drawn on a canvas, the lowest first: kind, coordinates, options."""
         split = self.interpreter.splitlist
         found = []
         for item in split(self.interpreter.call("::py2048::items", self.path, ITEM_OPTIONS)):
@@ -359,7 +359,7 @@ class Widget:
         return found
 
     def drawn_texts(self) -> list[tuple[str, list[float]]]:
-        """The texts on a canvas that are not hidden, and where they are."""
+        """Return the texts on a canvas that are not hidden, and where they are."""
         return [
             (options.get("text", ""), coords)
             for kind, coords, options in self.items()
@@ -376,18 +376,18 @@ class TkUser:
     # -- looking ------------------------------------------------------------------------
 
     def windows(self) -> list[Widget]:
-        """The open windows that are not hidden, oldest first."""
+        """Return the open windows that are not hidden, oldest first."""
         mains = [Widget(interpreter, ".") for interpreter in self._windows.open()]
         found = [widget for main in mains for widget in _tree(main) if widget.is_window]
         return [w for w in found if str(w.interpreter.call("wm", "state", w.path)) == "normal"]
 
     def widgets(self, kind: str = "") -> list[Widget]:
-        """The widgets that are shown, those of a class if one is named."""
+        """Return the widgets that are shown, those of a class if one is named."""
         found = [widget for window in self.windows() for widget in _within(window, placed=True)]
         return [widget for widget in found if not kind or widget.kind in {kind, f"T{kind}"}]
 
     def texts(self) -> list[str]:
-        """Every text that is shown: titles, labels, buttons, canvas texts, entries, menus."""
+        """Return each text that is shown: titles, labels, buttons, canvas texts, entries, menus."""
         found: list[str] = []
         for window in self.windows():
             found.append(str(window.interpreter.call("wm", "title", window.path)))
@@ -396,21 +396,21 @@ class TkUser:
         return [text for text in found if text.strip()]
 
     def items(self, canvas: Widget | tkinter.Misc) -> list[tuple[str, list[float], dict[str, str]]]:
-        """What is drawn on a canvas, in order: kind, coordinates, options."""
+        """Return what is drawn on a canvas, in order: kind, coordinates, options."""
         return _handle(canvas).items()
 
     def dialogs(self) -> list[tuple[str, str, str]]:
-        """The message boxes so far: kind, title, message."""
+        """Return the message boxes so far: kind, title, message."""
         return list(self._windows.dialogs)
 
     def errors(self) -> list[str]:
-        """Exceptions that callbacks raised so far."""
+        """Return the exceptions that callbacks raised so far."""
         return list(self._windows.errors)
 
     # -- doing --------------------------------------------------------------------------
 
     def answer(self, *values: object) -> None:
-        """What to answer to the next message boxes and questions, in order."""
+        """Set the answers to the next message boxes and questions, in order."""
         self._windows.answers.extend(values)
 
     def press(self, key: str) -> None:
@@ -455,7 +455,7 @@ class TkUser:
         self._windows.pump()
 
     def _pushable(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """What can be used: the text that says so, and how."""
+        """Yield what can be used: the text that says so, and how."""
         for button in self.widgets():
             if button.kind in CLICKABLE:
                 yield button.text(), partial(self.use, button)
@@ -494,19 +494,19 @@ class TkUser:
 
 
 def _handle(widget: Any) -> Widget:
-    """A widget of the program, or one of ours."""
+    """Return a widget of the program, or one of ours."""
     return widget if isinstance(widget, Widget) else Widget(widget.tk, widget._w)
 
 
 def _tree(widget: Widget) -> Iterator[Widget]:
-    """A widget and everything in it."""
+    """Yield a widget and everything in it."""
     yield widget
     for child in widget.children():
         yield from _tree(child)
 
 
 def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
-    """Everything in a window but not in the windows it owns; only what has its place, if asked."""
+    """Yield all in a window but not in those it owns; if asked, only what has its place."""
     for child in window.children():
         if not child.is_window and (not placed or child.winfo_manager()):
             yield child
@@ -514,7 +514,7 @@ def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
 
 
 def _entries(menu: Widget) -> Iterator[tuple[int, str, str]]:
-    """The entries of a menu that have a label: index, kind, label."""
+    """Yield the entries of a menu that have a label: index, kind, label."""
     last = str(menu.call("index", "end"))
     for index in range(int(last) + 1 if last.isdigit() else 0):
         kind = str(menu.call("type", index))
@@ -523,7 +523,7 @@ def _entries(menu: Widget) -> Iterator[tuple[int, str, str]]:
 
 
 def _texts_of(widget: Widget) -> list[str]:
-    """The texts that a widget shows."""
+    """Return the texts that a widget shows."""
     kind = widget.kind
     if kind == "Menu":
         return [label for _, _, label in _entries(widget)]
