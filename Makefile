@@ -36,7 +36,7 @@ test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
 check: lint types architecture docs site examples wheel ## everything else that must hold before a change lands
 
 # "X is no Y" is not how a native speaker says that X is not a Y.
-UNIDIOMATIC := (?<!there )\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|better\b)[a-z]+|\bin the mean\b
+UNIDIOMATIC := (?<!there )\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|better\b)[a-z]+|\bin the mean\b|\bso many\b|\bwhoever\b
 
 lint: $(VENV)/.ready-dev ## formatting, lint rules, and the worst of unidiomatic English
 	@! git grep -nPi '$(UNIDIOMATIC)' -- '*.py' '*.md' '*.js' '*.html'
@@ -88,9 +88,8 @@ clean: ## remove what the other targets made, the environment included
 	    .ruff_cache .import_linter_cache .hypothesis
 
 # An environment works only where it was made, and as long as its Python is there.
-# Earlier set-ups did not say where: an empty file is trusted.
 ifeq ($(shell test -x $(BIN)/python && \
-    { ! test -s $(VENV)/.ready-base || test "$$(cat $(VENV)/.ready-base)" = "$(CURDIR)"; } && echo yes),)
+    test "$$(cat $(VENV)/.ready-base 2>/dev/null)" = "$(CURDIR)" && echo yes),)
 .PHONY: $(VENV)/.ready-base $(VENV)/.ready-dev
 endif
 

@@ -26,19 +26,19 @@ PIECES = ("*", "*", "2", "2", "4", "8")
 
 
 def as_pieces(rows: list[list[int]]) -> Board:
-    """A board of numbers as a student has it."""
+    """Return a board of numbers as a student has it."""
     return [[str(tile or "*") for tile in row] for row in rows]
 
 
 def boards(seed: str) -> Iterator[Board]:
-    """Boards of several sizes."""
+    """Yield boards of several sizes."""
     draw = random.Random(seed)
     for size in (2, 3, 4, 4, 5):
         yield [draw.choices(PIECES, k=size) for _ in range(size)]
 
 
 def on(board: Board, code: str, expected: object, after: Board | None = None) -> Example:
-    """An example on a board, which is `after` then, by default what it was."""
+    """Return an example on a board, which is `after` then, by default what it was."""
     then = {"board": board if after is None else after}
     return Example(code, expected, given=f"board = {board}", then=then)
 
@@ -54,21 +54,21 @@ MADE = (
 
 
 def on_and_off(size: int) -> Iterator[tuple[int, int, bool]]:
-    """Places on a board and around it, and whether they are on it."""
+    """Yield places on a board and around it, and whether they are on it."""
     for x in range(-1, size + 1):
         for y in range(-1, size + 1):
             yield x, y, 0 <= x < size and 0 <= y < size
 
 
 def got(seed: str) -> Iterator[Example]:
-    """Every place on a board, and those around it."""
+    """Ask for every place on a board, and those around it."""
     for board in boards(seed):
         for x, y, is_on in on_and_off(len(board)):
             yield on(board, f"get_piece({x}, {y}, board)", board[y][x] if is_on else None)
 
 
 def placed(seed: str) -> Iterator[Example]:
-    """The same for what is placed there."""
+    """Place a piece on each of those."""
     for board in boards(seed):
         for x, y, is_on in on_and_off(len(board)):
             after = [list(row) for row in board]
@@ -82,7 +82,7 @@ ODDS = {"2": 0.6, "4": 0.37, "8": 0.03}
 
 
 def places_at_random(session: SubmissionSession) -> None:
-    """Each piece as often as it should come, in each empty square as often as in another."""
+    """Check that each piece comes as often as it should, in each empty square equally often."""
     tests = {piece: Odds(0.5 if piece == "8" else 0.2, of=7) for piece in ODDS}
     squares = {place: Odds(0.5, of=7) for place in ((0, 0), (1, 0), (1, 1), (2, 2))}
     board = [["*" if (x, y) in squares else "16" for x in range(3)] for y in range(3)]
@@ -113,7 +113,7 @@ def places_at_random(session: SubmissionSession) -> None:
 
 
 def lost(seed: str) -> Iterator[Example]:
-    """Boards on which nothing can move, and boards on which just one thing can."""
+    """Yield boards on which nothing can move, and boards on which just one thing can."""
     for size in (2, 3, 4):
         yield on(as_pieces(checkered(size, size)), "have_lost(board)", True)
         for rows in [*with_one_gap(size, size), *with_one_pair(size, size)]:
@@ -123,7 +123,7 @@ def lost(seed: str) -> Iterator[Example]:
 
 
 def packed(line: list[str]) -> list[str]:
-    """A line after a swipe towards its beginning."""
+    """Return a line after a swipe towards its beginning."""
     pieces: list[int] = []
     for piece in line:
         if piece != "*":
@@ -134,7 +134,7 @@ def packed(line: list[str]) -> list[str]:
 
 
 def swipes(seed: str) -> Iterator[Example]:
-    """Boards in all directions; `end_move` only counts."""
+    """Yield boards in all directions; `end_move` only counts."""
     traps = [["2", "2", "4", "8"], ["8", "4", "2", "2"], ["2", "2", "2", "2"], ["*", "2", "*", "4"]]
     for board in [traps, *boards(seed)]:
         columns = [list(column) for column in zip(*board, strict=True)]
@@ -164,7 +164,7 @@ CHECKS = {
 
 
 def lent(own: str) -> tuple[str, ...]:
-    """Right versions of what the other tasks ask for."""
+    """Return right versions of what the other tasks ask for."""
     others = [name for name in CHECKS if name not in {own, "swipe"}]
     return (right_versions(piece_by_piece, others, "game"),)
 

@@ -34,7 +34,7 @@ TILES = (0, 0, 2, 2, 4, 8)
 
 
 def lent(*own: str) -> tuple[str, ...]:
-    """Right versions of what tasks other than that of these methods ask for.
+    """Return right versions of what tasks other than that of these methods ask for.
 
     First those that call other methods only, whatever the student keeps the tiles in.
     """
@@ -48,7 +48,7 @@ def lent(*own: str) -> tuple[str, ...]:
 
 
 def on(board: Rows, code: str, expected: object, seed: int = 0) -> Example:
-    """An example with a game that has these rows."""
+    """Return an example with a game that has these rows."""
     height, width = len(board), len(board[0])
     given = f"rows = {board}\ngame = TwentyFortyEight({height}, {width})\n"
     given += (
@@ -61,13 +61,13 @@ def on(board: Rows, code: str, expected: object, seed: int = 0) -> Example:
 
 
 def boards(seed: str, values: tuple[int, ...] = TILES) -> Iterator[Rows]:
-    """Boards of several sizes."""
+    """Yield boards of several sizes."""
     for number, size in enumerate([(2, 3), (3, 2), (4, 4), (5, 1), (1, 4), (4, 4)]):
         yield random_rows(f"{seed} {number}", values, *size)
 
 
 def merges(seed: str) -> Iterator[Example]:
-    """Lines that have traps in them, and others that are drawn."""
+    """Yield lines that have traps in them, and others that are drawn."""
     draw = random.Random(seed)
     lines = [
         [2, 2, 4, 0],
@@ -90,7 +90,7 @@ NEW_LINES = (
 
 
 def sizes(seed: str) -> Iterator[Example]:
-    """Height and width, in this order."""
+    """Ask for height and width, in this order."""
     for board in boards(seed):
         yield on(
             board, "game.get_grid_height(), game.get_grid_width()", (len(board), len(board[0]))
@@ -98,7 +98,7 @@ def sizes(seed: str) -> Iterator[Example]:
 
 
 def is_begun(board: list[list[int]]) -> bool:
-    """Whether a board of eight squares has two tiles, each a 2 or a 4."""
+    """Return whether a board of eight squares has two tiles, each a 2 or a 4."""
     tiles = sorted(chain(*board))
     return tiles[:6] == [0] * 6 and {*tiles[6:]} <= {2, 4}
 
@@ -116,14 +116,14 @@ BEGINNINGS = (
 
 
 def texts(seed: str) -> Iterator[Example]:
-    """All tiles are shown, in their order."""
+    """Ask for a text that shows all tiles, in their order."""
     for board in boards(seed, (16, 32, 64, 128)):
         found = partial(re.search, r"\D+".join(str(tile) for row in board for tile in row))
         yield on(board, "str(game)", Satisfies(f"a text with {board}, row by row", found))
 
 
 def draw_tiles(game_class: Any, times: int) -> list[Any]:
-    """Beside the submission: what comes on a board with three empty squares, again and again."""
+    """Return the new tiles of many boards with three empty squares, beside the submission."""
     found = []
     for _ in range(times):
         game = game_class(2, 3)
@@ -135,7 +135,7 @@ def draw_tiles(game_class: Any, times: int) -> list[Any]:
 
 
 def draws_tiles(session: SubmissionSession) -> None:
-    """A 2 or a 4, nine to one, in each empty square as often as in another."""
+    """Check that a 2 or a 4 comes, nine to one, in each empty square equally often."""
     four, squares = Odds(of=4), [Odds(of=4) for _ in range(3)]
     for seed in range(12):
         session.begin()
@@ -158,13 +158,13 @@ def draws_tiles(session: SubmissionSession) -> None:
 
 
 def has_one_more(after: Rows, board: Rows) -> bool:
-    """Whether a board is that after a move with one new tile."""
+    """Return whether a board is that after a move with one new tile."""
     pairs = zip(chain(*board), chain(*after), strict=True)
     return sorted(pair for pair in pairs if pair[0] != pair[1]) in ([(2, 0)], [(4, 0)])
 
 
 def moves(seed: str) -> Iterator[Example]:
-    """Boards of several sizes, in all directions."""
+    """Yield boards of several sizes, in all directions."""
     for board in boards(seed):
         for direction in Direction:
             after = slid(board, direction)

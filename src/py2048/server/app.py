@@ -106,12 +106,12 @@ async def _explain(request: Request, error: Exception) -> Response:
 
 
 async def alive(_request: Request) -> Response:
-    """The process answers."""
+    """Say that the process answers."""
     return JSONResponse({"status": "alive"})
 
 
 async def ready(request: Request) -> Response:
-    """Whether the store can be written; otherwise a proxy should send requests elsewhere."""
+    """Say whether the store can be written; if not, a proxy should send requests elsewhere."""
     services = services_of(request)
     try:
         await services.check_store()
@@ -127,5 +127,5 @@ async def ready(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Counters and gauges in the text format of Prometheus, of all workers."""
+    """Send the counters and gauges of all workers in the text format of Prometheus."""
     return Response(services_of(request).metrics.text(), media_type="text/plain; version=0.0.4")

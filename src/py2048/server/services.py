@@ -185,7 +185,7 @@ class Services:
         )
 
     async def _maintain(self, rooms: Rooms) -> None:
-        """Every minute finish games that were over when their process ended, and sweep."""
+        """Finish games that were over when their process ended, and sweep, every minute."""
         games, store = rooms.games, rooms.games.store
         age, but = timedelta(0), CASUAL  # whose players may sit elsewhere
         while True:

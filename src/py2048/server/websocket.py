@@ -325,7 +325,7 @@ class ClientConnection(Client):
     async def _send_later_hint(
         self, room: Room, spec: str, answers: AsyncIterator[Hint | Compiling]
     ) -> None:
-        """After a quick hint, say how far the compiler is; then give the hint asked for."""
+        """Say, after a quick hint, how far the compiler is; then give the hint asked for."""
         version = room.game.version
         try:
             async for answer in answers:

@@ -57,28 +57,28 @@ STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_gam
 
 
 async def rules(_visit: Visit) -> list[schema.RulesInfo]:
-    """The presets."""
+    """List the presets."""
     return presets()
 
 
 async def check_rules(_visit: Visit, query: schema.RulesQuery) -> schema.RulesInfo:
-    """What a rules text means here, or why it means nothing."""
+    """Say what a rules text means here, or why it means nothing."""
     return messages.rules_info(str(checked_rules(query.text)))
 
 
 async def players(visit: Visit) -> list[schema.PlayerInfo]:
-    """The computer players that may be asked."""
+    """List the computer players that may be asked."""
     specs = visit.services.hints.specs
     return [schema.PlayerInfo(spec, describe_player(spec.partition(":")[0])) for spec in specs]
 
 
 async def slides(_visit: Visit, message: schema.PositionRequest) -> schema.SlidesAnswer:
-    """What each direction does to a board."""
+    """Say what each direction does to a board."""
     return messages.slides_info(*_position(message))
 
 
 async def hint(visit: Visit, message: schema.AdviceRequest) -> schema.HintAnswer:
-    """What a computer player would do, and the value of each direction."""
+    """Say what a computer player would do, and the value of each direction."""
     hints, (rules, board) = visit.services.hints, _position(message)
     spec = hints.checked(message.player, rules, board)
     if not board.can_move():
@@ -90,7 +90,7 @@ async def hint(visit: Visit, message: schema.AdviceRequest) -> schema.HintAnswer
 
 
 async def verify(visit: Visit, query: schema.VerifyQuery) -> schema.VerifiedAnswer:
-    """Whether a record follows its rules; with a secret, whether its tiles are fair."""
+    """Verify that a record follows its rules; with a secret, that its tiles are fair."""
     text = await _text(visit)
     if not isinstance(_parsed(text), dict):
         raise HTTPException(422, "a record is a JSON object")
@@ -101,7 +101,7 @@ async def verify(visit: Visit, query: schema.VerifyQuery) -> schema.VerifiedAnsw
 
 
 async def me(visit: Visit) -> schema.BotAnswer:
-    """The program of a token, and its games in progress."""
+    """Show the program of a token, and its games in progress."""
     if visit.user.bot_of is None:
         headers = {"www-authenticate": "Bearer"}
         raise HTTPException(401, "send the token of a program: Authorization: Bearer …", headers)
@@ -117,7 +117,7 @@ def _about(games: GameService, user: User, person: str) -> schema.BotAnswer:
 
 
 async def leaderboard(visit: Visit, query: schema.LeaderboardQuery) -> schema.LeaderboardAnswer:
-    """The best game of each player."""
+    """List the best game of each player."""
     wanted = query.board, str(checked_rules(query.rules)), query.period
     found = await visit.services.do(lambda games: games.store.leaderboards.top(*wanted))
     board, rules, period = wanted
@@ -140,7 +140,7 @@ async def create_game(visit: Visit, message: schema.GameRequest) -> Response:
 
 
 async def game(visit: Visit) -> schema.StateMessage:
-    """The state of a game."""
+    """Show the state of a game."""
     rooms = visit.services.rooms
     room = await rooms.find(await visible_game(visit))
     await room.ready()
@@ -150,7 +150,7 @@ async def game(visit: Visit) -> schema.StateMessage:
 
 
 async def turns(visit: Visit, query: schema.TurnsQuery) -> schema.TurnsAnswer:
-    """The turns of a finished game, each with the board and the score after it."""
+    """List the turns of a finished game, each with the board and the score after it."""
     game, limits = await visible_game(visit), visit.services.limits
     games = visit.services.rooms.games
 
@@ -163,7 +163,7 @@ async def turns(visit: Visit, query: schema.TurnsQuery) -> schema.TurnsAnswer:
 
 
 async def stream(visit: Visit) -> Response:
-    """A game as it happens: its state, then each event, until it is over."""
+    """Stream a game as it happens: its state, then each event, until it is over."""
     game = await visible_game(visit)
     if visit.method == "HEAD":
         return Response(media_type=NDJSON)
@@ -222,7 +222,7 @@ class GameStream(StreamingResponse):
 
 
 async def review(visit: Visit, query: schema.TurnsQuery) -> schema.ReviewAnswer:
-    """The review of a finished game as far as it is, with some of its moves."""
+    """Show the review of a finished game as far as it is, with some of its moves."""
     game = await visible_game(visit)
     return await visit.services.do(review_answer, game, query.first, query.limit)
 
@@ -509,12 +509,12 @@ def document() -> Json:
 
 
 async def description(_request: Request) -> Response:
-    """The description of the API itself."""
+    """Describe the API."""
     return _answer(document())
 
 
 async def documentation(_request: Request) -> Response:
-    """The description for people."""
+    """Describe the API for people."""
     return HTMLResponse(text_of("api.html", endpoints=ENDPOINTS, errors=ERRORS))
 
 

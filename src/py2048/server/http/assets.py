@@ -83,7 +83,7 @@ class Assets:
         return found
 
     async def file(self, request: Request) -> Response:
-        """A file; under another version's address it is given too, but not to be kept."""
+        """Return a file; under another version's address it is given too, but not to be kept."""
         path = request.path_params["path"]
         version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest

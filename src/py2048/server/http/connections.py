@@ -158,7 +158,7 @@ class HttpConnection(H11Protocol):
         self._write_timer = self.loop.call_later(WRITE_TIMEOUT_S, self.drop)
 
     def resume_writing(self) -> None:
-        """The reader has read."""
+        """Continue: the reader has read."""
         super().resume_writing()
         if self._write_timer:
             self._write_timer.cancel()

@@ -81,7 +81,7 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
     """Offer a battle and take its first seat; return the battle's address.
 
     Raises:
-        ActionRejected: if the rules or the minutes are none of those that are played here.
+        ActionRejected: if the rules or the minutes are not among those that are played here.
     """
     if minutes not in map(str, MINUTES):
         some = ", ".join(map(str, MINUTES))

@@ -448,7 +448,7 @@ class GameService:
         return self.store.online.daily(account_id, datetime.now(UTC).date().isoformat())
 
     def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
-        """Where an account has all the games that it may have, discard the oldest without a move.
+        """Discard an account's oldest game without a move, where it has all that it may have.
 
         Raises:
             ActionRejected: if each of them has a move or is new.
@@ -687,7 +687,7 @@ def played_offline(tracked: TrackedGame, text: str) -> TrackedGame:
             if tracked.attempt(direction, spawn=spawn) is None:
                 raise RecordError(f"{direction} moves nothing, which is not a turn here")
     except Py2048Error as error:
-        raise ActionRejected("offline", f"a move made offline is none: {error}") from None
+        raise ActionRejected("offline", f"a move made offline is not possible: {error}") from None
     tracked.offline = True
     return tracked
 

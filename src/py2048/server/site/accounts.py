@@ -60,13 +60,13 @@ _T = TypeVar("_T")
 
 
 async def show(visit: Visit) -> Response:
-    """The page."""
+    """Show the page."""
     said = _NOTICES.get(visit.query_params.get("done", ""))
     return await _page(visit, notice=said and _(said))
 
 
 async def export(visit: Visit) -> Response:
-    """All that is kept of the account, in one file."""
+    """Send all that is kept of the account, in one file."""
     found = await visit.services.do(GameService.export, visit.user.account)
     headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
     text = json.dumps(found, indent=1, ensure_ascii=False)

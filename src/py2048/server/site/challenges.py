@@ -52,7 +52,7 @@ _CURVE = 15
 
 
 async def challenge(visit: Visit) -> Response:
-    """The challenge of a day."""
+    """Show the challenge of a day."""
     now, services = datetime.now(UTC), visit.services
     today = now.date()
     day = checked_day(visit.query_params.get("day"), today)
@@ -116,7 +116,7 @@ def _went(games: GameService, day: str) -> dict[str, Any]:
 
 
 async def today(visit: Visit) -> Response:
-    """What stands beside the board, which comes without it, as its page needs no store."""
+    """Send what stands beside the board, whose page comes without it as it needs no store."""
     day = datetime.now(UTC).date()
     rules = checked_rules(visit.query_params.get("rules", "classic"))
     values = await visit.services.do(today_page, visit.user.account, rules, day)
@@ -221,7 +221,7 @@ def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
 
 
 async def puzzle(visit: Visit) -> Response:
-    """The puzzle of a day; with an answer, whether it is right and why."""
+    """Show the puzzle of a day; with an answer, whether it is right and why."""
     today = datetime.now(UTC).date()
     day = checked_day(visit.query_params.get("day"), today)
     values = await asyncio.to_thread(_puzzle_page, day, visit.query_params.get("answer"))
@@ -293,7 +293,7 @@ async def offer_battle(visit: Visit) -> Response:
 
 
 async def battle(visit: Visit) -> Response:
-    """A battle: who takes part, how it goes, how it ended."""
+    """Show a battle: who takes part, how it goes, how it ended."""
     battle = visit.path_params["battle"]
     values = await visit.services.do(battles.battle_page, battle, visit.user.account)
     address = f"{pages.origin_of(visit)}{battles.address_of(battle)}"

@@ -68,7 +68,7 @@ async def visible_game(visit: Visit) -> str:
 
 
 async def show(visit: Visit) -> Response:
-    """The permanent page of a game: its replay, or live while it is in progress."""
+    """Show the permanent page of a game: its replay, or live while it is in progress."""
     services, game = visit.services, await visible_game(visit)
     shown = await services.do(game_page, game, visit.user.account)
     return render(visit, "game.html", reviews_games=services.settings.reviews > 0, **shown)
@@ -114,7 +114,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
 
 
 async def record(visit: Visit) -> Response:
-    """The record of a game, to be kept and verified anywhere."""
+    """Send the record of a game, to be kept and verified anywhere."""
     game = await visible_game(visit)
     found = await visit.services.do(GameService.record_text, game)
     headers = {"content-disposition": f'attachment; filename="{game}.2048.json"'}
@@ -140,7 +140,7 @@ async def ask_for_review(visit: Visit) -> str:
 
 
 async def show_result(visit: Visit) -> Response:
-    """What the end of the user's own game shows; who posts asks for its review, too."""
+    """Show the end of the user's own game; who posts asks for its review, too."""
     services, game = visit.services, visit.game
     refused = ""
     if visit.method == "POST":
@@ -265,7 +265,7 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
 
 
 async def share(visit: Visit) -> Response:
-    """The picture and the text of a finished game, for all who have the address."""
+    """Send the picture and the text of a finished game, for all who have the address."""
     game, card = await _card(visit)
     address = f"{origin_of(visit)}/game/{game}"
     shown: dict[str, Any] = {"card": card, "game_path": f"/game/{game}", "address": address}
@@ -274,7 +274,7 @@ async def share(visit: Visit) -> Response:
 
 
 async def show_picture(visit: Visit) -> Response:
-    """The picture."""
+    """Send the picture."""
     services, (game, card) = visit.services, await _card(visit)
     services.limits.check(cards=visit.address)
 

@@ -258,7 +258,7 @@ async def play(visit: Visit) -> Response:
 
 
 async def about(visit: Visit) -> Response:
-    """What is promised."""
+    """Show what is promised."""
     return render(visit, "about.html")
 
 
@@ -274,7 +274,7 @@ async def choose_language(request: Request) -> Response:
 
 
 async def show_file(request: Request) -> Response:
-    """A file of the pages."""
+    """Send a file of the pages."""
     return await assets().file(request)
 
 

@@ -313,7 +313,7 @@ def _record_text(store: Store, game_id: str) -> str:
 def _compute(reviewer: Reviewer, record: str, server: Connection) -> None:
     """Tell the server how many moves are done, again and again, and in the end the review.
 
-    The process ends when nobody listens any more, or when it takes too long.
+    The process ends when no one listens any more, or when it takes too long.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the server's log is JSON
     faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)

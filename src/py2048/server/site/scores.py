@@ -39,7 +39,7 @@ _MAX_DAYS, _MAX_WEEKS = 31, 105
 
 
 async def leaderboards(visit: Visit) -> Response:
-    """The best games by rules, board and time."""
+    """Show the best games by rules, board and time."""
     services, query = visit.services, visit.query_params
     chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
     board, period = query.get("board", "ranked"), query.get("period", "ever")
@@ -75,7 +75,7 @@ def standing_of(
 
 
 async def live(visit: Visit) -> Response:
-    """The games that can be watched now."""
+    """Show the games that can be watched now."""
     return render(visit, "live.html", **await _live(visit.services))
 
 
@@ -98,7 +98,7 @@ async def _live(services: Services, most: int | None = None) -> dict[str, Any]:
 
 
 async def player(visit: Visit) -> Response:
-    """A player's statistics and games."""
+    """Show a player's statistics and games."""
     services, rules = visit.services, visit.query_params.get("rules")
     name, chosen = visit.path_params["name"][:100], rules and str(checked_rules(rules))
     found = None if "\0" in name else await services.do(player_page, name, chosen)

@@ -492,7 +492,7 @@ class Table {
     if (message.category) this.game.category = message.category;
     if (!this.#isAlone) {
       this.offline.keep(this.game);
-      this.#adviser().then(keepPage); // whoever asks for hints has them without the server, too
+      this.#adviser().then(keepPage); // who asks for hints has them without the server, too
     }
     this.#coached = message;
     // The coach asks in silence; a better answer takes the place of a quick one.
@@ -626,7 +626,7 @@ class Table {
     disable("auto", mode !== "casual" || over);
     for (const id of ["coach", "coach-line"]) disable(id, mode !== "casual");
     put("next", 2 * Math.max(...this.game.board.flat()));
-    // Whoever has made a few moves knows how the tiles slide.
+    // After a few moves a player knows how the tiles slide.
     if (!read("steps") && this.game.ply >= LESSONS) write("steps", LESSONS);
     document.querySelector(".play").classList.toggle("first-steps", !read("steps"));
     $("permanent").href = `/game/${game}`;
