@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from py2048.direction import Direction
-from py2048.errors import BoardError, RulesError, shown
+from py2048.errors import BoardError, RulesError, check_kind, shown
 from py2048.rules import Merging, is_tile
 from py2048.rules.parts import whole_number
 
@@ -231,8 +231,7 @@ class Board:
         Raises:
             BoardError: if the text is not a board; the message names the value.
         """
-        if not isinstance(text, str):
-            raise BoardError(f"{shown(text)} is not a text of a board, such as '2 . / 4 8'")
+        check_kind(text, str, BoardError, "a text of a board, such as '2 . / 4 8'")
         rows = text.replace(";", "\n").replace("/", "\n").splitlines()
         cells = [line.replace(",", " ").replace("|", " ").split() for line in rows]
         return cls([[_parse_cell(cell) for cell in row] for row in cells if row])

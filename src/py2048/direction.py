@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from py2048.errors import DirectionError, did_you_mean, shown
+from py2048.errors import DirectionError, check_kind, did_you_mean, shown
 
 
 class Direction(Enum):
@@ -47,10 +47,7 @@ class Direction(Enum):
         """
         if isinstance(text, Direction):
             return text
-        if not isinstance(text, str):
-            raise DirectionError(
-                f"{shown(text)} is not a direction: give one, or a text such as 'left'"
-            )
+        check_kind(text, str, DirectionError, "a direction: give one, or a text such as 'left'")
         try:
             return _WORDS[text.strip().lower()]
         except KeyError:

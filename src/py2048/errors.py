@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any
 
 MAX_SHOWN_LENGTH = 80
 """The characters of a value that a message shows."""
@@ -155,6 +156,12 @@ def shown(value: object) -> str:
     return text if len(text) <= MAX_SHOWN_LENGTH else f"{text[:MAX_SHOWN_LENGTH]}…"
 
 
+def check_kind(value: object, kind: Any, error: type[Py2048Error], wanted: str) -> None:
+    """Raise `error` for a value that is not of its kind, or of one of some; say what is wanted."""
+    if not isinstance(value, kind):
+        raise error(f"{shown(value)} is not {wanted}")
+
+
 @contextmanager
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
     """Raise the operating system's errors as `kind`, with `what` was not possible and why.
@@ -169,6 +176,11 @@ def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
         if "embedded null" not in str(error) and not isinstance(error, UnicodeEncodeError):
             raise
         raise kind(f"{what}: {error}") from None
+
+
+def unknown(word: object, known: Iterable[str], otherwise: str = "") -> str:
+    """Return a word as a message shows it, and what `did_you_mean` says of it."""
+    return f"{shown(word)}{did_you_mean(str(word or ''), known, otherwise)}"
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:

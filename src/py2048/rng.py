@@ -24,6 +24,7 @@ A 32-bit number scaled to `n` choices favours none by more than ``n / 2**32``.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from os import urandom
 
 from py2048.errors import SeedError, shown
@@ -105,12 +106,10 @@ def parse_seed(text: str) -> int:
     Raises:
         SeedError: if it is not a whole number from 0 to 2**64 - 1.
     """
-    try:
-        return checked_seed(int(text))
-    except ValueError:
-        raise SeedError(
-            f"{shown(text)} is not a seed: give a whole number from 0 to {MASK}"
-        ) from None
+    number: object = text
+    with suppress(ValueError):
+        number = int(text)
+    return checked_seed(number)
 
 
 def random_seed() -> int:

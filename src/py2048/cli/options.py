@@ -19,7 +19,7 @@ import typer
 import typer.core
 
 from py2048.board import Board
-from py2048.errors import BoardError, did_you_mean, shown
+from py2048.errors import BoardError, shown, unknown
 from py2048.folders import built_tables
 from py2048.players import list_players
 from py2048.rng import parse_seed
@@ -44,8 +44,7 @@ class NearCommands(typer.core.TyperGroup):
         """Return the command that the first word names."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
-            near = did_you_mean(name, self.commands, SEE_HELP)
-            ctx.fail(f"no command is called {shown(name)}{near}")
+            ctx.fail(f"no command is called {unknown(name, self.commands, SEE_HELP)}")
         return super().resolve_command(ctx, args)
 
 
@@ -131,8 +130,8 @@ def option_names(parameters: Iterable[Any]) -> set[str]:
 
 def unknown_option(name: str, known: Iterable[str]) -> str:
     """Return what is said of an option that is not known: the nearest one, if it has a word."""
-    near = did_you_mean(name, known, SEE_HELP) if name.startswith("--") else SEE_HELP
-    return f"there is no option {shown(name)}{near}"
+    words = known if name.startswith("--") else ()
+    return f"there is no option {unknown(name, words, SEE_HELP)}"
 
 
 def mistake(error: Any) -> str:

@@ -242,15 +242,14 @@ def _words(numbers: ArrayLike, what: str) -> Words:
     """Return whole numbers from 0 to 2**64 - 1 as uint64, checked."""
     # NumPy takes a list of small and large ones for floating-point numbers.
     array = numbers if isinstance(numbers, np.ndarray) else np.array(numbers, object)
+    wrong: list[Any] = []
     if array.dtype.kind == "O":
         found = [(each, whole_number(each)) for each in array.flat]
         wrong = [each for each, whole in found if whole is None or not 0 <= whole < 2**64]
-        if wrong:
-            raise OptionError(
-                f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(wrong[0])}"
-            )
     elif array.dtype.kind != "u" and (array.dtype.kind != "i" or (array < 0).any()):
-        raise OptionError(f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(array)}")
+        wrong = [array]
+    if wrong:
+        raise OptionError(f"{what} are whole numbers from 0 to 2**64 - 1, not {shown(wrong[0])}")
     return array.astype(np.uint64, copy=False)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._show_kernels import MAX_PLANES
-from py2048.errors import BoardError, Py2048Error, did_you_mean, shown
+from py2048.errors import BoardError, Py2048Error, did_you_mean, shown, unknown
 from py2048.rules import Rules, get_rules
 from py2048.rules.parts import whole_number
 
@@ -187,9 +187,8 @@ def reset_options(options: object, *names: str) -> list[Any]:
     given = {} if options is None else options
     if not isinstance(given, Mapping):
         raise OptionError(f"the options of reset are a dict, not {shown(options)}")
-    for other in given:
-        if other not in names:
-            raise OptionError(f"reset has no option {shown(other)}; known: {', '.join(names)}")
+    for other in given.keys() - {*names}:
+        raise OptionError(f"reset has no option {unknown(other, names)}")
     return [given.get(name) for name in names]
 
 

@@ -34,7 +34,7 @@ from py2048.envs.options import (
     space_of,
 )
 from py2048.envs.rendering import MODES, RENDER_FPS, Picture, Screen, shown_modes
-from py2048.errors import BoardError, IllegalMoveError, shown
+from py2048.errors import BoardError, IllegalMoveError, check_kind, shown
 from py2048.rules import Rules
 from py2048.rules.parts import whole_number
 
@@ -259,8 +259,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             BoardError: if the state is of other rules, or its board cannot occur under these.
             OptionError: if it is not a state.
         """
-        if not isinstance(state, GameState):
-            raise OptionError(f"{shown(state)} is not a state: give a GameState")
+        check_kind(state, GameState, OptionError, "a state: give a GameState")
         state.check(self.rules)
         self._game_seed = rng.checked_seed(state.seed)
         self._cells[:] = np.frombuffer(state.exponents, np.uint8)

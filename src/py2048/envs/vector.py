@@ -42,7 +42,7 @@ from py2048.envs.options import (
     space_of,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
-from py2048.errors import BoardError, IllegalMoveError, shown
+from py2048.errors import BoardError, IllegalMoveError, check_kind, shown
 from py2048.rules import Rules, get_rules
 
 Flags = NDArray[np.bool_]
@@ -452,8 +452,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             BoardError: if the state is of other rules or another number of games.
             OptionError: if it is not a state.
         """
-        if not isinstance(state, VectorState):
-            raise OptionError(f"{shown(state)} is not a state: give a VectorState")
+        check_kind(state, VectorState, OptionError, "a state: give a VectorState")
         if state.rules != self.rules:
             raise BoardError(f"the state is of the rules {state.rules}, not of {self.rules}")
         if state.num_envs != self.num_envs:

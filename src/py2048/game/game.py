@@ -16,7 +16,7 @@ from py2048.errors import (
     IllegalMoveError,
     PlayerError,
     RecordError,
-    shown,
+    check_kind,
 )
 from py2048.game.record import Record, encode_turn, plain_name, utc
 from py2048.game.turn import (
@@ -86,10 +86,8 @@ class Game:
         self._is_seeded = draws is None
         if isinstance(board, str):
             board = Board.parse(board)
-        if not isinstance(board, Board | None):
-            raise BoardError(f"{shown(board)} is not a board: give a Board, or its text")
-        if not isinstance(player, str):
-            raise PlayerError(f"{shown(player)} is not a name: say who plays in a text")
+        check_kind(board, Board | None, BoardError, "a board: give a Board, or its text")
+        check_kind(player, str, PlayerError, "a name: say who plays in a text")
         if board is not None and board.shape != self._rules.shape:
             raise BoardError(
                 f"the rules {self._rules.name} play on {self._rules.rows}x{self._rules.columns}, "
@@ -289,8 +287,7 @@ class Game:
         Raises:
             RecordError: if it is not a record, or a turn breaks the rules.
         """
-        if not isinstance(record, Record):
-            raise RecordError(f"{shown(record)} is not a record: Record.load reads one from a file")
+        check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
         game = cls(record.rules, seed=record.seed, board=record.start, player=record.player)
         for _, turn, _ in record.replay():
             game._step(turn)
@@ -320,8 +317,7 @@ class Game:
     def _spawn_for(self, slide: Slide, wanted: Spawn | None) -> Spawn:
         if wanted is None:
             return self._draw_spawn(slide)
-        if not isinstance(wanted, Spawn):
-            raise IllegalMoveError(f"{shown(wanted)} is not a spawn: give Spawn(tile, cell)")
+        check_kind(wanted, Spawn, IllegalMoveError, "a spawn: give Spawn(tile, cell)")
         fault = spawn_fault(self._rules, slide.board, slide.direction, wanted)
         if fault:
             raise IllegalMoveError(f"{fault} (ply {self.ply + 1}, after {slide.direction})")

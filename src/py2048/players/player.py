@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from py2048.direction import Direction
-from py2048.errors import GameOverError, PlayerError, shown
+from py2048.errors import GameOverError, PlayerError, check_kind
 from py2048.game import Game
 from py2048.rules import Rules
 
@@ -68,8 +68,7 @@ def checked_game(game: Game) -> Game:
     Raises:
         PlayerError: if it is not a `Game`, but for example a board.
     """
-    if not isinstance(game, Game):
-        raise PlayerError(f"{shown(game)} is not a Game: use Game(rules, board=board)")
+    check_kind(game, Game, PlayerError, "a Game: use Game(rules, board=board)")
     return game
 
 

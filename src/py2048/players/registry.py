@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
-from py2048.errors import PlayerError, Py2048Error, did_you_mean, shown
+from py2048.errors import PlayerError, Py2048Error, check_kind, shown, unknown
 from py2048.players.player import Player
 
 if TYPE_CHECKING:
@@ -100,9 +100,8 @@ def with_seed(spec: str, seed: int) -> str:
     return f"{spec},seed={seed}" if colon else f"{spec}:seed={seed}"
 
 
-def _check_text(spec: object) -> None:
-    if not isinstance(spec, str):
-        raise PlayerError(f"{shown(spec)} does not describe a player: give a text such as 'greedy'")
+def _check_text(spec: str) -> None:
+    check_kind(spec, str, PlayerError, "a text of a player: give one such as 'greedy'")
     if len(spec) > MAX_SPEC:
         raise PlayerError(
             f"player {shown(spec)}: a spec has at most {MAX_SPEC:,} characters, not {len(spec):,}"
@@ -114,7 +113,7 @@ def _check_text(spec: object) -> None:
 
 def _check_name(name: str) -> None:
     if name not in entries():
-        raise PlayerError(f"no player is called {shown(name)}{did_you_mean(name, entries())}")
+        raise PlayerError(f"no player is called {unknown(name, entries())}")
 
 
 def _factory(name: str) -> Callable[..., Player]:
@@ -146,9 +145,7 @@ def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, 
         if not parameters:
             raise PlayerError(f"player {name!r} has no options: leave out {shown(f':{text}')}")
         if key not in parameters:
-            raise PlayerError(
-                f"player {name!r} has no option {shown(key)}{did_you_mean(key, parameters)}"
-            )
+            raise PlayerError(f"player {name!r} has no option {unknown(key, parameters)}")
         if not equals or not value:
             raise PlayerError(
                 f"option {key!r} of player {name!r} lacks a value: write {key}=…, or leave it out"

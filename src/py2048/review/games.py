@@ -11,7 +11,7 @@ from math import hypot
 from typing import Any
 
 from py2048.board import Board
-from py2048.errors import PlayerError, RecordError, shown
+from py2048.errors import PlayerError, RecordError, check_kind
 from py2048.game import Game, Record
 from py2048.players import Player, Unit, make_player
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
@@ -289,16 +289,12 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
         PlayerError: if there is none, or it is for other rules.
         RecordError: if there is no record.
     """
-    if not isinstance(record, Record):
-        raise RecordError(f"{shown(record)} is not a record: Record.load reads one from a file")
+    check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
     if judge is None or isinstance(judge, str):
         return judge_for(record.rules, judge or "", record.start)
     if isinstance(judge, Player):
         return judge_by(record.rules, judge)
-    if not isinstance(judge, Judge):
-        raise PlayerError(
-            f"{shown(judge)} is not a judge: give a player such as expectimax:depth=2"
-        )
+    check_kind(judge, Judge, PlayerError, "a judge: give a player such as expectimax:depth=2")
     if judge.rules != record.rules:
         raise PlayerError(f"the judge is for {judge.rules}, the record for {record.rules}")
     return judge

@@ -14,7 +14,7 @@ from typing import Self
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
-from py2048.errors import Py2048Error, did_you_mean, shown
+from py2048.errors import Py2048Error, unknown
 from py2048.language import N_
 from py2048.rules import Rules
 
@@ -75,8 +75,7 @@ class Theme(StrEnum):
             Py2048Error: if it names none.
         """
         if text not in set(map(str, cls)):
-            near = did_you_mean(text, map(str, cls))
-            raise Py2048Error(f"no theme is called {shown(text)}{near}")
+            raise Py2048Error(f"no theme is called {unknown(text, map(str, cls))}")
         return cls(text)
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from math import lcm
 from operator import index
 
-from py2048.errors import RulesError, shown
+from py2048.errors import RulesError, check_kind, shown
 
 MAX_POINTS = 1_000_000
 """The most points that the rules may give or take for a move by itself."""
@@ -141,10 +141,7 @@ def _weight(tile: int, weight: int | str | Fraction) -> Fraction:
 
 
 def _check_weights(weights: object) -> None:
-    if not isinstance(weights, Weights):
-        raise RulesError(
-            f"weights must be of type Weights, not {shown(weights)}: Weights({{2: 9, 4: 1}})"
-        )
+    check_kind(weights, Weights, RulesError, "of type Weights: give Weights({2: 9, 4: 1})")
 
 
 @cache
@@ -236,12 +233,9 @@ class MovePoints:
     def __post_init__(self) -> None:
         for points in (self.legal, self.illegal):
             number = whole_number(points)
-            if number is None:
-                raise RulesError(f"points of a move must be whole numbers, not {shown(points)}")
-            if abs(number) > MAX_POINTS:
-                raise RulesError(
-                    f"{shown(points)} points of a move are too many: at most {MAX_POINTS}"
-                )
+            if number is None or abs(number) > MAX_POINTS:
+                whole = f"whole numbers, at most {MAX_POINTS}"
+                raise RulesError(f"points of a move must be {whole}, not {shown(points)}")
 
     def __str__(self) -> str:
         return f"moves:{self.legal}:{self.illegal}"

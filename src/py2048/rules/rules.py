@@ -21,10 +21,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache
 from typing import Any, get_args
 
-from py2048.errors import RulesError, did_you_mean, shown
+from py2048.errors import RulesError, check_kind, did_you_mean, shown, unknown
 from py2048.rules.parts import (
     BoardSum,
     EdgeSpawn,
@@ -135,12 +135,11 @@ class Rules:
 
     def _check_size(self) -> None:
         for side in ("rows", "columns"):
-            length = whole_number(getattr(self, side))
-            if length is None:
-                raise RulesError(f"{side} must be a whole number, not {shown(getattr(self, side))}")
+            given = getattr(self, side)
+            length = whole_number(given)
+            if length is None or not 1 <= length <= MAX_SIDE:
+                raise RulesError(f"{side} must be 1 to {MAX_SIDE}, not {shown(given)}")
             object.__setattr__(self, side, length)
-            if not 1 <= length <= MAX_SIDE:
-                raise RulesError(f"{side} must be 1 to {MAX_SIDE}, not {shown(length)}")
         if self.cells < 2:
             raise RulesError("a 1x1 board has no move: a board needs at least two cells")
 
@@ -214,8 +213,7 @@ class Rules:
         Raises:
             RulesError: if the text describes no rules; the message names the part and the fix.
         """
-        if not isinstance(text, str):
-            raise RulesError(f"{shown(text)} describes no rules: give a text such as 'classic'")
+        check_kind(text, str, RulesError, "a text of rules: give one such as 'classic'")
         name, colon, rest = text.strip().partition(":")
         if not name or "=" in name:
             raise RulesError(f"{shown(text)} does not start with a name, such as classic:size=5x5")
@@ -227,7 +225,7 @@ class Rules:
         if name in PRESETS:
             return replace(_preset(name), **changes)
         if not changes:
-            raise RulesError(f"no rules are called {shown(name)}{did_you_mean(name, PRESETS)}")
+            raise RulesError(f"no rules are called {unknown(name, PRESETS)}")
         return cls(name, **changes)
 
 
@@ -270,7 +268,7 @@ def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
     chosen = rules if isinstance(rules, Rules) else Rules.parse(rules)
     known = {field.name for field in fields(Rules)}
     for change in changes.keys() - known:
-        raise RulesError(f"rules have no field {shown(change)}{did_you_mean(change, known)}")
+        raise RulesError(f"rules have no field {unknown(change, known)}")
     return replace(chosen, **changes) if changes else chosen
 
 
@@ -291,7 +289,12 @@ def parse_changes(text: str) -> dict[str, Any]:
         if not equals or not value:
             raise RulesError(f"{shown(part)} lacks a value: write {key}=…")
         field, read = _READERS[key]
-        change = read(value) if key == "size" else {field: read(value)}
+        try:
+            change = read(value) if key == "size" else {field: read(value)}
+        except RulesError:
+            raise
+        except ValueError as error:
+            raise RulesError(f"{key}={shown(value)}: {error}") from None
         if change.keys() & changes.keys():
             raise RulesError(f"{shown(part)} gives {key} a second time: leave one out")
         changes |= change
@@ -305,29 +308,22 @@ def _int(text: str) -> int:
         ValueError: if there is anything else.
     """
     if not re.fullmatch(r"\s*-?[0-9]+\s*", text):
-        raise ValueError
+        raise ValueError(f"{shown(text)} is not a whole number")
     return int(text)
 
 
-def _whole(key: str, text: str) -> int:
-    try:
-        return _int(text)
-    except ValueError:
-        raise RulesError(f"{key}={shown(text)} is not a whole number") from None
-
-
 def _size(text: str) -> dict[str, int]:
-    rows, _, columns = text.lower().partition("x")
     try:
-        return {"rows": _int(rows), "columns": _int(columns)}
+        rows, columns = map(_int, text.lower().split("x"))
     except ValueError:
-        raise RulesError(f"size={shown(text)}: write rows x columns, such as size=4x4") from None
+        raise ValueError("write rows x columns, such as size=4x4") from None
+    return {"rows": rows, "columns": columns}
 
 
 def _start(text: str) -> RandomStart:
     count, _, weights = text.partition("x")
     low, _, high = count.partition("..")
-    first, last = _whole("start", low), _whole("start", high or low)
+    first, last = _int(low), _int(high or low)
     return RandomStart(first, last, _weights(weights) if weights else None)
 
 
@@ -336,25 +332,21 @@ def _weights(text: str) -> Weights:
     for pair in text.split("+"):
         tile, colon, weight = pair.partition(":")
         if not colon:
-            raise RulesError(
-                f"{shown(pair)} is not a weight of a tile: write tile:weight, such as 2:9+4:1"
-            )
-        pairs.append((_whole("spawn", tile), weight.strip()))
+            raise ValueError("write tile:weight for each tile, such as 2:9+4:1")
+        pairs.append((_int(tile), weight.strip()))
     return Weights(pairs)
 
 
 def _spawn(text: str) -> Spawning:
     kind, _, tile = text.partition(":")
-    return (
-        EdgeSpawn(_whole("spawn", tile or "2")) if kind == "edge" else RandomSpawn(_weights(text))
-    )
+    return EdgeSpawn(_int(tile or "2")) if kind == "edge" else RandomSpawn(_weights(text))
 
 
 def _merging(text: str) -> Merging:
     try:
         return Merging(text.lower())
     except ValueError:
-        raise RulesError(f"merging={shown(text)}: write once or cascade") from None
+        raise ValueError("write once or cascade") from None
 
 
 def _scoring(text: str) -> Scoring:
@@ -366,24 +358,24 @@ def _scoring(text: str) -> Scoring:
         case ["moves"]:
             return MovePoints()
         case ["moves", legal, illegal]:
-            return MovePoints(_whole("scoring", legal), _whole("scoring", illegal))
-    raise RulesError(f"scoring={shown(text)}: write merges, moves:1:-1 or sum")
+            return MovePoints(_int(legal), _int(illegal))
+    raise ValueError("write merges, moves:1:-1 or sum")
 
 
 def _target(text: str) -> int | None:
-    return None if text.lower() == "none" else _whole("target", text)
+    return None if text.lower() == "none" else _int(text)
 
 
 def _end(text: str) -> bool:
     if text not in ("stuck", "target"):
-        raise RulesError(f"end={shown(text)}: write stuck or target")
+        raise ValueError("write stuck or target")
     return text == "target"
 
 
 _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "size": ("", _size),
-    "rows": ("rows", partial(_whole, "rows")),
-    "columns": ("columns", partial(_whole, "columns")),
+    "rows": ("rows", _int),
+    "columns": ("columns", _int),
     "start": ("start", _start),
     "spawn": ("spawn", _spawn),
     "merging": ("merging", _merging),

@@ -13,7 +13,7 @@ from operator import or_
 from pathlib import Path
 from typing import Any
 
-from py2048.errors import SolvingError, did_you_mean, os_errors_as, shown
+from py2048.errors import SolvingError, os_errors_as, shown, unknown
 
 SIDE, CELLS = 4, 16
 MAX_FREE = 12
@@ -75,7 +75,7 @@ class Formation:
         known = {"picture": str, "larges": int, "slack": int}
         for key, value in data.items():
             if key not in known:
-                raise SolvingError(f"formation {name}: {shown(key)}{did_you_mean(key, known)}")
+                raise SolvingError(f"formation {name}: {unknown(key, known)}")
             if type(value) is not known[key]:
                 kind = "a text" if known[key] is str else "a whole number"
                 raise SolvingError(f"formation {name}: {key} is {shown(value)}, not {kind}")
@@ -205,9 +205,8 @@ def get_formation(name: str | Formation) -> Formation:
     if name in known:
         return known[name]
     if not name.endswith(".toml"):
-        reason = did_you_mean(name, known)
         raise SolvingError(
-            f"no formation is called {shown(name)}, and it is not a .toml file{reason}"
+            f"it is not a .toml file, and no formation is called {unknown(name, known)}"
         )
     found = list(read_formations(name).values())
     if len(found) > 1:
