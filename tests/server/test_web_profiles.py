@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_games import add_record
-from web_server import Browser, WebServer
+from web_server import Browser, WebServer, elsewhere
 
 from py2048 import get_rules
 from py2048.review.plots import HEIGHT, bar_plot, line_plot
@@ -181,3 +181,20 @@ async def test_the_page_reads_without_scripts(web_server: WebServer) -> None:
     assert f"in all {score:,} and {score:,}." in page
     assert "The plots in numbers" in page
     assert browser.get("/player/Plotter?rules=nonsense").status == 404
+
+
+async def test_plots_are_drawn_once_for_all_who_ask(web_server: WebServer) -> None:
+    """A game that ends counts on its player's page at once, in the plots a minute later."""
+    browser = Browser(web_server, address=elsewhere())
+    browser.form("/account/claim", name="Held", password="correct horse battery")
+    found = []
+    async with browser.socket() as socket:
+        for games in (1, 2):
+            await socket.new("2x2", "ranked")
+            await socket.play_out()
+            counted = re.compile(rf"<dt>Games</dt><dd>.*?\b{games}\b.*?</dd>")
+            while not counted.search(page := browser.get("/player/Held").text):
+                await asyncio.sleep(0.05)
+            found.append(re.findall(r'<svg class="plot".*?</svg>', page, re.DOTALL))
+    assert len(found[0]) == 3
+    assert found[0] == found[1]
