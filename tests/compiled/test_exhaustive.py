@@ -1,4 +1,4 @@
-"""All 65,536 rows, in four directions, through the compiled batch."""
+"""All 65,536 rows: through the table of lines, and in four directions through the batch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from py2048 import board as reference
 from py2048.compiled.batch import BatchGames
+from py2048.compiled.rules import line_table
 from py2048.direction import Direction
 from py2048.rules import Merging, get_rules
 
@@ -41,6 +42,18 @@ def boards_of(ranks: np.ndarray, direction: Direction, shape: tuple[int, int]) -
     else:
         boards[:, 1, :4] = ranks
     return boards
+
+
+@pytest.mark.parametrize("merging", list(Merging))
+def test_every_row_of_the_table(merging):
+    """In both directions along a line."""
+    for part, is_forward in ((0, True), (16, False)):
+        after, points = slid(merging, is_forward)
+        entries = line_table(4, merging).astype(np.int64) >> part
+        # The table keeps a 65536 as a 32768; its points are those of the 65536.
+        held = np.minimum(after, 15)
+        assert np.array_equal(entries[:, None] >> 4 * np.arange(4) & 15, held)
+        assert np.array_equal((entries >> 32 & 0xFFFF) * 4, points)
 
 
 @pytest.mark.parametrize("direction", list(Direction))

@@ -69,19 +69,3 @@ def test_spawn_is_the_games_spawn(board, word, weights):
         *pack(board), cells, np.uint64(word), given.spawn.ranks, given.spawn.cumulative
     )
     assert unpack(*found, board.shape) == board.with_tile(spawn.cell, spawn.tile)
-
-
-def test_all_rows_slide_as_the_reference_slides():
-    """Exhaustive: all 65,536 rows, in both directions along a line, for both mergings."""
-    for merging in Merging:
-        table = line_table(4, merging)
-        for index in range(1 << 16):
-            ranks = [index >> 4 * cell & 15 for cell in range(4)]
-            line = tuple(1 << rank if rank else 0 for rank in ranks)
-            for part, sign in ((0, 1), (16, -1)):
-                slid, points, _ = reference.slide_line(line[::sign], merging)
-                entry = int(table[index]) >> part
-                # The table keeps a 65536 as a 32768; its points are those of the 65536.
-                held = [min(tile.bit_length() - 1, 15) if tile else 0 for tile in slid[::sign]]
-                assert [entry >> 4 * cell & 15 for cell in range(4)] == held
-                assert (entry >> 32 & 0xFFFF) * 4 == points

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from boards import ODD_RULES
 
-from py2048 import Board, Direction, Game, Rules, make_player, rng
-from py2048.arena import Tournament, compare_players
+from py2048 import Board, Direction, Game, Rules
 from py2048.compiled.boards import exponents_of
 from py2048.errors import WeightsError
 from py2048.ntuple.heuristic import board_value
@@ -93,19 +92,6 @@ def test_network_is_trained_on_the_game(text):
     trainer = Trainer(TrainingConfig(rules_text=text, tuples="lines", seed=1))
     trainer.run(games=20)
     assert trainer.records.any()
-
-
-@every_rules
-def test_arena_plays_the_game(text):
-    """Scores and largest tiles are those of the same games played by hand."""
-    rules = Rules.parse(text)
-    results = compare_players(Tournament(("corner",), rules, 3, seed=2), jobs=1)
-    corner = make_player("corner")
-    for number, played in results.of("corner").items():
-        game = Game(rules, seed=rng.derive_seed(2, number))
-        while not game.is_over:
-            game.play(corner.choose(game))
-        assert (played.score, played.moves) == (game.score, game.ply)
 
 
 @pytest.mark.parametrize("goal", ["score", "tile=16"])

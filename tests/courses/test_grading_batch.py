@@ -51,14 +51,7 @@ def test_each_is_graded_as_if_alone(tmp_path):
     reports = _graded(_class(tmp_path, sources), jobs=3)
     lost = {name: report.lost for name, report in reports.items()}
     everything = ("1", "2", "3")
-    assert lost == {
-        "ann": (),
-        "bob": ("1",),
-        "cy": ("1",),
-        "dee": everything,
-        "eve": (),
-        "fay": (),
-    }
+    assert lost == {"ann": (), "bob": ("1",), "cy": ("1",), "dee": everything, "eve": (), "fay": ()}
 
 
 def test_what_cannot_be_started_is_alone_in_that(tmp_path):

@@ -268,10 +268,7 @@ BAD = {
         "--gradescope writes the results of one submission, and here are 3",
     ),
     "a folder for CSV": (("check", "toy", "{class}", "--csv", "{tmp}"), "cannot write"),
-    "a CSV in no folder": (
-        ("check", "toy", "{class}", "--csv", "{tmp}/no/g.csv"),
-        "cannot write",
-    ),
+    "a CSV in no folder": (("check", "toy", "{class}", "--csv", "{tmp}/no/g.csv"), "cannot write"),
     "a file for pages": (
         ("check", "toy", "{class}/ann.py", "--pages", "{class}/ann.py"),
         "--pages {class}/ann.py would replace a file that is read",

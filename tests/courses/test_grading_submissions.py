@@ -14,13 +14,7 @@ from toys import ADD, GREET, GROW, RIGHT, TOY, grade_path
 
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.sandbox import SandboxConfig
-from py2048.courses.grading.submissions import (
-    BadArchive,
-    collect,
-    find_program,
-    prepare,
-    unpack,
-)
+from py2048.courses.grading.submissions import BadArchive, collect, find_program, prepare, unpack
 from py2048.errors import CourseError
 
 
@@ -61,10 +55,7 @@ SHAPES = {
         },
         ["Ann_1_assignsubmission_file", "Bob_2_assignsubmission_onlinetext"],
     ),
-    "folders with folders": (
-        {"ann/project/app.py": RIGHT, "bob/app.py": RIGHT},
-        ["ann", "bob"],
-    ),
+    "folders with folders": ({"ann/project/app.py": RIGHT, "bob/app.py": RIGHT}, ["ann", "bob"]),
     "folders whose program has another name": (
         {"ann/mine.py": RIGHT, "bob/app.py": RIGHT},
         ["ann", "bob"],

@@ -16,10 +16,7 @@ import pytest
 from py2048.courses import COURSES
 from py2048.courses.grading.grader import grade_all
 from py2048.courses.grading.report import Report
-from py2048.courses.grading.sandbox import (
-    SandboxConfig,
-    copies_of_py2048,
-)
+from py2048.courses.grading.sandbox import SandboxConfig, copies_of_py2048
 from py2048.courses.grading.submissions import Submission, collect
 from py2048.courses.proving import trials
 

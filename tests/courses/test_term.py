@@ -350,11 +350,7 @@ def test_moodles_worksheet_is_read_in_the_teachers_language(term, run, language)
 def test_a_students_own_files_claim_nothing(term, run):
     """Neither another's name inside a hand-in nor a date that the student wrote counts."""
     hand_in(term, "first/Eve Fox_42_assignsubmission_file/1001/app.py", "")
-    hand_in(
-        term,
-        "first/Zed_43_assignsubmission_file/1001/app.py",
-        "# earns 1 2 3",
-    )
+    hand_in(term, "first/Zed_43_assignsubmission_file/1001/app.py", "# earns 1 2 3")
     hand_in(
         term,
         "first/1004/submission_metadata.yml",

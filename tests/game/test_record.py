@@ -204,13 +204,7 @@ def test_edge_spawns_are_checked():
         Record(rules, start, "u", -1).verify()
 
 
-@given(
-    directions,
-    st.integers(1, 63),
-    st.integers(1, 64),
-    st.integers(2, 64),
-    st.data(),
-)
+@given(directions, st.integers(1, 63), st.integers(1, 64), st.integers(2, 64), st.data())
 def test_turn_codes_round_trip(direction, rank, rows, columns, data):
     """Any spawn on any board that the rules allow has a code, and an illegal attempt has one."""
     cell = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))

@@ -154,9 +154,7 @@ def test_a_file_serves_its_rules_and_goal(tmp_path):
 
 @pytest.mark.parametrize(
     ("spec", "text", "reason"),
-    [
-        ("perfect", "3x4", "perfect needs a file for 3x4 on 3x4: py2048 solve RULES --save FILE"),
-    ],
+    [("perfect", "3x4", "perfect needs a file for 3x4 on 3x4: py2048 solve RULES --save FILE")],
 )
 def test_what_cannot_be_solved_is_refused(spec, text, reason):
     """The reason is one line, and names the way out."""

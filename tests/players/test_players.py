@@ -17,14 +17,7 @@ from tests.strategies import boards, games
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError, RulesError
-from py2048.ntuple.heuristic import (
-    DEFAULT,
-    LASTING,
-    STEEP,
-    board_value,
-    heuristic_for,
-    line_value,
-)
+from py2048.ntuple.heuristic import DEFAULT, LASTING, STEEP, board_value, heuristic_for, line_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save

@@ -123,8 +123,7 @@ WEAK = "random:seed=1", "greedy", "corner"
     [
         (RULES, 1000, WEAK),
         pytest.param(
-            *("2x4", 2000, (*WEAK, "heuristic", "expectimax", "perfect")),
-            marks=pytest.mark.slow,
+            *("2x4", 2000, (*WEAK, "heuristic", "expectimax", "perfect")), marks=pytest.mark.slow
         ),
     ],
 )

@@ -11,10 +11,7 @@ from tests.strategies import rules, weights
 
 from py2048 import Rules, get_rules, list_rules
 from py2048.errors import RulesError
-from py2048.rules import (
-    MergePoints,
-    Weights,
-)
+from py2048.rules import MergePoints, Weights
 
 PRESETS = """
 classic     size=4x4  start=2           spawn=2:9+4:1   merging=once     scoring=merges      target=2048  end=stuck

@@ -16,12 +16,7 @@ from py2048.errors import BoardError, RulesError
 from py2048.game.turn import edge_cell
 from py2048.rules import EdgeSpawn, Merging, Rules
 from py2048.search import beam as kernels
-from py2048.search.beam import (
-    BeamPlanner,
-    beam_search,
-    longest_game,
-    spec_of,
-)
+from py2048.search.beam import BeamPlanner, beam_search, longest_game, spec_of
 
 cells_of = partial(ranks_of, largest=kernels.MAX_RANK)
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 6)).filter(lambda shape: shape != (1, 1))
@@ -134,10 +129,7 @@ def test_expand_makes_each_different_child_once_with_its_worth(position) -> None
 
 
 @pytest.mark.parametrize("keep_best", [kernels.keep_best, kernels.keep_best.py_func])
-@given(
-    worths=st.lists(st.floats(-9, 9, width=16), min_size=1, max_size=40),
-    share=st.floats(0, 1),
-)
+@given(worths=st.lists(st.floats(-9, 9, width=16), min_size=1, max_size=40), share=st.floats(0, 1))
 def test_keep_best_brings_the_largest_to_the_front(keep_best, worths, share) -> None:
     wanted = max(1, round(share * len(worths)))
     chosen = np.arange(len(worths))

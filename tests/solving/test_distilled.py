@@ -12,11 +12,7 @@ from tests.solving.making import maker
 from py2048 import Board, get_rules
 from py2048.errors import BoardError, SolvingError
 from py2048.solving import Solution, solve
-from py2048.solving.distilled import (
-    SHIPPED,
-    DistilledMoves,
-    shipped_moves,
-)
+from py2048.solving.distilled import SHIPPED, DistilledMoves, shipped_moves
 
 FILES = sorted(SHIPPED.glob("*.moves"))
 

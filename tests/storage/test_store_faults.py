@@ -125,11 +125,7 @@ def test_a_read_only_store_keeps_its_games(public_folder):
         game = play(store, 5)
     path.chmod(0o444)
     public_folder.chmod(0o555)
-    with (
-        unprivileged(),
-        one_clear_line(str(path), "cannot be written"),
-        open_store(path) as store,
-    ):
+    with unprivileged(), one_clear_line(str(path), "cannot be written"), open_store(path) as store:
         append_turn(store, game.id, 5, 5, "x", score=0)
     public_folder.chmod(0o755)
     path.chmod(0o644)

@@ -25,14 +25,7 @@ from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 from py2048.training.ascent import STRETCHES, Ascent, AscentPlan, plan_from
 from py2048.training.bands import BandTrainer, CardBandTrainer
-from py2048.training.boards import (
-    SavedBoards,
-    Share,
-    calibrate,
-    collect,
-    excess_by_sum,
-    played_on,
-)
+from py2048.training.boards import SavedBoards, Share, calibrate, collect, excess_by_sum, played_on
 from py2048.training.trainer import Trainer, config_from
 
 CLASSIC = get_rules("classic")
@@ -251,7 +244,7 @@ def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
     assert sorted(kept) == [band[:2] for band in (found.bands.bands if found.bands else ())]
     rows = stretches(folder)
     assert {(each["tile"], each["least"], each["depth"]) for each in rows} == {
-        *((512, 960, 1), (512, 768, 1)),
+        *((512, 960, 1), (512, 768, 1))
     }
     assert main(["train", str(folder), "--config", str(plan)]) != 0
 

@@ -109,7 +109,7 @@ def test_the_command_trains_on_the_reference(
 ) -> None:
     """With checkpoint, curve and weights, and on with a smaller rate."""
     folder = str(tmp_path / "net")
-    settings = ["-s", "tuples=lines", "-s", "games_at_once=8", "-s", "evaluate_every=20"]
+    settings = ["-s", "tuples=lines+squares", "-s", "games_at_once=8", "-s", "evaluate_every=20"]
     assert main(["train", folder, "--device", "reference", "--games", "40", *settings]) == 0
     assert "mean" in capsys.readouterr().out
     resumed = ["train", folder, "--resume", "-q", "--set", "learning_rate=0.1", "--games", "60"]

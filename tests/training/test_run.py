@@ -22,12 +22,7 @@ from py2048.cli import main
 from py2048.cli.train import split_settings, stop_criteria
 from py2048.errors import WeightsError
 from py2048.ntuple.weights import load, shipped_network
-from py2048.training.run import (
-    StopCriteria,
-    TrainingRun,
-    load_checkpoint,
-    save_checkpoint,
-)
+from py2048.training.run import StopCriteria, TrainingRun, load_checkpoint, save_checkpoint
 from py2048.training.trainer import Trainer, TrainingConfig, config_from
 
 PLAN = """
@@ -200,9 +195,7 @@ def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> 
     often = ["--set", "checkpoint_minutes=0.0"]
     words = ["train", str(tmp_path / "run"), "--quiet", *plan, *often]
     process = subprocess.Popen(
-        [sys.executable, "-c", HEARING, *words],
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", HEARING, *words], stdout=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 150
     while not (tmp_path / "run" / "checkpoint.npz").exists() and time.monotonic() < deadline:
@@ -338,9 +331,7 @@ def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
     for place, more in ((folder, []), (ascent, ["--config", str(plan)])):
         words = ["train", str(place), "--resume", "--quiet", *more]
         holder = subprocess.Popen(
-            [sys.executable, "-c", code, str(place)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            [sys.executable, "-c", code, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         with holder:
             assert holder.stdout is not None

@@ -273,9 +273,7 @@ def test_kernels_play_the_same_compiled_and_plain() -> None:
 
 
 @pytest.mark.slow
-def test_the_example_makes_a_player_ten_times_as_strong(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_example_makes_a_player_ten_times_as_strong(capsys: pytest.CaptureFixture[str]) -> None:
     """Its seed is fixed, so the factor is far from the limit on every run."""
     runpy.run_path(str(ROOT / "examples" / "train_3x3.py"), run_name="__main__")
     words = capsys.readouterr().out.split()

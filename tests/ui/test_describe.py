@@ -13,12 +13,7 @@ from py2048.direction import Direction
 from py2048.game import Turn
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.session import Event, Moved, Session
-from py2048.ui.shared.describe import (
-    describe,
-    describe_board,
-    describe_merges,
-    describe_rules,
-)
+from py2048.ui.shared.describe import describe, describe_board, describe_merges, describe_rules
 from py2048.ui.shared.screen import moves
 
 

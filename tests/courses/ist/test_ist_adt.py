@@ -13,12 +13,7 @@ from py2048.board import Board
 from py2048.courses.ist import adt
 from py2048.direction import Direction
 
-DIRECTIONS = {
-    "N": Direction.UP,
-    "S": Direction.DOWN,
-    "W": Direction.LEFT,
-    "E": Direction.RIGHT,
-}
+DIRECTIONS = {"N": Direction.UP, "S": Direction.DOWN, "W": Direction.LEFT, "E": Direction.RIGHT}
 TILES = st.sampled_from([0, 0, 2, 2, 4, 4, 8, 1024, 65536])
 LINES = st.tuples(TILES, TILES, TILES, TILES)
 ROWS = st.tuples(LINES, LINES, LINES, LINES)

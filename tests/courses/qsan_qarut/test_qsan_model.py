@@ -12,12 +12,7 @@ from py2048 import Board, Direction
 from py2048.courses.qsan_qarut.model import Game, Model
 from py2048.errors import CourseError
 
-DIRECTIONS = {
-    "l": Direction.LEFT,
-    "r": Direction.RIGHT,
-    "u": Direction.UP,
-    "b": Direction.DOWN,
-}
+DIRECTIONS = {"l": Direction.LEFT, "r": Direction.RIGHT, "u": Direction.UP, "b": Direction.DOWN}
 
 numbers = st.one_of(st.just(0), st.integers(1, 17).map(lambda rank: 2**rank))
 small_numbers = st.sampled_from([0, 0, 2, 2, 4, 8])

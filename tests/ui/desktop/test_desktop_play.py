@@ -18,25 +18,10 @@ from py2048.ui.shared.themes import MOTION_MS
 
 pytestmark = pytest.mark.gui
 
-KEYS = {
-    Direction.UP: ("Up", "w", "W", "k", "K"),
-    Direction.DOWN: ("Down", "s", "S", "j", "J"),
-    Direction.LEFT: ("Left", "a", "A", "h", "H"),
-    Direction.RIGHT: ("Right", "d", "D", "l", "L"),
-}
 OPEN = ". . . ./. 2 . ./. . . ./. . . ."
 
 
 # Moving
-
-
-def test_all_keys_move(desk):
-    """Arrows, WASD and hjkl slide, with and without the Shift key."""
-    for direction, keys in KEYS.items():
-        for key in keys:
-            desk.put(OPEN)
-            desk.key(key)
-            assert desk.session.game.turns[-1].direction is direction, key
 
 
 @pytest.mark.parametrize("is_drag", [True, False])

@@ -20,13 +20,7 @@ from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.statistics_window import ALL, summarise
 from py2048.ui.desktop.window import action_of, tk_keys
 from py2048.ui.shared import board_image
-from py2048.ui.shared.actions import (
-    ACTIONS,
-    BY_NAME,
-    MENUS,
-    PRACTICE_ACTIONS,
-    REVIEW_ACTIONS,
-)
+from py2048.ui.shared.actions import ACTIONS, BY_NAME, MENUS, PRACTICE_ACTIONS, REVIEW_ACTIONS
 from py2048.ui.shared.board_image import BoardGrid
 from py2048.ui.shared.controller import rules_for
 from py2048.ui.shared.motion import direction_of_gesture

@@ -65,20 +65,6 @@ def test_every_dialog_opens_and_escape_closes_it(desk):
     assert {"new", "seed", "rules", "edit", "replay", "player", "help", "statistics"} <= set(opened)
 
 
-def test_rules_are_chosen_from_the_list(desk):
-    """The list starts on the rules in play; choosing another plays by them."""
-    desk.key("m")
-    dialog = seen(desk)
-    assert dialog.table.selection() == ("classic",)
-    assert len(dialog.table.get_children()) > 10
-    dialog.table.event_generate("<KeyPress-j>")
-    desk.pump()
-    chosen = dialog.table.selection()[0]
-    dialog.accept()
-    desk.pump()
-    assert desk.session.rules == get_rules(chosen)
-
-
 def test_rules_of_ones_own(desk):
     """The form says at once what is wrong, and plays by what is right."""
     desk.app.open_rules_form()

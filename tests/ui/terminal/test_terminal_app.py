@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.ui.terminal.playing import SEED, shown, table, until
+from tests.ui.terminal.playing import shown, table, until
 from textual import events
 from textual.widgets import Input, OptionList, Static
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.game import Game, Record
-from py2048.rules import get_rules, list_rules
+from py2048.game import Record
+from py2048.rules import list_rules
 from py2048.ui.shared.actions import ACTIONS, BY_NAME
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.screens import ConfirmDialog, ListScreen, MoreScreen
@@ -46,26 +46,6 @@ async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
         assert app.view.board.board.max_tile == 128
         assert app.view.status.score == app.view.status.best == 128
         await until(pilot, lambda: "+128" not in shown(app))
-
-
-@pytest.mark.parametrize("animated", [True, False])
-async def test_forty_keys_at_once_all_count(animated):
-    """Keys that come faster than the animation are all played, and the picture keeps up."""
-    session, expected = table(), Game(get_rules("classic"), seed=SEED)
-    keys = ["left", "up", "d", "j"] * 10
-    for key in keys:
-        expected.attempt(
-            {"d": Direction.RIGHT, "j": Direction.DOWN}.get(key) or Direction.parse(key)
-        )
-    app = GameApp(session, reduced_motion=not animated)
-    async with app.run_test() as pilot:
-        for key in keys:
-            app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await until(pilot, lambda: session.game.ply == expected.ply)
-        assert session.game.board == expected.board
-        assert app.view.board.board == expected.board
-        await until(pilot, lambda: not app.view.board.is_moving)
-        assert app.view.status.moves == expected.ply
 
 
 async def test_keys_do_not_move_tiles_behind_a_dialog():

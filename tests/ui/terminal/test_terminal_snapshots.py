@@ -11,8 +11,7 @@ FULL = "2 4 8 16\n32 64 128 256\n512 1024 2048 4096\n8192 65536 131072 ."
 
 
 @pytest.mark.parametrize(
-    ("theme", "size"),
-    [("dark", (80, 24)), ("colour-blind", (40, 24)), ("high-contrast", (20, 10))],
+    ("theme", "size"), [("dark", (80, 24)), ("colour-blind", (40, 24)), ("high-contrast", (20, 10))]
 )
 def test_every_arrangement_looks_as_it_did(snap_compare, theme, size):
     """Beside, above and compact: each arrangement keeps its look, in another theme each."""
