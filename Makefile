@@ -8,7 +8,7 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-SETUP := PYTHON="$(PYTHON)" EXTRAS="$(EXTRAS)" scripts/setup
+SETUP = PYTHON="$(PYTHON)" EXTRAS="$(EXTRAS)" scripts/setup
 # Order and examples vary; the first lines name the seed that repeats a run (--randomly-seed=...).
 PYTEST := $(BIN)/python -m pytest
 # Else every worker and every process that a test starts compiles all the sources it imports anew.
@@ -72,7 +72,9 @@ bench: $(VENV)/.ready-dev ## measure
 strength: $(VENV)/.ready-dev ## measure how well the players play; writes docs/strength.md
 	$(BIN)/python benchmarks/strength.py $(ARGS)
 
+gpu: EXTRAS := $(EXTRAS),cuda
 gpu: $(VENV)/.ready-dev ## measure a graphics card, and train a network on it, in 14 minutes
+	@$(BIN)/python -c "import cupy" 2>/dev/null || $(SETUP) dev
 	@$(BIN)/python benchmarks/gpu.py $(ARGS)
 
 looks: $(VENV)/.ready-dev ## take pictures of every screen into build/looks (ARGS="--match web" chooses)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import random
 from collections.abc import Callable
 from itertools import cycle
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from baselines import Environments, build
 from measuring import Effort, Measurement, Stretch, race, stretch
+from peers import PEERS, is_here
 
 from py2048.compiled.batch import BatchGames
 from py2048.direction import Direction
@@ -55,10 +55,6 @@ def environments(effort: Effort, folder: Path) -> list[Measurement]:
     return [*found, race(title, values, effort, unit="boards/s", note=note)] if values else found
 
 
-def _is_here(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
-
-
 # --- one at a time --------------------------------------------------------------------------------
 
 
@@ -71,11 +67,11 @@ def _singles(effort: Effort) -> dict[str, Stretch]:
         "one-hot observations": _steps_of(make(CLASSIC_ID, observation="onehot")),
         WRAPPED: _wrapped_game(),
     }
-    if _is_here("gymnasium_2048"):
+    if is_here("gymnasium_2048"):
         importlib.import_module("gymnasium_2048")
         peer = make("gymnasium_2048/TwentyFortyEight-v0")
         named["gymnasium-2048, the package"] = _steps_of(peer)
-    if _is_here("pyspiel"):
+    if is_here("pyspiel"):
         named["OpenSpiel, no arrays"] = _open_spiel()
     return {name: stretch(some, effort.seconds) for name, some in named.items()}
 
@@ -153,7 +149,7 @@ def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
         if library is not None:
             found[f"C environments, {cores}"] = Environments(library, count, threads).step
     found["functional.step"] = _functional(count)
-    found |= {name: peer(count) for name, peer in PEERS.items() if _is_here(name)}
+    found |= {name: peer(count) for name, peer in PEERS.items() if is_here(name)}
     return {
         name: _repeated(step, count, effort, 10 if name in PEERS else WARM_UP)
         for name, step in found.items()
@@ -179,43 +175,6 @@ def _functional(count: int) -> Callable[[Any], Any]:
         boards, _, _ = functional.step(CLASSIC, boards, actions, next(draws))
 
     return step
-
-
-def _pgx(count: int) -> Callable[[Any], Any]:
-    """Return steps of pgx, whose games begin anew by its own wrapper; compiled by JAX."""
-    jax: Any = importlib.import_module("jax")
-    env = importlib.import_module("pgx").make("2048")
-    renew = importlib.import_module("pgx.experimental").auto_reset(env.step, env.init)
-    advance, split = jax.jit(jax.vmap(renew)), jax.jit(lambda key: jax.random.split(key, count))
-    keys = iter(jax.random.split(jax.random.PRNGKey(1), 1 << 16))
-    state = jax.jit(jax.vmap(env.init))(split(next(keys)))
-
-    def step(actions: Any) -> None:
-        nonlocal state
-        state = jax.block_until_ready(advance(state, actions, split(next(keys))))
-
-    return step
-
-
-def _jumanji(count: int) -> Callable[[Any], Any]:
-    """Return steps of jumanji, whose games begin anew by its own wrapper; compiled by JAX."""
-    jax: Any = importlib.import_module("jax")
-    jumanji: Any = importlib.import_module("jumanji")
-    wrappers: Any = importlib.import_module("jumanji.wrappers")
-    env = wrappers.VmapAutoResetWrapper(jumanji.make("Game2048-v1"))
-    advance = jax.jit(env.step)
-    state, _ = jax.jit(env.reset)(jax.random.split(jax.random.PRNGKey(1), count))
-
-    def step(actions: Any) -> None:
-        nonlocal state
-        state, told = advance(state, actions)
-        jax.block_until_ready(told.observation)
-
-    return step
-
-
-PEERS = {"pgx": _pgx, "jumanji": _jumanji}
-"""Other libraries that step many games, and what makes their steps."""
 
 
 def _repeated(step: Callable[[Any], Any], count: int, effort: Effort, warm_up: int) -> Stretch:

@@ -1,33 +1,42 @@
-"""All that a graphics card is to show: speeds, equality with the reference, and what it learns.
+"""Measure a graphics card, each figure beside its bar, and train a network on it.
 
-Usage: gpu.py [--out FOLDER] [--minutes 4] [quick | long | bands]
+Usage: gpu.py [--out FOLDER] [quick | table | bands]
 
-`quick` takes two minutes: equality, random moves and steps a second, half a minute of learning.
-`long` trains one table for 4 minutes; `bands` trains bands on it, backwards from the end of the
-game, for 6. Each leaves its weights in FOLDER, packed, in pieces: ``cat weights.npz.* >
-weights.npz``, and ``bands.npz.*`` likewise. Without any, all is done, in 14 minutes.
+`quick` takes about two minutes: equality with the reference, random moves and environment steps a
+second, beside pgx and jumanji where they are installed. `table` trains one table for 8 minutes,
+measured after 30 s and at the end, and writes its curve for docs/strength.md. `bands` trains bands
+on it, backwards from the end of the game, while less than 215 s have passed. Both leave their
+weights in FOLDER, packed, in pieces: ``cat weights.npz.* > weights.npz``, and ``bands.npz.*``
+likewise. Without any, all is done, in 14 minutes.
 
-It needs CuPy and NumPy, Numba for the equality and the bands, and nothing else of py2048. On a lent
-machine that has them, with nothing to carry (``git sparse-checkout set src benchmarks`` first, if
-the weights in the working tree make it too large to send), in three commands while the machine is
-warm; what one needs of another is kept in build/gpu::
+It needs CuPy, NumPy and Numba. On a lent machine that can reach nothing and ends a command after
+ten minutes, three commands do it while the machine is warm; what one needs of another is kept in
+build/gpu. pgx and jumanji, and svgwrite, esquilax, dm-env and gymnasium that they need, can be
+carried as wheels, installed with ``pip install --no-index --no-deps --target /tmp/site``::
 
-    PYTHONPATH=src python3 -u benchmarks/gpu.py quick --out $OUT
-    PYTHONPATH=src python3 -u benchmarks/gpu.py long --out $OUT
-    PYTHONPATH=src python3 -u benchmarks/gpu.py bands --out $OUT
+    export PYTHONPATH=src:/tmp/site PYTHONUNBUFFERED=1
+    python3 benchmarks/gpu.py quick --out $OUT
+    python3 benchmarks/gpu.py table --out $OUT
+    python3 benchmarks/gpu.py bands --out $OUT
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import importlib
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from peers import PEERS, is_here
 
 from py2048.compiled import cuda
 from py2048.compiled.batch import BatchGames
@@ -36,141 +45,272 @@ from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Band, Network
 from py2048.ntuple.weights import load, save_packed
 from py2048.rules import get_rules
-from py2048.training.ascent import Ascent, plan_from
+from py2048.training.ascent import SIX_TUPLES, Ascent, plan_from
 from py2048.training.bands import CardBandTrainer
 from py2048.training.boards import evaluate
 from py2048.training.card import CardTrainer
-from py2048.training.trainer import TrainingConfig
+from py2048.training.trainer import ScoreTally, TrainingConfig
 
-TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
-CONFIG = TrainingConfig(tuples=TUPLES, device="cuda")
+CLASSIC = get_rules("classic")
+CONFIG = TrainingConfig(tuples=SIX_TUPLES, ranks=14)
+THREADS = os.cpu_count() or 1
 PHASES = (0.65, 1.0), (0.85, 0.25), (1.0, 0.05)
 """Up to this share of the time, this learning rate."""
-GAMES = 540_672
-EVALUATED = 20_000
 EVALUATION_SEED = 2048
 PIECE = 15_000_000
 STEP, BAND_STEP = 24.0, 72.0
 KEPT = Path("build/gpu")
-WEIGHTS = "weights.npz"
-BAND_SECONDS = 330.0
-"""No band continues when it is later than this."""
-RATES = {"goal": 132_000, "moves": [3e9, 1e9, 5e8], "rates": [0.25, 0.05, 0.02]}
-PLAN = {
-    "tuples": TUPLES,
-    "step": BAND_STEP,
-    "device": "cuda",
-    "threads": os.cpu_count() or 1,
-    "depths": [1, 2],
-    "judged": 400,
-    "checkpoint_minutes": 0.5,
-    "collect": [{"tile": 16384, "games": 6000}, {"tile": 32768, "games": 4000, "after": 16384}],
-    "bands": [
-        *({"tile": 16384, "least": least, **RATES} for least in (30_720, 28_672, 24_576)),
-        *({"tile": 32768, "least": least, **RATES} for least in (56_320, 49_152)),
-    ],
-}
-CHUNK = 20_000_000
-WINDOW = 5.0
-"""Seconds between two lines of the curve."""
+RESULTS = Path(__file__).parent / "results" / "strength"
+WEIGHTS, CURVE = "weights.npz", "card.csv"
+WINDOW_SECONDS = 5.0
+"""Between two points of the curve."""
+BAND_SPEED, RATES = 0.6, {0.25: 20.0, 0.05: 8.0, 0.02: 4.0}
+"""How much slower a band learns than one table, and the seconds at each of its learning rates."""
 
 
-def seconds_of(card: cuda.Card, work: Callable[[], object]) -> float:
-    """Return how long some work of a card takes."""
-    card.arrays.cuda.Device().synchronize()
-    start = time.perf_counter()
-    work()
-    card.arrays.cuda.Device().synchronize()
-    return time.perf_counter() - start
+@dataclass(frozen=True)
+class Size:
+    """What is measured on, and how much.
+
+    Attributes:
+        device: that of `TrainingConfig`.
+        config: how the table is trained.
+        games: how many games a batch plays.
+        moves: how many random moves it makes in each.
+        compared: how many moves of learning are compared with the reference.
+        evaluated: how many games a network is judged by.
+        chunk: moves of learning between two looks at the clock.
+        seconds: the first and the second part of the training of the table.
+        in_all: the seconds of all parts.
+        for_bands: those of the bands.
+        plan: the `AscentPlan`, its bands without moves and rates.
+    """
+
+    device: str = "cuda"
+    config: TrainingConfig = CONFIG
+    games: int = 540_672
+    moves: int = 4000
+    compared: int = 100_000
+    evaluated: int = 20_000
+    chunk: int = 20_000_000
+    seconds: tuple[float, float] = (30.0, 450.0)
+    in_all: float = 840.0
+    for_bands: float = 215.0
+    plan: dict[str, Any] = field(
+        default_factory=lambda: {
+            "tuples": SIX_TUPLES,
+            "step": BAND_STEP,
+            "judged": 200,
+            "collect": [{"tile": 16384, "games": 6000}],
+            "bands": [
+                {"tile": 16384, "least": least, "goal": 132_000}
+                for least in (30_720, 28_672, 24_576)
+            ],
+        }
+    )
+
+    @property
+    def arrays(self) -> Any:
+        """The module whose arrays are in the memory of the device."""
+        return cuda.card().arrays if self.device == "cuda" else np
+
+    def batch(self, games: int) -> BatchGames:
+        """Return games on the device."""
+        device = "cuda" if self.device == "cuda" else "cpu"
+        return BatchGames(CLASSIC, games, seed=1, device=device)
+
+    def seconds_of(self, work: Callable[[], object]) -> float:
+        """Return how long some work of the device takes."""
+        wait = self.arrays.cuda.Device().synchronize if self.device == "cuda" else lambda: None
+        wait()
+        start = time.perf_counter()
+        work()
+        wait()
+        return time.perf_counter() - start
 
 
-def compare() -> None:
-    """Say whether the card learns what the reference learns, one table and a band."""
+def bar(what: str, figure: float, least: float, shown: str = ",.0f") -> None:
+    """Print a figure beside what it is to reach."""
+    is_reached = "reached" if figure >= least else "NOT REACHED"
+    print(f"BAR  {what}: {figure:{shown}}, at least {least:{shown}}: {is_reached}")
+
+
+def tell(line: str) -> None:
+    """Print a line after the seconds of this process."""
+    print(f"{time.perf_counter() - BEGUN:6.1f} s  {line}")
+
+
+BEGUN = time.perf_counter()
+
+# --- quick ----------------------------------------------------------------------------------------
+
+
+def compare(size: Size) -> None:
+    """Say whether the card computes what the processor does: one table, a band, a batch."""
     config = replace(
-        CONFIG, tuples="lines+squares", ranks=10, games_at_once=1024, restart_length=30
+        size.config, tuples="lines+squares", ranks=10, games_at_once=1024, restart_length=30
     )
-    trainers = [CardTrainer(replace(config, device=name)) for name in ("cuda", "reference")]
-    for trainer in trainers:
-        trainer.run(moves=100_000)
-    mine, theirs = (trainer.arrays() for trainer in trainers)
-    equal = all(np.array_equal(mine[n].view(np.uint8), theirs[n].view(np.uint8)) for n in mine)
-    print(f"100,000 moves of learning, card and reference: {'equal' if equal else 'DIFFERENT'}")
-    weights = [trained_band(name).weights.tobytes() for name in ("cuda", "reference")]
-    print(f"100,000 moves of a band: {'equal' if weights[0] == weights[1] else 'DIFFERENT'}")
-    batches = [BatchGames(get_rules("classic"), 4096, device=name) for name in ("cuda", "cpu")]
+    found, devices = [], (size.device, "reference")
+    for device in devices:
+        trainer = CardTrainer(replace(config, device=device))
+        trainer.run(moves=size.compared)
+        arrays = [array.tobytes() for array in trainer.arrays().values()]
+        found.append((arrays, band_weights(device, size.compared)))
+    batches = size.batch(4096), BatchGames(CLASSIC, 4096, seed=1)
     tallies = [batch.play_random(500) for batch in batches]
-    same = np.array_equal(cuda.card().get(batches[0].boards), batches[1].boards)
-    print(
-        f"2,048,000 random moves: {'equal' if same and tallies[0] == tallies[1] else 'DIFFERENT'}"
-    )
+    boards = [batch.get_state().cells.tolist() for batch in batches]
+    for what, is_equal in (
+        (f"{size.compared:,} moves of learning", found[0][0] == found[1][0]),
+        (f"{size.compared:,} moves of a band", found[0][1] == found[1][1]),
+        ("2,048,000 random moves", (tallies[0], boards[0]) == (tallies[1], boards[1])),
+    ):
+        bar(f"{what}, bit for bit the processor's", is_equal, 1)
 
 
-def trained_band(device: str) -> CardBandTrainer:
-    """Return a band that begins with an 8 and a 4, on weights that know nothing."""
+def band_weights(device: str, moves: int) -> bytes:
+    """Return what a band learns that begins with an 8 and a 4, on weights that know nothing."""
     layout = NetworkLayout(4, 4, parse_tuples("lines+squares", 4, 4))
     table = np.random.default_rng(1).integers(-99, 99, layout.size).astype(np.int16)
-    below, starts = Network(layout, get_rules("classic"), table), np.array([[0x23, 0]], np.uint64)
+    below, starts = Network(layout, CLASSIC, table), np.array([[0x23, 0]], np.uint64)
     band = Band(8, 12, 3.5, 0.7, 5000.0, makes=128)
     trainer = CardBandTrainer(below, layout, band, starts, device=device, games_at_once=1024)
-    trainer.run(100_000, 0.5)
-    return trainer
+    trainer.run(moves, 0.5)
+    return trainer.weights.tobytes()
 
 
-def play(card: cuda.Card) -> None:
+def play(size: Size) -> None:
     """Print random moves a second, and steps with all that an environment returns."""
-    batch = BatchGames(get_rules("classic"), GAMES, seed=1, device="cuda")
+    batch = size.batch(size.games)
     batch.play_random(100)
-    spent = seconds_of(card, lambda: batch.play_random(4000))
-    print(f"random moves: {4000 * GAMES / spent / 1e9:.2f} G/s, {GAMES:,} games")
-    ways = [card.arrays.random.randint(0, 4, GAMES, dtype=np.uint8) for _ in range(8)]
+    spent = size.seconds_of(lambda: batch.play_random(size.moves))
+    bar("10⁹ random moves a second", size.moves * size.games / spent / 1e9, 10, ".2f")
+    actions = np.random.default_rng(1).integers(0, 4, (8, size.games), np.uint8)
 
-    def steps() -> None:
-        for number in range(400):
-            batch.step(ways[number % 8])
-            batch.observe()
-            _ = batch.legal_mask, batch.dones
+    def speed(step: Callable[[Any], Any], ways: list[Any], steps: int) -> float:
+        """Return the steps of all games in a second, after some to warm up."""
 
-    steps()
-    print(f"steps with observation and mask: {400 * GAMES / seconds_of(card, steps) / 1e9:.2f} G/s")
+        def some(count: int) -> None:
+            for way in islice(cycle(ways), count):
+                step(way)
+
+        some(-(-steps // 10))
+        return steps * size.games / size.seconds_of(lambda: some(steps))
+
+    def step(way: Any) -> None:
+        batch.step(way)
+        batch.observe()
+        _ = batch.legal_mask, batch.dones
+
+    ours = speed(step, list(map(size.arrays.asarray, actions)), max(size.moves // 10, 1))
+    bar("10⁹ steps with observation, mask, reward and reset", ours / 1e9, 1, ".2f")
+    for name, make in PEERS.items():
+        if not is_here(name):
+            print(f"{name} is not installed here, so it is not beside ours")
+            continue
+        try:
+            jax = importlib.import_module("jax")
+            theirs = speed(
+                make(size.games), list(map(jax.device_put, actions.astype(np.int32))), 20
+            )
+        except Exception as error:  # noqa: BLE001 - another version or machine than it was made for
+            print(f"{name} does not run here: {error!r}")
+            continue
+        print(
+            f"{name} on the {jax.default_backend()}, {size.games:,} games, random moves: "
+            f"{theirs / 1e9:.3f}·10⁹ steps a second; ours {ours / theirs:.1f} times that"
+        )
 
 
-def trained(seconds: float, config: TrainingConfig) -> CardTrainer:
-    """Return a network trained for so long, and print its curve."""
-    trainer = CardTrainer(config)
-    trainer.prepare()
-    spent, told, moves, tally = 0.0, WINDOW, 0, trainer.tally
-    for share, rate in PHASES:
-        trainer.config = config.changed({"learning_rate": rate})
-        if rate < 1:
-            trainer.reset_coherence()
-        while spent < share * seconds:
-            start = time.perf_counter()
-            trainer.run(moves=CHUNK)
-            spent += time.perf_counter() - start
-            if spent >= told:
-                recent, tally = trainer.tally - tally, trainer.tally
-                speed, moves = (trainer.moves - moves) / 1e6, trainer.moves
-                window, told = spent - told + WINDOW, spent + WINDOW
-                print(
-                    f"{spent:6.1f} s  rate {rate:4}  {trainer.active:,} games at once  "
-                    f"{speed / window:5.1f} M moves/s  mean {recent.mean:,.0f}  "
-                    f"16384 in {recent.rate(16384):.1%}  32768 in {recent.rate(32768):.2%}"
-                )
-    print(
-        f"{trainer.moves / 1e9:.2f} G moves in {spent:.1f} s: {trainer.moves / spent / 1e6:.1f} M/s"
+# --- a table --------------------------------------------------------------------------------------
+
+
+class Table:
+    """The training of one table, and its curve.
+
+    Args:
+        size: how it is trained.
+    """
+
+    def __init__(self, size: Size) -> None:
+        self.size = size
+        self.trainer = CardTrainer(replace(size.config, device=size.device))
+        self.trainer.prepare()
+        self.seconds, self.curve = 0.0, list[dict[str, float]]()
+        self._before, self._told = self.trainer.tally, 0.0
+
+    def train(self, seconds: float) -> None:
+        """Train for so long, with falling learning rates."""
+        trainer, begun = self.trainer, self.seconds
+        for share, rate in PHASES:
+            trainer.config = trainer.config.changed({"learning_rate": rate})
+            if self.seconds:
+                trainer.reset_coherence()
+            while self.seconds < begun + share * seconds:
+                start = time.perf_counter()
+                trainer.run(moves=self.size.chunk)
+                self.seconds += time.perf_counter() - start
+                if self.seconds >= self._told + WINDOW_SECONDS:
+                    self._add_point(rate)
+        self._add_point(rate)
+
+    def _add_point(self, rate: float) -> None:
+        trainer, tally = self.trainer, self.trainer.tally
+        recent, self._before, self._told = tally - self._before, tally, self.seconds
+        if not recent.games:
+            return
+        point = {
+            "seconds": round(self.seconds, 3),
+            "games": trainer.games,
+            "moves": trainer.moves,
+            "mean": recent.mean,
+            "error": recent.error,
+        }
+        self.curve.append(point)
+        print(
+            f"{self.seconds:6.1f} s  rate {rate:4}  {trainer.active:,} games at once  "
+            f"{trainer.moves / 1e9:.2f} G moves  mean {recent.mean:,.0f}  "
+            f"16384 in {recent.rate(16384):.1%}  32768 in {recent.rate(32768):.2%}"
+        )
+
+    def judge(self, least: float) -> None:
+        """Print how the network plays without search."""
+        tally = self.trainer.evaluate(self.size.evaluated, EVALUATION_SEED)
+        bar(f"1-ply after {self.seconds:.0f} s", tally.mean, least)
+        print(said(tally))
+
+    def save_curve(self, path: Path) -> None:
+        """Write the curve as the page about strength reads it."""
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, self.curve[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.curve)
+
+
+def said(tally: ScoreTally) -> str:
+    """Return a result as text."""
+    return (
+        f"  {tally.mean:,.0f} ± {tally.error:,.0f} over {tally.games:,} games, "
+        f"16384 in {tally.rate(16384):.1%}, 32768 in {tally.rate(32768):.2%}"
     )
-    return trainer
 
 
-def judge(trainer: CardTrainer, what: str) -> None:
-    """Print how a network plays without search."""
-    start = time.perf_counter()
-    tally = trainer.evaluate(EVALUATED, EVALUATION_SEED)
-    print(
-        f"1-ply, {what}: {tally.mean:,.0f} ± {tally.error:,.0f} over {tally.games:,} games, "
-        f"16384 in {tally.rate(16384):.1%}, 32768 in {tally.rate(32768):.2%} "
-        f"({time.perf_counter() - start:.0f} s)"
-    )
+def train_table(size: Size, folder: Path) -> None:
+    """Train one table, leave its curve and its weights packed, and print how it plays."""
+    table, (first, second) = Table(size), size.seconds
+    table.train(first)
+    table.judge(240_000)
+    table.train(second)
+    table.judge(330_000)
+    trainer, curve = table.trainer, RESULTS / CURVE
+    bar("10⁶ learning moves a second", trainer.moves / table.seconds / 1e6, 150, ".1f")
+    table.save_curve(curve)
+    if folder != KEPT:
+        shutil.copy(curve, folder)
+    note = {"plan": trainer.config.data(), "moves": trainer.moves, "seconds": table.seconds}
+    packed = save_packed(trainer.network(note), KEPT / WEIGHTS, step=STEP)
+    leave(KEPT / WEIGHTS, folder)
+    tally = CardTrainer(trainer.config, packed).evaluate(size.evaluated, EVALUATION_SEED)
+    tell(f"packed:{said(tally)}")
 
 
 def leave(path: Path, folder: Path) -> None:
@@ -181,61 +321,75 @@ def leave(path: Path, folder: Path) -> None:
     print(f"{path.name}: {len(data):,} bytes")
 
 
-def train_table(folder: Path, minutes: float) -> None:
-    """Train one table, leave it packed, and print how it plays."""
-    trainer = trained(60 * minutes, replace(CONFIG, ranks=14))
-    judge(trainer, f"after {minutes:g} min")
-    note = {"plan": trainer.config.data(), "moves": trainer.moves, "games": trainer.games}
-    packed = save_packed(trainer.network(note), KEPT / WEIGHTS, step=STEP)
-    leave(KEPT / WEIGHTS, folder)
-    judge(CardTrainer(trainer.config, packed), "packed")
+# --- bands ----------------------------------------------------------------------------------------
 
 
-def train_bands(folder: Path) -> None:
-    """Train the bands that the time allows; print how the network plays with them."""
-    start, path = time.monotonic(), KEPT / "bands.npz"
-
-    def tell(line: str) -> None:
-        spent = time.monotonic() - start
-        print(f"{spent:6.1f} s  {line}")
-        if spent > BAND_SECONDS:
-            raise KeyboardInterrupt
-
-    ascent = Ascent(KEPT / "ascent", plan_from(PLAN | {"weights": str(KEPT / WEIGHTS)}), tell)
+def train_bands(size: Size, folder: Path, seconds: float) -> None:
+    """Train the bands for which there is time, and print how the network plays with them."""
+    until, home, path = time.perf_counter() + seconds, KEPT / "ascent", KEPT / "bands.npz"
+    shutil.rmtree(home, ignore_errors=True)
+    network = load(KEPT / WEIGHTS)
+    speed = BAND_SPEED * network.history[-1]["moves"] / network.history[-1]["seconds"]
+    rates = {"moves": [max(speed * each, 1.0) for each in RATES.values()], "rates": list(RATES)}
+    plan = plan_from(
+        {"device": size.device, "threads": THREADS, "weights": str(KEPT / WEIGHTS)}
+        | size.plan
+        | {"bands": [rates | band for band in size.plan["bands"]]}
+    )
     try:
-        ascent.run()
-    except (KeyboardInterrupt, Py2048Error) as reason:
-        print(f"not all bands: {str(reason) or 'the time is over'}")
-    if not (ascent.folder / WEIGHTS).exists():
+        ascent, longest = Ascent(home, plan, tell), 0.0
+        for collected in plan.collect:
+            ascent.boards(network, collected.tile)
+        for number, band in enumerate(plan.bands, 1):
+            begun = time.perf_counter()
+            if begun + longest > until:
+                tell(f"{band}: not trained, as the time is over")
+                break
+            Ascent(home, replace(plan, bands=plan.bands[:number]), tell).run()
+            longest = max(longest, time.perf_counter() - begun)
+    except Py2048Error as error:
+        tell(f"not all bands: {error}")
+    if not (home / WEIGHTS).exists():
         return
-    (ascent.folder / WEIGHTS).replace(path)
+    (home / WEIGHTS).replace(path)
     leave(path, folder)
-    tally = evaluate(load(path), 2000, EVALUATION_SEED, threads=os.cpu_count() or 1)
-    print(f"1-ply, with bands: {tally.mean:,.0f} ± {tally.error:,.0f} over {tally.games:,} games")
+    better = load(path)
+    last = next(entry["last_stretch"] for entry in better.history if "band" in entry)
+    depth = max(last)
+    made, boards = last[depth][1]
+    bar(f"last stretch with the first band, depth {depth}", made / boards, 0.65, ".1%")
+    tally = evaluate(better, size.evaluated // 10, EVALUATION_SEED, threads=THREADS)
+    tell(f"1-ply, with bands:{said(tally)}")
+
+
+def measure(size: Size, folder: Path, part: str | None) -> None:
+    """Do a part, or everything."""
+    for each in (KEPT, folder):
+        each.mkdir(parents=True, exist_ok=True)
+    if part in (None, "quick"):
+        compare(size)
+        play(size)
+    if part in (None, "table"):
+        train_table(size, folder)
+    if part in (None, "bands"):
+        left = size.in_all - (time.perf_counter() - BEGUN)
+        train_bands(size, folder, min(size.for_bands, left) - 30)  # then it is packed and judged
+    tell("done")
 
 
 def main() -> int:
     """Measure; return 2 without a card."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=["quick", "long", "bands"])
+    parser.add_argument("part", nargs="?", choices=["quick", "table", "bands"])
     parser.add_argument("--out", type=Path, default=KEPT)
-    parser.add_argument("--minutes", type=float, default=4.0)
     given = parser.parse_args()
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX leaves the card to others
     try:
-        card = cuda.card()
+        cuda.card()
     except Py2048Error as error:
         print(f"gpu.py: {error}", file=sys.stderr)
         return 2
-    for folder in (KEPT, given.out):
-        folder.mkdir(parents=True, exist_ok=True)
-    if given.part in (None, "quick"):
-        compare()
-        play(card)
-        judge(trained(30.0, CONFIG), "after 30 s")
-    if given.part in (None, "long"):
-        train_table(given.out, given.minutes)
-    if given.part in (None, "bands"):
-        train_bands(given.out)
+    measure(Size(), given.out, given.part)
     return 0
 
 

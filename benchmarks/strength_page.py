@@ -137,16 +137,16 @@ def training_table() -> str:
     path = RESULTS / "training.json"
     if not path.exists():
         return "Not measured yet."
-    ours, theirs = _our_curve(), _their_curve()
-    minutes = range(1, int(max(seconds for seconds, _ in ours) // 60) + 1)
+    curves = _curves()
+    minutes = range(1, int(curves["py2048"][-1][0] // 60) + 1)
     cells = [
-        [str(minute), number(_at(ours, 60 * minute)), number(_at(theirs, 60 * minute))]
+        [str(minute), *(number(_at(each, 60 * minute)) for each in curves.values())]
         for minute in minutes
     ]
     data = json.loads(path.read_text(encoding="utf-8"))
     judged = f"{data['mean']:,.0f} ± {data['error']:,.0f} over {data['games']:,} games"
-    curves = table(["minutes", "py2048", SETTINGS["training"]["program"]], cells)
-    return f"{curves}\n\nPlaying without learning at the end: {judged}."
+    means = table(["minutes", *curves], cells)
+    return f"{means}\n\nPlaying without learning at the end: {judged}."
 
 
 def machine_text() -> str:
@@ -211,8 +211,15 @@ Curve = list[tuple[float, float]]
 """Seconds and mean scores."""
 
 
-def _our_curve() -> Curve:
-    with (RESULTS / "training.csv").open(encoding="utf-8") as file:
+def _curves() -> dict[str, Curve]:
+    """Return ours on two cores, that on a card if `make gpu` has measured one, and the other."""
+    card = {"py2048 on a card": _our_curve("card")} if (RESULTS / "card.csv").exists() else {}
+    theirs = {SETTINGS["training"]["program"]: _their_curve()}
+    return {"py2048": _our_curve("training"), **card, **theirs}
+
+
+def _our_curve(name: str) -> Curve:
+    with (RESULTS / f"{name}.csv").open(encoding="utf-8") as file:
         return [(float(row["seconds"]), float(row["mean"])) for row in csv.DictReader(file)]
 
 
@@ -271,15 +278,12 @@ def _draw_series(axes: Any, style: str, points: list[tuple[str, float, float]]) 
 
 
 def draw_training(path: Path) -> None:
-    """Draw both curves over the time."""
+    """Draw the curves over the time."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    for name, curve in (
-        ("py2048", _our_curve()),
-        (SETTINGS["training"]["program"], _their_curve()),
-    ):
+    for name, curve in _curves().items():
         axes.plot([when / 60 for when, _ in curve], [mean for _, mean in curve], label=name)
     axes.set(xlabel="minutes of training", ylabel="mean score while learning", ylim=(0, None))
     axes.grid(alpha=0.3)

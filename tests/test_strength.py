@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from py2048 import Rules, list_players
 from py2048.arena import Results
 from py2048.arena.jobs import Job, run_job
+from py2048.training.trainer import TrainingConfig
 from tests.scripts import module_of
 
 strength = module_of("benchmarks", "strength")
 page = module_of("benchmarks", "strength_page")
+gpu = module_of("benchmarks", "gpu")
 
 
 def test_the_page_says_what_was_measured(page):
@@ -106,3 +110,36 @@ def test_a_row_that_cannot_be_played_is_left_out(strength, tmp_path, capsys, mon
     assert strength.measure(row, 1, again=False)
     assert "mine: left out: " in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_a_card_is_measured_in_one_go(gpu, page, tmp_path, monkeypatch, capsys):
+    """Each bar beside its figure, weights in pieces, and a curve that the page shows."""
+    kept, out = tmp_path / "kept", tmp_path / "out"
+    for name, value in (("KEPT", kept), ("RESULTS", tmp_path), ("PIECE", 1000), ("PEERS", {})):
+        monkeypatch.setattr(gpu, name, value)
+    plan = {
+        "tuples": "0123 4567",
+        "depths": [1],
+        "judged": 20,
+        "margin": 100,
+        "games_at_once": 8,
+        "collect": [{"tile": 64, "games": 60}],
+        "bands": [{"tile": 64, "least": least, "goal": 500} for least in (112, 96)],
+    }
+    config = TrainingConfig(tuples="0123 4567", ranks=7, games_at_once=8)
+    few = {"games": 64, "moves": 10, "compared": 50, "evaluated": 20, "chunk": 2000}
+    gpu.measure(gpu.Size("reference", config, **few, seconds=(0.1, 0.2), plan=plan), out, None)
+    lines = capsys.readouterr().out.splitlines()
+    bars = [line for line in lines if line.startswith("BAR")]
+    assert [line.endswith(": reached") for line in bars[:3]] == [True] * 3
+    assert len(bars) == 9
+    for name in ("weights.npz", "bands.npz"):
+        pieces = sorted(out.glob(f"{name}.*"), key=lambda path: int(path.suffix[1:]))
+        assert b"".join(map(Path.read_bytes, pieces)) == (kept / name).read_bytes()
+    curve = (tmp_path / "card.csv").read_text(encoding="utf-8")
+    assert (out / "card.csv").read_text(encoding="utf-8") == curve
+    for name in ("training.csv", "training.json"):
+        shutil.copy(page.RESULTS / name, tmp_path)
+    monkeypatch.setattr(page, "RESULTS", tmp_path)
+    assert "| py2048 | py2048 on a card |" in page.training_table()

@@ -58,6 +58,19 @@ def test_a_card_plays_the_same_games(text, card_of, tmp_path, monkeypatch):
         batch.step([4] * 50)
 
 
+@every_card
+def test_arrays_are_taken_without_a_copy(card_of, tmp_path, monkeypatch):
+    """By PyTorch on a card, by NumPy elsewhere: what is written is seen through DLPack."""
+    card = card_of(tmp_path)
+    monkeypatch.setattr(cuda, "card", lambda: card)
+    take = np if card.arrays is np else pytest.importorskip("torch")
+    batch = BatchGames(Rules.parse("classic"), 5, device="cuda")
+    for array in (batch.observe(), batch.legal_mask):
+        taken = take.from_dlpack(array)
+        array[...] = 1
+        assert bool((taken == 1).all())
+
+
 def test_what_no_card_plays_is_refused(monkeypatch):
     """Other boards, spawns that are not random, histories, other devices."""
     for text in ("5x5", "cits1401:size=4x4,start=2x2:1"):
