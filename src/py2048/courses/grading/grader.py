@@ -274,7 +274,7 @@ def attempt(
     return None
 
 
-def _digest(submission: Submission) -> bytes:
+def digest_of(submission: Submission) -> bytes:
     """Return a digest of a submission's files, by name; nothing where they cannot be read."""
     hasher = hashlib.sha256()
     try:
@@ -290,7 +290,7 @@ def seed_of(submission: Submission, secret: str) -> str:
     """Return what a submission's examples are drawn from: nothing without a `secret`."""
     if not secret:
         return ""
-    return hmac.new(secret.encode(), _digest(submission), "sha256").hexdigest()
+    return hmac.new(secret.encode(), digest_of(submission), "sha256").hexdigest()
 
 
 def key_of(submission: Submission, grading: Grading, secret: str = "") -> str:
@@ -298,7 +298,7 @@ def key_of(submission: Submission, grading: Grading, secret: str = "") -> str:
 
     Nothing, and ``""``, where the files cannot be read.
     """
-    digest = _digest(submission)
+    digest = digest_of(submission)
     if not digest:
         return ""
     parts = (

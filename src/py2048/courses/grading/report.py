@@ -10,7 +10,7 @@ import functools
 import hashlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from csv import writer as csv_writer
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -273,6 +273,15 @@ def no_formula(text: str) -> str:
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
+TOLD = ("name", "score", "problem", "failure", "notes", "files", "seconds")
+
+
+def _task_data(task: TaskResult) -> dict[str, Any]:
+    told = {name: getattr(task, name) for name in ("id", "title", "asked", "status")}
+    marks = {"score": number(task.earned), "max_score": number(task.marks)}
+    return {**told, **marks, "checks": [vars(check) for check in task.checks]}
+
+
 def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
     """Return the whole run as plain data."""
     return {
@@ -289,26 +298,9 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
         },
         "submissions": [
             {
-                "name": report.name,
-                "score": report.score,
+                **{name: getattr(report, name) for name in TOLD},
                 "max_score": number(report.marks),
-                "problem": report.problem,
-                "failure": report.failure,
-                "notes": list(report.notes),
-                "files": list(report.files),
-                "seconds": report.seconds,
-                "tasks": [
-                    {
-                        "id": task.id,
-                        "title": task.title,
-                        "asked": task.asked,
-                        "score": number(task.earned),
-                        "max_score": number(task.marks),
-                        "status": task.status,
-                        "checks": [vars(check) for check in task.checks],
-                    }
-                    for task in report.tasks
-                ],
+                "tasks": [_task_data(task) for task in report.tasks],
             }
             for report in reports
         ],
@@ -322,39 +314,35 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
     output format): a score, and a list of tests with score, max_score, status and output.
     """
     with use_language(report.language):
-        return _gradescope(run, report)
-
-
-def _gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
-    lines = [*(report.summary or [_("Graded.")]), *_not_graded(run)]
-    return {
-        "score": number(report.earned),
-        "execution_time": round(report.seconds),
-        "output": "\n".join(lines),
-        "output_format": "text",
-        "test_output_format": "text",
-        "test_name_format": "text",
-        "visibility": "visible",
-        "stdout_visibility": "hidden",
-        "tests": [
-            {
-                "score": number(task.earned),
-                "max_score": number(task.marks),
-                "status": task.status,
-                "name": task.title,
-                "number": task.id,
-                "output": f"{task.asked}\n\n{lines[0]}" if report.problem else task.text,
-                "visibility": "visible",
-            }
-            for task in report.tasks
-        ],
-        "extra_data": {
-            "course": run.course,
-            "grader": run.grader,
-            "protection": run.protection.name,
-            "submission": report.name,
-        },
-    }
+        lines = [*(report.summary or [_("Graded.")]), *_not_graded(run)]
+        return {
+            "score": number(report.earned),
+            "execution_time": round(report.seconds),
+            "output": "\n".join(lines),
+            "output_format": "text",
+            "test_output_format": "text",
+            "test_name_format": "text",
+            "visibility": "visible",
+            "stdout_visibility": "hidden",
+            "tests": [
+                {
+                    "score": number(task.earned),
+                    "max_score": number(task.marks),
+                    "status": task.status,
+                    "name": task.title,
+                    "number": task.id,
+                    "output": f"{task.asked}\n\n{lines[0]}" if report.problem else task.text,
+                    "visibility": "visible",
+                }
+                for task in report.tasks
+            ],
+            "extra_data": {
+                "course": run.course,
+                "grader": run.grader,
+                "protection": run.protection.name,
+                "submission": report.name,
+            },
+        }
 
 
 # --- the terminal ---
@@ -441,7 +429,7 @@ def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
     """Write the pages into `folder`; return the index."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        names = _file_names(reports)
+        names = file_names(report.name for report in reports)
         for report, name in zip(reports, names, strict=True):
             (folder / name).write_text(student_page(run, report), encoding="utf-8")
         index = folder / "index.html"
@@ -454,11 +442,11 @@ def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
     return index
 
 
-def _file_names(reports: Sequence[Report]) -> list[str]:
-    """Return a file name for each report, plain and all different."""
+def file_names(whose: Iterable[str]) -> list[str]:
+    """Return a file name for the page of each, plain and all different."""
     names: list[str] = []
-    for report in reports:
-        plain = re.sub(r"[^\w.-]+", "-", report.name).strip("-.")[:80] or "submission"
+    for who in whose:
+        plain = re.sub(r"[^\w.@+-]+", "-", who).strip("-.")[:80] or "submission"
         name, count = f"{plain}.html", 1
         while name.lower() in {"index.html", *(taken.lower() for taken in names)}:
             count += 1
@@ -518,27 +506,24 @@ def _lost(report: Report) -> str:
 def student_page(run: RunInfo, report: Report) -> str:
     """Return one submission: what was asked, what was earned, what went wrong."""
     with use_language(report.language):
-        return _student_page(run, report)
+        marks = _("{marks} marks").format(marks=marks_of(report))
+        total = f"<p><strong>{marks}</strong></p>\n"
+        notes = "".join(f"<p>{escape(line)}</p>\n" for line in report.summary)
+        missing = "".join(f'<p class="muted">{escape(line)}</p>\n' for line in _not_graded(run))
+        tasks = "\n".join(section(task, marks_of(task)) for task in report.tasks)
+        index = _("All submissions")
+        back = f'<p><a href="index.html">{index}</a> · {escape(run.title)}</p>\n'
+        return _page(report.name, total + notes + missing + tasks + back, run)
 
 
-def _student_page(run: RunInfo, report: Report) -> str:
-    marks = _("{marks} marks").format(marks=marks_of(report))
-    total = f"<p><strong>{marks}</strong></p>\n"
-    notes = "".join(f"<p>{escape(line)}</p>\n" for line in report.summary)
-    missing = "".join(f'<p class="muted">{escape(line)}</p>\n' for line in _not_graded(run))
-    tasks = "\n".join(map(_task_section, report.tasks))
-    index = _("All submissions")
-    back = f'<p><a href="index.html">{index}</a> · {escape(run.title)}</p>\n'
-    return _page(report.name, total + notes + missing + tasks + back, run)
-
-
-def _task_section(task: TaskResult) -> str:
+def section(task: TaskResult, marks: str, body: str = "") -> str:
+    """Return one task: what was asked and how it went, if there is no other `body`."""
     look = "good" if task.status == "passed" else "bad"
     title = _("Task {id}: {title}").format(id=task.id, title=task.title)
     return (
         f"<section>\n<h2><span>{escape(title)}</span> "
-        f'<span class="marks {look}">{marks_of(task)}</span></h2>\n'
-        f"{body_of(task)}\n</section>"
+        f'<span class="marks {look}">{marks}</span></h2>\n'
+        f"{body or body_of(task)}\n</section>"
     )
 
 

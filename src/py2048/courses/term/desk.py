@@ -296,6 +296,13 @@ class Desk:
             raise HTTPException(404, f"course.toml has no assignment {name!r}.")
         return course, name, self.term.marks(course, name)
 
+    def place(self, request: Request, marks: Sequence[Mark]) -> tuple[list[str], int]:
+        """Return what pages call these marks, and which of them is asked for."""
+        keys, who = [key_of(mark) for mark in marks], request.query_params.get("who", "")
+        if who not in keys:
+            raise HTTPException(404, "No student or hand-in has this name.")
+        return keys, keys.index(who)
+
     async def show_term(self, _request: Request) -> Response:
         """Show each assignment, and each student's marks in all of them."""
         course = Course.read(self.term.folder)
@@ -317,11 +324,7 @@ class Desk:
     ) -> Response:
         """Return a student's page; with `trouble` nothing of the form as `typed` was saved."""
         course, name, marks = self.read(request)
-        keys = [key_of(mark) for mark in marks]
-        who = request.query_params.get("who", "")
-        if who not in keys:
-            raise HTTPException(404, "No student or hand-in has this name.")
-        at = keys.index(who)
+        keys, at = self.place(request, marks)
         mark = marks[at]
         own = mark.hand_in.submission.name if mark.hand_in else None
         pairs = [
@@ -354,11 +357,7 @@ class Desk:
         form = dict(parse_qsl((await request.body()).decode(errors="replace"), True))
         course, name, marks = self.read(request)
         students = [mark for mark in marks if mark.student]
-        keys = [key_of(mark) for mark in students]
-        who = request.query_params.get("who", "")
-        if who not in keys:
-            raise HTTPException(404, "No student has this id.")
-        at = keys.index(who)
+        keys, at = self.place(request, students)
         try:
             self.term.decide(course, name, students[at], form)
         except CourseError as error:
@@ -368,7 +367,7 @@ class Desk:
                 form |= {key: text for key, text in there.items() if not form.get(key)}
                 form["comments"] = "\n".join(dict.fromkeys(lines))
             return self.student(request, str(error), form)
-        said = "&saved"
+        who, said = keys[at], "&saved"
         if "next" in form and at + 1 < len(keys):
             who, said = keys[at + 1], ""
         return RedirectResponse(f"student?who={quote(who, safe='')}{said}", 303, HEADERS)

@@ -9,7 +9,6 @@ believed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -22,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from py2048.courses.grading.grader import digest_of
 from py2048.courses.grading.submissions import (
     CANVAS,
     MOODLE,
@@ -248,7 +248,7 @@ class Finder:
             if entry.when and len(attempts) == 1:
                 when, known_by = entry.when.astimezone(self.zone), entry.known_by
             owners = tuple(sorted(entry.owners))
-            digest = _digest(submission, entry)
+            digest = (submission.files and digest_of(submission).hex()) or entry.name
             yield HandIn(name, owners, when, known_by, submission, digest=digest)
 
     def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str]:
@@ -263,15 +263,6 @@ class Finder:
 
 def _passed_over(path: Path) -> bool:
     return is_hidden(path.name) or path.is_symlink()
-
-
-def _digest(submission: Submission, entry: _Entry) -> str:
-    """Return what two copies of one hand-in have in common: their files, or why there are none."""
-    hasher = hashlib.sha256((submission.problem or "").encode())
-    for path in submission.files:
-        hasher.update(f"{path.relative_to(submission.root)}\0".encode(errors="surrogateescape"))
-        hasher.update(hashlib.sha256(path.read_bytes()).digest())
-    return hasher.hexdigest() if submission.files else entry.name
 
 
 def _names_in(path: Path) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from html import escape
@@ -11,32 +10,23 @@ from py2048.courses.grading.report import (
     Report,
     RunInfo,
     TaskResult,
-    body_of,
+    file_names,
     filled,
     marks_of,
     number,
+    section,
 )
 from py2048.courses.term.marks import Course, Mark
 from py2048.courses.term.tables import replace_file
 from py2048.language import ENGLISH, use_language
 
 
-def file_names(marks: Sequence[Mark]) -> list[str]:
-    """Return a file name for each mark, all different."""
-    names: list[str] = []
-    for mark in marks:
-        who = mark.student.id if mark.student else f"unknown-{mark.name}"
-        plain = re.sub(r"[^\w.@+-]+", "-", who).strip("-.")[:80] or "student"
-        count = sum(name.rpartition("~")[0] == plain.lower() for name in names)
-        names.append(f"{plain.lower()}~{count}")
-    return [name.removesuffix("~0").replace("~", "-") + ".html" for name in names]
-
-
 def write_pages(
     course: Course, name: str, marks: Sequence[Mark], run: RunInfo, now: datetime
 ) -> None:
     """Write the pages of an assignment's students."""
-    for mark, file in zip(marks, file_names(marks), strict=True):
+    whose = [mark.student.id if mark.student else f"unknown-{mark.name}" for mark in marks]
+    for mark, file in zip(marks, file_names(map(str.lower, whose)), strict=True):
         if mark.report is not None or mark.manual.items or mark.manual.comments:
             path = course.folder / "results" / name / file
             with use_language(mark.report.language if mark.report else ENGLISH):
@@ -124,13 +114,7 @@ def _rubric(mark: Mark) -> str:
     return f"<table><tbody>{''.join(rows)}</tbody></table>" if rows else ""
 
 
-def _section(task: TaskResult, mark: Mark, *, plain: bool = False) -> str:
-    """Return one task: what was asked and how it went."""
-    look = "good" if task.status == "passed" else "bad"
+def _section(task: TaskResult, mark: Mark, *, plain: bool) -> str:
     by_hand = " (by hand)" if task.id in mark.manual.items else ""
-    body = f"<pre>{escape(task.asked)}</pre>" if plain else body_of(task)
-    return (
-        f"<section>\n<h2><span>Task {escape(task.id)}: {escape(task.title)}</span> "
-        f'<span class="marks {look}">{marks_of(task)}{by_hand}</span></h2>\n'
-        f"{body}\n</section>"
-    )
+    body = f"<pre>{escape(task.asked)}</pre>" if plain else ""
+    return section(task, f"{marks_of(task)}{by_hand}", body)
