@@ -33,7 +33,7 @@ KEYS, PACE_S = 200, 0.1
 POLL_MS = 5
 """Milliseconds between looks whether the animation of a move has ended."""
 TIMEOUT_S = 20.0
-SETTLING = 0.5
+SETTLING_S = 0.5
 """Seconds that a game is left alone after its first frame, to open its store."""
 
 SCREEN = "480x640x24"
@@ -116,7 +116,7 @@ def seconds_to_see(command: list[str], screen: Glass, environment: dict[str, str
         if time.perf_counter() - began > TIMEOUT_S:
             raise TimeoutError(f"{' '.join(command)} shows nothing")
     took = time.perf_counter() - began
-    time.sleep(SETTLING)
+    time.sleep(SETTLING_S)
     process.terminate()
     process.wait()
     os.close(ours)

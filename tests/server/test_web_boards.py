@@ -116,7 +116,7 @@ async def test_a_day_says_how_all_did(tmp_path: Path) -> None:
     """How many have finished it, guests too, their median and their largest tiles."""
     with serving(tmp_path / "day", *GENEROUS) as server:
         browser = Browser(server)
-        assert "Nobody has finished it yet." in browser.get("/daily").text
+        assert "No one has finished it yet." in browser.get("/daily").text
         async with browser.socket() as socket:
             await socket.new(mode="daily")
             score = (await socket.play_out())["score"]

@@ -111,8 +111,8 @@ def daily_puzzle(day: date) -> Puzzle:
 
 def _parse(line: str) -> Puzzle:
     number, rating, theme, rules, ranks, *texts = line.split()
-    tiles = [[1 << rank if (rank := RANKS.index(digit)) else 0 for digit in row]
-             for row in ranks.split("/")]  # fmt: skip
+    # Rank 0 is an empty cell.
+    tiles = [[1 << RANKS.index(digit) & ~1 for digit in row] for row in ranks.split("/")]
     values = {
         direction: float(text)
         for direction, text in zip(Direction, texts, strict=True)

@@ -163,9 +163,11 @@ class Services:
             await asyncio.wait_for(self._wanted.wait(), _HEAD_START_S)
         wait, settings = _FIRST_RETRY_S, self.settings
         opening = partial(
-            open_store, settings.database,
-            durability=settings.durability, timeout_s=settings.store_timeout_s,
-        )  # fmt: skip
+            open_store,
+            settings.database,
+            durability=settings.durability,
+            timeout_s=settings.store_timeout_s,
+        )
         while self._rooms is None:
             try:
                 store = await asyncio.to_thread(opening)

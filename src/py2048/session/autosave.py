@@ -198,10 +198,10 @@ class _KeptGame:
     def as_saved(self) -> SavedGame:
         """Return the game as the store has it, or will have it."""
         with self._lock:
+            turns, millis = tuple(self._turns), tuple(self._millis)
             return replace(
-                self._latest, id=self.id, revision=self.revision,
-                turns=tuple(self._turns), millis=tuple(self._millis),
-            )  # fmt: skip
+                self._latest, id=self.id, revision=self.revision, turns=turns, millis=millis
+            )
 
     def beginning(self) -> SavedGame:
         """Return the game without what happened in it, to be added to the store."""
@@ -213,11 +213,10 @@ class _KeptGame:
             changes = tuple(self._changes)
         if not changes:
             return 0, None
-        steps = changes[-1].revision - changes[0].seen
-        return len(changes), replace(
-            changes[-1], id=self.id, seen=self.revision, revision=self.revision + steps,
-            turns=tuple(turn for change in changes for turn in change.turns),
-        )  # fmt: skip
+        newest = self.revision + changes[-1].revision - changes[0].seen
+        turns = tuple(turn for change in changes for turn in change.turns)
+        whole = replace(changes[-1], id=self.id, seen=self.revision, revision=newest, turns=turns)
+        return len(changes), whole
 
     def acknowledge(self, count: int, revision: int) -> None:
         """Note that the store has the first `count` changes, and which revision it has now."""

@@ -87,10 +87,8 @@ class TrackedGame:
         _set_finished(game, record.finished)
         codes = [encode_turn(turn) for turn in game.turns]
         times = [*record.times, *[0] * len(codes)][: len(codes)]
-        return cls(
-            game, codes, times, record.undos, record.hints, computer,
-            is_continued=True, revision=len(codes),
-        )  # fmt: skip
+        help_taken = record.undos, record.hints, computer
+        return cls(game, codes, times, *help_taken, is_continued=True, revision=len(codes))
 
     @classmethod
     def from_saved(cls, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:

@@ -156,8 +156,8 @@ def forget_player(connection: Connection, account_id: str) -> None:
 
 
 def _create(connection: Connection, battle_id: str, rules: str, minutes: int, secret: str) -> None:
-    row = {"id": battle_id, "rules": rules, "minutes": minutes, "secret": secret,
-           "created": utc_now(), "is_settled": False}  # fmt: skip
+    state = {"created": utc_now(), "is_settled": False}
+    row = {"id": battle_id, "rules": rules, "minutes": minutes, "secret": secret, **state}
     connection.execute(sa.insert(battles), row)
 
 

@@ -64,9 +64,10 @@ def _convert(connection: Connection) -> None:
     other keeps its name, too.
     """
     for change in (
-        "DROP TABLE bot_games", "DROP TABLE follows",
+        "DROP TABLE bot_games",
+        "DROP TABLE follows",
         "ALTER TABLE leaders ADD COLUMN think_ms BIGINT",
-    ):  # fmt: skip
+    ):
         connection.execute(sa.text(change))
     connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
     rivals = sa.or_(settings.c.key == "rivals", settings.c.key.startswith("rival "))

@@ -17,8 +17,8 @@ from py2048.storage.values import ReviewClaim, StoredReview, utc_now
 
 _STATE = sa.select(*(column for column in reviews.c if column.name != "moves"))
 _PENDING = reviews.c.finished.is_(None)
-_FRESH = {"attempts": 0, "claimed": None, "done": 0, "finished": None, "fault": None,
-          "summary": None, "moves": None}  # fmt: skip
+_EMPTY = dict.fromkeys(("claimed", "finished", "fault", "summary", "moves"))
+_FRESH = {"attempts": 0, "done": 0, **_EMPTY}
 
 
 class Reviews(Subject):

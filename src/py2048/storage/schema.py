@@ -227,10 +227,12 @@ leaders = sa.Table(
     sa.Column("think_ms", sa.BigInteger),  # of all moves together, where it counts: for programs
     sa.Index(
         "leaders_by_score",
-        *("period", "category", "rules"), sa.desc("score"), *("finished", "record"),
+        *("period", "category", "rules"),
+        sa.desc("score"),
+        *("finished", "record"),
     ),
     sa.Index("leaders_by_owner", "owner"),
-)  # fmt: skip
+)
 
 # Mistakes to practise. A position and its symmetric images are one: see `session.notebook`.
 mistakes = sa.Table(

@@ -143,8 +143,9 @@ class Metrics:
 
     def _gauge(self, name: str, meaning: str) -> Gauge:
         modes: dict[str, Literal["livemax", "livemin", "livesum"]] = {
-            "process_start_time_seconds": "livemax", "py2048_bus_up": "livemin",
-        }  # fmt: skip
+            "process_start_time_seconds": "livemax",
+            "py2048_bus_up": "livemin",
+        }
         mode = modes.get(name, "livesum")
         return Gauge(name, meaning, registry=self._registry, multiprocess_mode=mode)
 

@@ -139,11 +139,8 @@ class Look:
     def _element(self, name: str, size: tuple[int, int], border: int, *pictures: Any) -> str:
         """Make an element of a style from pictures, whose middle is repeated as often as needed."""
         if name not in self.style.element_names():
-            wide, high = size
-            self.style.element_create(
-                name, "image", *pictures, border=border, padding=0, width=wide, height=high,
-                sticky="nswe",
-            )  # fmt: skip
+            room: Any = {"width": size[0], "height": size[1], "border": border, "padding": 0}
+            self.style.element_create(name, "image", *pictures, sticky="nswe", **room)
         return name
 
     def card(self, ground: str, face: str = "panel") -> str:
@@ -198,19 +195,17 @@ class Look:
         )
         disabled = ("disabled", plain[1])
         element = self._element(f"{style}.face", (8, 8), room + radius, plain[1], disabled, *others)
-        layout: list[Any] = [(element, {"sticky": "nswe", "children": [("Button.padding", {
-            "sticky": "nswe", "children": [("Button.label", {"sticky": ""})]})]})]  # fmt: skip
-        self.style.layout(style, layout)
+        label_part: Any = ("Button.label", {"sticky": ""})
+        padding: Any = ("Button.padding", {"sticky": "nswe", "children": [label_part]})
+        self.style.layout(style, [(element, {"sticky": "nswe", "children": [padding]})])
 
         def paint() -> None:
             ink, unit = self.colour(INKS.get(kind, "ink")), self.unit
             label = max(round(ICON * unit), line_height(self.root, "button"))
             pad = round(10 * unit) + room, (round(44 * unit) - label) // 2 + room
-            self.style.configure(
-                style, background=self.colour(ground), foreground=ink, padding=pad,
-                space=round(8 * unit), font="tools" if ground == "page" else "button", width=0,
-                anchor="center",
-            )  # fmt: skip
+            self.style.configure(style, background=self.colour(ground), foreground=ink, padding=pad)
+            font = "tools" if ground == "page" else "button"
+            self.style.configure(style, space=round(8 * unit), font=font, width=0, anchor="center")
             faint = mixed(ink, self.colour(face), 0.55)
             self.style.map(style, foreground=[("disabled", faint)], background=[])
 

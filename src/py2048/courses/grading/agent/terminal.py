@@ -25,8 +25,8 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 FLOODED = 85  # the exit code of a process that printed too much
 IDLE_POLLS = 12  # looks without news in a row, after which a program counts as waiting
-SPAN = 5.0  # virtual seconds that a program may run after each request
-TICK = 0.01  # virtual seconds that pass with each look
+SPAN_S = 5.0  # virtual seconds that a program may run after each request
+TICK_S = 0.01  # virtual seconds that pass with each look
 
 
 class CapturedOutput(io.TextIOBase):
@@ -136,7 +136,7 @@ class VirtualClock:
     def __init__(self, wait: Callable[[], None]) -> None:
         self.wait = wait
         self.now = 0.0  # virtual seconds since the start
-        self.until = SPAN
+        self.until = SPAN_S
         self.polls = 0
         self._real_sleep = time.sleep
         self._main = get_ident()
@@ -149,7 +149,7 @@ class VirtualClock:
         time.monotonic = lambda: monotonic() + self.now
         time.perf_counter = lambda: counter() + self.now
 
-    def allow(self, seconds: float = SPAN) -> None:
+    def allow(self, seconds: float = SPAN_S) -> None:
         """Let the program run for `seconds` of virtual time before it has to give way."""
         self.until = self.now + seconds
         self.polls = 0
@@ -168,7 +168,7 @@ class VirtualClock:
     def poll(self, *, news: bool) -> None:
         """Note that the program looked for events; `news` says whether there were any."""
         self.polls = 0 if news else self.polls + 1
-        self.now += TICK
+        self.now += TICK_S
         if self.polls > IDLE_POLLS or self.now >= self.until:
             self.give_way()
 

@@ -17,7 +17,7 @@ document.addEventListener("keydown", (event) => {
 });
 answer?.focus();
 
-// The first answer to a day's puzzle counts; what came of it is known to this browser alone.
+// The first answer to a day's puzzle counts; its result is known to this browser alone.
 const today = new Date().toISOString().slice(0, 10);
 const yesterday = new Date(Date.now() - DAY).toISOString().slice(0, 10);
 let { day = "", days = 0 } = JSON.parse(read("puzzles", "{}"));

@@ -37,7 +37,7 @@ export class ResultDialog {
     return this.#dialog.open || this.#isComing;
   }
 
-  /** Whether the game it shows goes on with any move. */
+  /** Whether the game it shows continues with any move. */
   get isWon() {
     return this.#dialog.open && this.#dialog.classList.contains("won");
   }
