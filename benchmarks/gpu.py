@@ -98,7 +98,6 @@ class Size:
     for_bands: float = 215.0
     plan: dict[str, Any] = field(
         default_factory=lambda: {
-            "tuples": SIX_TUPLES,
             "step": BAND_STEP,
             "judged": 200,
             "collect": [{"tile": 16384, "games": 6000}],
