@@ -4,7 +4,7 @@ Usage: agents.py [TRACK…] [--agents SPEC…] [--minutes N] [--into FOLDER]
 
 Each agent's submission stays in FOLDER and is continued, not played again; the table is
 ``results/agents.md``. ``classic:10`` is the first ten games of a track. With --minutes, DQN and
-MaskablePPO learn each track for N minutes on one core (`learners`), and play, too.
+MaskablePPO learn each track for N minutes on one core (`learners`), N/2 of two, and play, too.
 On 3x3 the regret is known once ``py2048 solve 3x3 --save`` has made a file, named by --solution.
 """
 
@@ -102,11 +102,14 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=Path("build/agents"))
     parser.add_argument("--solution", type=Path)
     wish = parser.parse_args()
-    parts = [f"# Agents\n\n`python benchmarks/agents.py`, on {processor()}.\n"]
+    parts = [
+        f"# Agents\n\n`python benchmarks/agents.py`, on {processor()}.\n",
+        "`ntuple` has no network for `short`: that of `classic` promises points past its end.\n",
+    ]
     if wish.minutes:
         parts.append(
-            f"`dqn` and `ppo` learnt for {wish.minutes:g} minutes of one core each; their times "
-            "have loading in them.\n"
+            f"`dqn` and `ppo` learnt for {wish.minutes:g} minutes of one core each, which is "
+            f"{wish.minutes / 2:g} of two; their times have loading in them.\n"
         )
     for track in wish.tracks:
         published = Submission("", track, {}, "", "").tournament(is_played=False)

@@ -1,8 +1,8 @@
 """Learners that train for so much processor time: TD, DQN and MaskablePPO.
 
 What is trained here plays for ``py2048 benchmark-agent policy:learners:dqn``, run in the folder of
-its ``dqn.zip`` with this folder in PYTHONPATH; ``ppo`` likewise. These two need the extra ``sb3``
-and sb3-contrib. All run in one thread.
+its ``dqn.zip`` with this folder in PYTHONPATH; ``ppo`` likewise. These two need the extra ``sb3``.
+All run in one thread.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Train a masked PPO agent for a short run, and compare it with random play.
 
-Needs ``pip install py2048[rl] sb3-contrib`` (which brings Stable-Baselines3 and PyTorch)::
+Needs the extra ``sb3``, which brings PyTorch::
 
     python examples/masked_ppo.py --steps 200000
 """
@@ -24,7 +24,7 @@ try:
 
     import py2048.envs  # noqa: F401  # registers the ids
 except ModuleNotFoundError as error:
-    print(f"{error.name} is missing: pip install py2048[rl] sb3-contrib", file=sys.stderr)
+    print(f"{error.name} is missing: pip install py2048[sb3]", file=sys.stderr)
     sys.exit(2)
 
 ENVIRONMENT = "py2048/Classic-v0"

@@ -166,7 +166,7 @@ def test_packagers_find_what_the_project_says():
     [
         (["bot.py"], "usage: PY2048_TOKEN=TOKEN python bot.py SERVER RULES"),
         (["bot.py", "nowhere", "classic"], "nowhere"),
-        (["masked_ppo.py"], "is missing: pip install py2048[rl] sb3-contrib"),
+        (["masked_ppo.py"], "is missing: pip install py2048[sb3]"),
         (["rllib_ppo.py"], 'is missing: pip install py2048[rl] "ray[rllib]" torch'),
     ],
 )
