@@ -1,17 +1,19 @@
 """What a search loses by the way it chooses which paths to follow.
 
-Usage: search_shape.py [--games N] [--judge NODES] [--rules RULES]
+Usage: search_shape.py [--games N] [--judge NODES] [--rules RULES] [--times SECONDS]
 
 Positions are taken from games of ``expectimax:depth=2``. Each is searched, moves that lose costing
 nothing more, with path costs that grow by half a bit until a search has rated NODES boards; its
 values judge the moves of the others. For each way to count the cost of a path, and for the
 deepening of a player, it prints the mean loss of a move, in points, at equal numbers of boards
-rated. These numbers do not depend on the machine.
+rated. These numbers do not depend on the machine. With ``--times`` it prints instead how much of
+its time a move takes on each board, from games of so many seconds of processor time.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -27,7 +29,7 @@ from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, SearchParams
 from py2048.search.context import COSTS_PER_BIT, LOSS_COST
 from py2048.search.limits import MAX_DEPTH, UNLIMITED, SearchLimits
-from py2048.search.searcher import Searcher
+from py2048.search.searcher import ROOM, Searcher
 
 Evaluation = Network | Heuristic
 COSTS = range(8, 100, 2)
@@ -37,6 +39,11 @@ AT = 300, 1000, 3000, 6000
 """Boards rated for a move at which losses are compared."""
 BUDGETS = 450, 1500, 4500, 10_000
 """The most boards that the deepening rates for a move."""
+SIZES = "2x4", "3x3", "3x4", "classic", "5x5", "6x6", "8x8"
+TIMES = 0.05, 0.1, 1.0, 10.0
+GAMES, LARGE, OPENING = 4, 25, 3000
+"""At least so many games share the seconds; on boards of so many cells they begin after so many
+moves."""
 
 
 class Shape(NamedTuple):
@@ -171,13 +178,41 @@ def show(name: str, curve: list[tuple[float, float]]) -> None:
     print(f"{name:36}{at}", flush=True)
 
 
+def taken(rules: Rules, ms: float, limit: float) -> float:
+    """Return the processor time of a move, as a share of what it may take on average."""
+    evaluation = shipped_network(rules) or DEFAULT
+    searcher, lead = (
+        Searcher(rules, evaluation, SearchLimits(**each)) for each in ({"ms": ms}, {"depth": 1})
+    )
+    searcher.prepare(plays=True)
+    seconds, moves, seed = 0.0, 0, 0
+    while seconds < limit:
+        seed += 1
+        key, state = rng.key_of(seed), np.zeros(kernels.STATE, np.int64)
+        cells = searcher.cells_of(draw_start(rules, key))
+        lead.play_on(cells, state, key, OPENING if rules.cells >= LARGE else 0)
+        while not state[kernels.OVER] and seconds < limit * min(seed / GAMES, 1.0):
+            start = time.thread_time()
+            moves += len(searcher.play_on(cells, state, key, ROOM))
+            seconds += time.thread_time() - start
+    return 1000 * seconds / moves / ms
+
+
 def main() -> None:
-    """Print the losses of every way."""
+    """Print the losses of every way, or the times."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=16)
     parser.add_argument("--judge", type=int, default=120_000, help="boards rated by the judge")
     parser.add_argument("--rules", default="classic")
+    parser.add_argument(
+        "--times", type=float, metavar="SECONDS", help="measure times, so long each"
+    )
     wish = parser.parse_args()
+    if wish.times:
+        for size in SIZES:
+            shares = [f"{taken(get_rules(size), ms, wish.times):.2f}" for ms in TIMES]
+            print(f"| {' | '.join((size, *shares))} |", flush=True)
+        return
     rules = get_rules(wish.rules)
     evaluation = shipped_network(rules) or DEFAULT
     searcher = Searcher(rules, evaluation, SearchLimits(MAX_DEPTH, nodes=UNLIMITED - 1))

@@ -83,8 +83,28 @@ def classic_table() -> str:
     """Return the table of our players under the classic rules, the fastest first."""
     found = [(data, each) for data, each in rows() if _rules(data) == "classic"]
     found.sort(key=lambda pair: -pair[1].moves_per_second)
-    head = ["player", "ms a move", "moves/s", "games", "mean score", *map(str, TILES)]
+    head = ["player", "ms a move", "games", "mean score", *map(str, TILES)]
     return table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
+
+
+def bars_table() -> str:
+    """What players were to reach, and whether they did."""
+    known = {data["name"]: each for data, each in rows()}
+    cells = []
+    for bar in SETTINGS["bars"]:
+        goal, half, each = bar["bar"], bar.get("half", math.inf), known.get(bar.get("row"))
+        value = bar.get("value", math.nan)
+        if each and "tile" in bar:
+            reached = dict(zip(TILES, _shares(each), strict=True))
+            value = reached[bar["tile"]] / reached.get(bar.get("given"), 1.0)
+        elif each:
+            value = each.score.mean
+        shown = percent if goal < 1 else number
+        answer = "yes" if value >= goal else "half" if value >= half else "no"
+        answer = "" if math.isnan(value) else answer
+        texts = [shown(x) if math.isfinite(x) else "" for x in (goal, half, value)]
+        cells.append([bar["gate"], *texts, answer])
+    return table(["gate", "bar", "half", "measured", "reached"], cells)
 
 
 def others_table() -> str:
@@ -102,7 +122,7 @@ def quoted_table() -> str:
 
 
 def _others(others: Iterable[Data]) -> str:
-    head = ["program", "setting", "moves/s", "games", "mean score", *map(str, LARGE)]
+    head = ["program", "setting", "ms a move", "games", "mean score", *map(str, LARGE)]
     found = sorted(others, key=lambda other: other.get("mean", math.inf))
     return table(head, [_other_row(other) for other in found], texts=2)
 
@@ -110,7 +130,7 @@ def _others(others: Iterable[Data]) -> str:
 def rules_table() -> str:
     """Return the table of our players under other rules."""
     found = [(data, each) for data, each in rows() if _rules(data) != "classic"]
-    head = ["player", "rules", "ms a move", "moves/s", "games", "mean score", "largest tile"]
+    head = ["player", "rules", "ms a move", "games", "mean score", "largest tile"]
     cells = []
     for data, each in found:
         player, *rest = _row(data, each)
@@ -138,7 +158,7 @@ def training_table() -> str:
     if not path.exists():
         return "Not measured yet."
     curves = _curves()
-    minutes = range(1, int(curves["py2048"][-1][0] // 60) + 1)
+    minutes = range(1, int(curves["py2048"][-1][0] // 60) + 1, 2)
     cells = [
         [str(minute), *(number(_at(each, 60 * minute)) for each in curves.values())]
         for minute in minutes
@@ -159,6 +179,7 @@ def machine_text() -> str:
 
 BLOCKS = {
     "classic": classic_table,
+    "bars": bars_table,
     "others": others_table,
     "quoted": quoted_table,
     "rules": rules_table,
@@ -170,16 +191,18 @@ BLOCKS = {
 
 def _row(data: Data, each: PlayerSummary) -> list[str]:
     wanted = "" if each.games >= data["wanted"] else f" of {data['wanted']:,}"
-    pace = each.moves_per_second
-    games = f"{each.games:,}{wanted}"
-    return [f"`{each.player}`", f"{1000 / pace:.3g}", f"{pace:,.0f}", games, plus_minus(each.score)]
+    games, ms = f"{each.games:,}{wanted}", f"{1000 / each.moves_per_second:.3g}"
+    return [f"`{each.player}`", ms, games, plus_minus(each.score)]
 
 
 def _reached(each: PlayerSummary) -> list[str]:
+    return [percent(share) if share else "0" for share in _shares(each)]
+
+
+def _shares(each: PlayerSummary) -> list[float]:
     """Return the share of games that reached each tile; one that every game passed is 100 %."""
     least, most = min(each.tiles), max(each.tiles)
-    shares = (1.0 if t < least else 0.0 if t > most else each.tiles[t].share for t in TILES)
-    return [percent(share) if share else "0" for share in shares]
+    return [1.0 if t < least else 0.0 if t > most else each.tiles[t].share for t in TILES]
 
 
 def _other_row(other: Data) -> list[str]:
@@ -190,7 +213,7 @@ def _other_row(other: Data) -> list[str]:
     return [
         other["program"],
         other["setting"],
-        f"{pace:,}" if pace else "",
+        f"{1000 / pace:.3g}" if pace else "",
         f"{games:,}" if games else "",
         mean,
         *("" if share is None else f"{100 * share:g} %" for share in shares),

@@ -12,19 +12,22 @@ MAX_DEPTH = MAX_LEVELS
 UNLIMITED = 1 << 60
 """More boards than any search rates."""
 FIRST_COST = 3 * COSTS_PER_BIT
-"""The greatest cost of a path in the first of several searches: three bits."""
+"""The greatest cost of a path in the first of several searches: three bits, so
+that it looks two moves ahead where four cells or more are empty."""
 MIN_STEP = 3 * COSTS_PER_BIT // 2
 """The least increase of the cost for which it pays to search again: one and a half bits."""
 AIM, LEAP = 0.6, 8.0
 """A search is expected to rate this share of the boards that are left, and at most this many times
 those of the last search: it may rate about twice as many as expected."""
 SHARES = 2.0
-"""How many times its share of the last search's boards a move may take of the next one's."""
+"""How many times its share of the last search's boards a move may take of the next one's: trees do
+not grow alike, but one must not take what the others need."""
 FIRST_SHARE = 2 / 3
 """The share of the boards of a move that its first search may rate: if that is given up, a shorter
 one follows."""
 FIRST_PART = 0.25
-"""The share of the usual number of boards that the first search of a move in a game aims at."""
+"""The share of the usual number of boards that the first search of a move in a game aims at:
+so far only the last tree tells how broad this one is."""
 CLEAR_LEAD, EASY, HARD = 0.005, 0.3, 2.5
 """A move is easy if the best leads by more than this share of its value, and hard if a search has
 changed which is the best; it is then worth this many times the usual number of boards."""
@@ -36,7 +39,8 @@ MAX_TIMES = 3.0
 FIRST_SPEED = 1e6
 """Boards rated in a second, before anything has been measured."""
 SPEED_BOARDS = 20_000
-"""How many boards the speed that was measured so far counts for, at most."""
+"""How many boards the speed that was measured so far counts for, at most: it follows a machine that
+changes."""
 
 
 @dataclass(frozen=True)
