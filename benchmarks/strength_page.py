@@ -88,7 +88,7 @@ def classic_table() -> str:
 
 
 def bars_table() -> str:
-    """What players were to reach, and whether they did."""
+    """Return what players were to reach, and whether they did."""
     known = {data["name"]: each for data, each in rows()}
     cells = []
     for bar in SETTINGS["bars"]:
