@@ -7,7 +7,7 @@ nothing more, with path costs that grow by half a bit until a search has rated N
 values judge the moves of the others. For each way to count the cost of a path, and for the
 deepening of a player, it prints the mean loss of a move, in points, at equal numbers of boards
 rated. These numbers do not depend on the machine. With ``--times`` it prints instead how much of
-its time a move takes on each board, from games of so many seconds of processor time.
+its time a move takes on each board, from games of SECONDS of processor time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BUDGETS = 450, 1500, 4500, 10_000
 SIZES = "2x4", "3x3", "3x4", "classic", "5x5", "6x6", "8x8"
 TIMES = 0.05, 0.1, 1.0, 10.0
 GAMES, LARGE, OPENING = 4, 25, 3000
-"""At least so many games share the seconds; on boards of so many cells they begin after so many
+"""The least number of games that share the seconds; on boards of that size they begin after those
 moves."""
 
 
