@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
 from store_games import load, new_game, new_online_game
 
-from py2048.server.play.changes import Committed, GroupCommit
+from py2048.server.play.changes import GroupCommit
 from py2048.server.schema import PERIODS
 from py2048.storage import (
     GameChange,
@@ -63,15 +64,8 @@ def test_a_stale_change_is_not_written_and_others_are(store):
     assert load(store, two.id).turns == ("b",)
 
 
-def wait_for(heard: list[Committed]) -> None:
-    """Wait until something was written."""
-    until = time.monotonic() + 10
-    while not heard and time.monotonic() < until:
-        time.sleep(0.001)
-
-
 @pytest.mark.parametrize("bad", ["score", "code", "extra", "stale"])
-def test_one_bad_change_fails_alone(store, bad):
+async def test_one_bad_change_fails_alone(store, bad):
     """What the store cannot keep costs no other player a move, first or last in a group commit."""
     games = [deal(store, f"owner {n}") for n in range(5)]
     good = [change(game, "a") for game in games[:4]]
@@ -81,18 +75,18 @@ def test_one_bad_change_fails_alone(store, bad):
         "extra": replace(change(games[4], "x"), extra={"max_tile": {1}}),
         "stale": replace(change(games[4], "x"), seen=7),
     }[bad]
-    heard: list[Committed] = []
-    first = threading.Event()
-    writer = GroupCommit(store, lambda results: (heard.extend(results), first.wait(10)))
-    writer.submit(change(deal(store, "ann"), "a"))
-    wait_for(heard)  # from now on the writer waits, so that all others come together
+    first, failed, written = threading.Event(), [], []
+    changes = SimpleNamespace(write=lambda batch: first.wait(10) and store.changes.write(batch))
+    writer = GroupCommit(SimpleNamespace(changes=changes), written.extend)
+    writer.submit(change(deal(store, "ann"), "a"), failed.append)
+    while writer.backlog:  # then the writer waits, so that all others come together
+        await asyncio.sleep(0.001)
     for each in (*good[:2], worst, *good[2:]):
-        writer.submit(each)
+        writer.submit(each, failed.append)
     first.set()
-    writer.close()
-    del heard[0]
-    assert [each for each, error in heard if error] == [worst]
-    assert len(heard) == 5
+    await asyncio.to_thread(writer.close)
+    assert [fault is None for fault in failed] == [True] * 3 + [False] + [True] * 2
+    assert written[-4:] == good
     assert all(load(store, each.id).turns == ("a",) for each in good)
 
 

@@ -49,8 +49,8 @@ _LISTEN_S = 0.5
 _MAX_GAMES = 150
 """Games in one notice: PostgreSQL takes less than 8,000 bytes."""
 
-Committed = tuple[GameChange, StorageError | None]
-"""A change and why it could not be written; `StaleGameError` where another process was faster."""
+Done = Callable[[StorageError | None], object]
+"""Is told why a change is not written, if it is not; `StaleGameError`: another was faster."""
 
 
 class GroupCommit:
@@ -61,13 +61,14 @@ class GroupCommit:
 
     Args:
         store: where to.
-        done: is called in the thread after each transaction.
+        after: is told in the event loop what a transaction has written, after the answers.
     """
 
-    def __init__(self, store: Store, done: Callable[[Sequence[Committed]], object]) -> None:
+    def __init__(self, store: Store, after: Callable[[Sequence[GameChange]], object]) -> None:
         self._store = store
-        self._done = done
-        self._waiting: SimpleQueue[GameChange | None] = SimpleQueue()  # None ends the thread
+        self._after = after
+        self._loop = asyncio.get_running_loop()
+        self._waiting: SimpleQueue[tuple[GameChange, Done] | None] = SimpleQueue()  # None: the end
         self._is_closing = False
         self._lock = threading.Lock()  # nothing comes after the end
         self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
@@ -78,12 +79,15 @@ class GroupCommit:
         """How many changes wait."""
         return self._waiting.qsize()
 
-    def submit(self, change: GameChange) -> None:
-        """Write `change` soon. A game may have one change at a time in the queue."""
+    def submit(self, change: GameChange, done: Done) -> None:
+        """Write `change` soon, then call `done` in the event loop.
+
+        A game may have one change at a time in the queue.
+        """
         with self._lock:
             if self._is_closing:
                 raise StorageError("the server is going down: the move was not made")
-            self._waiting.put(change)
+            self._waiting.put((change, done))
 
     def close(self) -> None:
         """Write what waits, then end."""
@@ -95,24 +99,32 @@ class GroupCommit:
     def _run(self) -> None:
         while batch := self._next_batch():
             began = time.perf_counter()
-            self._done(self._write(batch))
+            faults = self._write([change for change, _ in batch])
+            self._loop.call_soon_threadsafe(self._tell, batch, faults)
             if len(batch) >= _MANY_CHANGES:
                 time.sleep(min(time.perf_counter() - began, _MAX_REST_S))
 
-    def _next_batch(self) -> list[GameChange]:
+    def _tell(
+        self, batch: Sequence[tuple[GameChange, Done]], faults: Sequence[StorageError | None]
+    ) -> None:
+        for (_, done), fault in zip(batch, faults, strict=True):
+            done(fault)
+        self._after([change for (change, _), fault in zip(batch, faults, strict=True) if not fault])
+
+    def _next_batch(self) -> list[tuple[GameChange, Done]]:
         """Wait for a change, and return it with those that wait too; without one at the end."""
         batch = []
-        change = self._waiting.get()
+        each = self._waiting.get()
         with suppress(Empty):
-            while change is not None:
-                batch.append(change)
+            while each is not None:
+                batch.append(each)
                 if len(batch) == _MAX_CHANGES:
                     return batch
-                change = self._waiting.get_nowait()
+                each = self._waiting.get_nowait()
             self._waiting.put(None)  # the end comes after this batch
         return batch
 
-    def _write(self, batch: Sequence[GameChange]) -> list[Committed]:
+    def _write(self, batch: Sequence[GameChange]) -> list[StorageError | None]:
         """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
         try:
             stale = self._store.changes.write(batch)
@@ -121,9 +133,9 @@ class GroupCommit:
             if len(batch) > 1 and not fault.kind:
                 middle = len(batch) // 2
                 return self._write(batch[:middle]) + self._write(batch[middle:])
-            return [(change, fault) for change in batch]
+            return [fault] * len(batch)
         late = StaleGameError("another process was faster")
-        return [(change, late if change.id in stale else None) for change in batch]
+        return [late if change.id in stale else None for change in batch]
 
 
 class Notices:

@@ -28,10 +28,11 @@ from py2048.errors import Py2048Error, StaleGameError, StorageError
 from py2048.language import _, language, use_language
 from py2048.server import schema
 from py2048.server.play import messages
-from py2048.server.play.changes import Committed, GroupCommit, Notices
+from py2048.server.play.changes import GroupCommit, Notices
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.session import Event, IllegalMove
+from py2048.storage import GameChange
 from py2048.storage.values import OpenGame, utc_text
 
 if TYPE_CHECKING:
@@ -224,6 +225,7 @@ class Room:
         self.autoplay: Autoplay | None = None
         self.following = asyncio.Lock()
         self._rooms = rooms
+        self._group_commit = rooms.group_commit
         self._kept_until = 0.0
         self._changed = asyncio.Event()
         self._writing: list[_Frame] = []  # sent when what is being written is written
@@ -325,19 +327,19 @@ class Room:
         if self.state is RoomState.OPEN and (change := self.game.tracked.take_change()):
             self._writing, self._waiting = self._waiting, []
             self._become(RoomState.WRITING)
-            self._rooms.group_commit.submit(change)
+            self._group_commit.submit(change, self._on_commit)
 
-    def on_commit(self, error: StorageError | None) -> None:
+    def _on_commit(self, error: StorageError | None) -> None:
         """Continue after a change was written, or could not be."""
         if self.state is not RoomState.WRITING:
             return  # the game is read again, whatever was written
         if error is not None:
             self.reload(None if isinstance(error, StaleGameError) else error)
             return
+        self._deliver(self._writing)
         now = time.perf_counter()
         for frame in self._writing:
             self._rooms.metrics.move_seconds.observe(now - frame.since)
-        self._deliver(self._writing)
         self._become(RoomState.OPEN)
         self._write()
         if self.is_settled:
@@ -498,9 +500,7 @@ class Rooms:
         self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed: OrderedDict[str, None] = OrderedDict()  # the last games, the latest last
-        self.group_commit = GroupCommit(
-            store, lambda results: self._loop.call_soon_threadsafe(self._on_commit, results)
-        )
+        self.group_commit = GroupCommit(store, self._note_written)
 
     async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Do something that blocks."""
@@ -627,18 +627,14 @@ class Rooms:
 
     # Writing
 
-    def _on_commit(self, results: Sequence[Committed]) -> None:
+    def _note_written(self, written: Sequence[GameChange]) -> None:
+        """Count what is written, after the answers, and let other processes hear of it."""
         self.metrics.commits.inc()
-        moves = 0
-        for change, error in results:
-            if error is None:
-                moves += len(change.turns)
-                self._note_live(change.id)
-                if self.notices is not None:
-                    self.notices.tell(change.id, change.revision)
-            if room := self.open.get(change.id):
-                room.on_commit(error)
-        self.metrics.moves.inc(moves)
+        self.metrics.moves.inc(sum(len(change.turns) for change in written))
+        for change in written:
+            self._note_live(change.id)
+            if self.notices is not None:
+                self.notices.tell(change.id, change.revision)
 
     def on_settled(self, room: Room) -> None:
         """Finish a game that is over, and close its room when it is empty."""
