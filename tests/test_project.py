@@ -168,12 +168,13 @@ def test_packagers_find_what_the_project_says():
         (["bot.py", "nowhere", "classic"], "nowhere"),
         (["masked_ppo.py"], "is missing: pip install py2048[sb3]"),
         (["rllib_ppo.py"], 'is missing: pip install py2048[rl] "ray[rllib]" torch'),
+        (["pufferlib_games.py"], "is missing: it is PufferLib's or of the extra rl"),
     ],
 )
 def test_an_example_that_cannot_run_says_why(words, said):
     """In one line, with the status of an error."""
     # Isolated, Python finds none of what the last ones need.
-    isolated = ["-I", "-S"] if words[0].endswith("ppo.py") else []
+    isolated = [] if words[0] == "bot.py" else ["-I", "-S"]
     command = [sys.executable, *isolated, str(ROOT / "examples" / words[0]), *words[1:]]
     token = {"PY2048_TOKEN": "token"} if len(words) > 1 else {}
     environment = {name: value for name, value in os.environ.items() if name != "PY2048_TOKEN"}

@@ -5,17 +5,38 @@ from __future__ import annotations
 import runpy
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-pytest.importorskip("gymnasium")
+gymnasium = pytest.importorskip("gymnasium")
 torch = pytest.importorskip("torch")
 
 from py2048.envs import GameVectorEnv  # noqa: E402 - after what may be missing
 from py2048.envs.options import OptionError  # noqa: E402
 
+torch.set_num_threads(1)
 ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "how-to" / "train-with-gymnasium.md"
+
+
+def script(library: str) -> str:
+    """Return our page's script for a library, which learns for less time."""
+    blocks = PAGE.read_text(encoding="utf-8").split("```py\n")[1:]
+    code = next(each.partition("```")[0] for each in blocks if f"from {library}" in each)
+    return code.replace("100_000", "2048")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the checker takes planes for pixels
+def test_the_script_for_stable_baselines_runs_as_written(capsys) -> None:
+    """It prints a mean reward; the library's checker accepts the game that it trains on."""
+    pytest.importorskip("sb3_contrib")
+    from stable_baselines3.common.env_checker import check_env
+
+    exec(script("sb3_contrib"), {})
+    assert float(capsys.readouterr().out) > 0
+    check_env(gymnasium.make("py2048/Classic-v0", observation="onehot", reward="log"))
 
 
 def test_masked_ppo_learns_on_many_games() -> None:
@@ -54,19 +75,43 @@ def test_masked_ppo_learns_on_many_games() -> None:
         GameVecEnv(GameVectorEnv(2, autoreset_mode="NextStep"))
 
 
-def test_torchrl_checks_and_masks_the_vector_environment() -> None:
-    """Its own check passes, and its ActionMask leaves legal actions only."""
-    envs = pytest.importorskip("torchrl.envs")
+@pytest.mark.filterwarnings("ignore")  # its own
+@pytest.mark.parametrize("mode", ["Disabled", "SameStep"])
+def test_torchrl_accepts_and_trains_on_what_our_script_makes(mode: str) -> None:
+    """Its own check passes, and its ActionMask leaves legal actions only, also past ends."""
+    pytest.importorskip("torchrl")
     from torchrl.envs.utils import check_env_specs
 
-    games = envs.GymWrapper(GameVectorEnv(8, "2x4", threads=1))
-    cast = envs.DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
-    masked = envs.TransformedEnv(games, envs.Compose(cast, envs.ActionMask()))
-    check_env_specs(masked)
-    played = masked.rollout(60, break_when_any_done=False)
+    found: dict[str, Any] = {}
+    code = script("torchrl").replace("Disabled", mode)
+    if mode == "SameStep":  # as the page says
+        code = code.replace(".auto_register_info_dict()", "")
+    exec(code, found)
+    check_env_specs(found["env"])
+    played = found["env"].rollout(150, break_when_any_done=False)
     assert played["next", "done"].any()
-    chosen, legal = played["action"].bool(), played["action_mask"]
-    assert (chosen & ~legal).sum() == 0
+    for batch in (found["batch"], played):
+        assert not (batch["action"].bool() & ~batch["action_mask"]).any()
+
+
+def test_pufferlib_s_buffers_are_filled_as_ours() -> None:
+    """Two copies of our example write to the parts of one buffer what our environment returns."""
+    vector = pytest.importorskip("pufferlib.vector")
+    games = runpy.run_path(str(ROOT / "examples" / "pufferlib_games.py"))["Games"]
+    kind, kwargs = vector.Serial, {"count": 512}
+    puffer = vector.make(games, env_kwargs=kwargs, backend=kind, num_envs=2)
+    puffer.reset(seed=3)
+    ours, ended = [GameVectorEnv(512, illegal="penalty") for _ in range(2)], 0
+    for n, each in enumerate(ours):
+        each.reset(seed=3 + n)
+    for step in range(200):
+        actions = np.random.default_rng(step).integers(0, 4, 1024)
+        shown = puffer.step(actions)
+        wanted = [each.step(part) for each, part in zip(ours, np.split(actions, 2), strict=True)]
+        for part, got in enumerate(shown[:4]):
+            assert (got == np.concatenate([each[part] for each in wanted])).all()
+        ended += shown[2].sum()
+    assert ended
 
 
 def test_rllib_trains_on_many_games_with_masks():
