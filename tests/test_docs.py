@@ -171,6 +171,28 @@ def test_each_command_is_documented():
             assert is_said or option.hidden, (name, option.opts)
 
 
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_commands_of_page_exist(page):
+    """Each ``py2048`` line that no example runs names a command of ours and its options."""
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    blocks = re.findall(r"^ *```(?:sh|text)$(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+    line = re.compile(r"(?:^ *|[|&$] *|/bin/)py2048( [^\n|&>]*)?$", re.MULTILINE)
+    quoted = re.findall(r"`py2048( [^`]*)?`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    for words in [*line.findall("\n".join(blocks)), *quoted]:
+        parse(shlex.split(words, comments=True))
+
+
+def parse(words: list[str]) -> None:
+    """Read the words as py2048 does, without running anything: an unknown one is an error."""
+    command: Any = typer.main.get_command(app)
+    own = {name for option in command.get_params(typer.Context(command)) for name in option.opts}
+    if not words or (words[0].startswith("-") and words[0] not in own):
+        words = ["play", *words]
+    while hasattr(command, "commands") and words[0] not in own:
+        command, words = command.commands[words[0]], words[1:]
+    command.make_parser(typer.Context(command)).parse_args(words)
+
+
 def test_links_between_pages_lead_somewhere():
     """A relative link or picture in a page names a file that exists."""
     broken = []
