@@ -41,7 +41,7 @@ LIMITS = {
 """What each may have; a package index takes files of 100 MB."""
 
 BOARD = "2 4 8 16 / 4 8 16 32 / 2 . 4 8 / . 2 . 2"
-STRONG = 'pip install "py2048[strong]"'
+STRONG = "py2048[strong]"
 """The words by which py2048 says that its networks are the small ones."""
 
 A_GAME = """

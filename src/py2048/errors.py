@@ -26,9 +26,12 @@ front end can print it as it is.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 MAX_SHOWN_LENGTH = 80
@@ -124,6 +127,36 @@ class MissingExtraError(Py2048Error, ImportError):
     """A feature needs an optional library that is not installed."""
 
 
+def install_line(*words: str) -> str:
+    """Return the command that installs packages, such as ``py2048[web]``, for this Python.
+
+    From a checkout, the strong networks and py2048 itself come from there.
+    """
+    import json
+    import shlex
+    import shutil
+    import subprocess
+    from importlib.metadata import distributions
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    python, pip = sys.executable, shutil.which("pip")
+    tool = [python, "-m", "pip", "install"]
+    if find_spec("pip") is None:
+        tool = ["uv", "pip", "install", "--python", python]
+    elif pip and Path(pip).parent == Path(python).parent:
+        tool = ["pip", "install"]
+    ours = {}
+    for package in distributions(name="py2048"):
+        origin = json.loads(package.read_text("direct_url.json") or '{"url": ""}')
+        folder = Path(url2pathname(urlsplit(origin["url"]).path))
+        weights = folder / "weights"
+        if folder.is_absolute() and weights.exists():
+            ours = {"py2048": [str(folder)], "py2048[strong]": ["py2048[fast]", str(weights)]}
+    command = [*tool, *(each for word in words for each in ours.get(word, [word]))]
+    return subprocess.list2cmdline(command) if os.name == "nt" else shlex.join(command)
+
+
 @contextmanager
 def extra_for(what: str, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` for a library that `what` needs, and that `extra` brings."""
@@ -133,7 +166,7 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
         if (error.name or "").startswith("py2048"):
             raise
         raise MissingExtraError(
-            f"{what} needs {error.name}, which is not installed: pip install 'py2048[{extra}]'"
+            f"{what} needs {error.name}, which is not installed: {install_line(f'py2048[{extra}]')}"
         ) from None
 
 
@@ -144,7 +177,7 @@ def need_compiler(what: str) -> None:
         MissingExtraError: if it is not.
     """
     if find_spec("numba") is None:
-        raise MissingExtraError(f"{what} needs Numba: pip install 'py2048[fast]'")
+        raise MissingExtraError(f"{what} needs Numba: {install_line('py2048[fast]')}")
 
 
 def shown(value: object) -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from py2048.cli import main
+from py2048.errors import install_line
 from py2048.ntuple import weights
 from py2048.session import open_session
 
@@ -29,6 +34,18 @@ def test_what_is_missing_is_no_fault(capsys, monkeypatch, data_folder):
     assert parts["games"] == ("ok", f"none yet; the first makes {data_folder}")
     assert {parts[name][0] for name in ("versions", "language", "networks")} == {"ok"}
     assert not list(data_folder.glob("*"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its shells quote otherwise")
+def test_the_line_that_installs_is_for_this_python_and_this_checkout(monkeypatch):
+    """Where another pip comes first; the strong networks are on no index yet."""
+    for path in ("/usr/bin", str(Path(sys.executable).parent)):
+        monkeypatch.setenv("PATH", path)
+        *tool, install, fast, weights = shlex.split(install_line("py2048[strong]"))
+        said = subprocess.run([*tool, "--version"], capture_output=True, text=True, check=True)
+        assert sys.prefix in said.stdout
+        assert (install, fast) == ("install", "py2048[fast]")
+        assert (Path(weights) / "pyproject.toml").exists()
 
 
 def test_it_counts_the_games_and_speaks_the_readers_language(capsys, monkeypatch):
@@ -62,4 +79,4 @@ def test_what_was_set_up_and_is_broken_is_status_1(capsys, monkeypatch, tmp_path
     assert parts["games"][0] == parts["networks"][0] == "broken"
     assert "is damaged" in parts["games"][1]
     assert "restore" in parts["games"][1]
-    assert "pip install --force-reinstall py2048" in parts["networks"][1]
+    assert install_line("--force-reinstall", "py2048") in parts["networks"][1]

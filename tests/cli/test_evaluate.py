@@ -15,6 +15,7 @@ from tests.processes import until
 
 from py2048 import Record
 from py2048.cli import main
+from py2048.errors import install_line
 
 COMMAND = [sys.executable, "-m", "py2048", "evaluate"]
 
@@ -67,8 +68,8 @@ def test_a_cluster_without_ray_names_the_extra(monkeypatch, capsys):
     """One line that says what to install."""
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["evaluate", "greedy", "--cluster", "auto"]) == 2
-    message = "py2048: clusters are run by Ray: pip install 'py2048[cluster]'\n"
-    assert capsys.readouterr() == ("", message)
+    message = f"a cluster needs ray, which is not installed: {install_line('py2048[cluster]')}"
+    assert capsys.readouterr() == ("", f"py2048: {message}\n")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

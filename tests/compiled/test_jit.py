@@ -18,6 +18,7 @@ from py2048.cli import main
 from py2048.compiled import jit
 from py2048.compiled._batch_kernels import BatchState
 from py2048.compiled.jit import disk_cache
+from py2048.errors import install_line
 
 HELPERS = """
     from py2048.compiled.jit import kernel
@@ -240,7 +241,7 @@ def test_what_takes_for_ever_without_numba_names_the_extra(word, tmp_path):
     """In one line, with the exit status 2."""
     done = without_numba(word, *(["folder"] if word == "train" else []), cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.endswith(" needs Numba: pip install 'py2048[fast]'\n")
+    assert done.stderr.endswith(f" needs Numba: {install_line('py2048[fast]')}\n")
     assert done.stderr.count("\n") == 1
 
 

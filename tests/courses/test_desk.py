@@ -258,4 +258,5 @@ def test_what_the_desk_needs_is_named_once():
     code = "import sys; sys.modules['uvicorn'] = None; from py2048.cli import main; main()"
     said = python("-c", code, "course", "desk", "term")
     assert said.stderr.count("\n") == 1
-    assert "needs uvicorn, which is not installed: pip install 'py2048[web]'" in said.stderr
+    assert "needs uvicorn, which is not installed: " in said.stderr
+    assert "pip install 'py2048[web]'" in said.stderr

@@ -12,7 +12,7 @@ from tests.envs.traces import FILE, trace
 
 from py2048 import Rules, list_rules
 from py2048.envs import environment_ids
-from py2048.errors import MissingExtraError
+from py2048.errors import MissingExtraError, install_line
 
 
 def run(code: str) -> str:
@@ -91,6 +91,7 @@ def test_without_gymnasium_the_extra_is_named() -> None:
     )
     assert run(code).splitlines() == [
         "(1, 4, 4)",
-        "py2048.envs.GameEnv needs Gymnasium, which is not installed: pip install py2048[rl]",
+        "py2048.envs.GameEnv needs gymnasium, which is not installed: "
+        + install_line("py2048[rl]"),
     ]
     assert issubclass(MissingExtraError, ImportError)

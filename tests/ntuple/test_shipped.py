@@ -14,6 +14,7 @@ from tests.processes import python
 
 from py2048 import Board, Game, get_rules, make_player
 from py2048.cli import main
+from py2048.errors import install_line
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import (
@@ -122,7 +123,7 @@ metadata.entry_points = lambda **of: ours if of.get("group") == "py2048.weights"
 from py2048.cli import main
 sys.exit(main(sys.argv[2:]))
 """
-LINE = 'pip install "py2048[strong]"'
+LINE = install_line("py2048[strong]")
 BOARD = "2 4 8 16 / 4 8 16 32 / . 2 . 2"
 
 

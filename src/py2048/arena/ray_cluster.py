@@ -14,7 +14,7 @@ from typing import Any
 
 from py2048.arena.jobs import Job, JobResult, run_job
 from py2048.arena.pools import died
-from py2048.errors import MissingExtraError, Py2048Error, SolvingError, TournamentError
+from py2048.errors import Py2048Error, SolvingError, TournamentError, extra_for
 
 RETRIES = 5
 """How often a task is run again after its process or machine was lost."""
@@ -151,10 +151,8 @@ def _counted(number: int, thing: str) -> str:
 
 
 def _ray() -> Any:
-    try:
+    with extra_for("a cluster", "cluster"):
         import ray
-    except ImportError:
-        raise MissingExtraError("clusters are run by Ray: pip install 'py2048[cluster]'") from None
     return ray
 
 

@@ -63,7 +63,9 @@ def _finding(part: str, check: Callable[[], str]) -> Finding:
     except (errors.MissingExtraError, errors.CourseError) as error:
         return Finding(part, "missing", str(error))
     except errors.WeightsError as error:
-        return Finding(part, "broken", f"{error}: pip install --force-reinstall py2048")
+        return Finding(
+            part, "broken", f"{error}: {errors.install_line('--force-reinstall', 'py2048')}"
+        )
     except (errors.Py2048Error, OSError) as error:
         return Finding(part, "broken", str(error))
 
@@ -116,8 +118,10 @@ def _networks() -> str:
     files = weights.shipped_files()
     for file in files:
         weights.checked_header_of(file)
-    more = _('; stronger ones: pip install "py2048[strong]"')
-    return _("{n}, all whole").format(n=len(files)) + more * (len(weights.shipped_folders()) == 1)
+    text = _("{n}, all whole").format(n=len(files))
+    if len(weights.shipped_folders()) == 1:
+        text += _("; stronger ones: {line}").format(line=errors.install_line("py2048[strong]"))
+    return text
 
 
 def _compiler() -> str:
@@ -149,7 +153,7 @@ def _extra(name: str, libraries: list[str]) -> str:
     try:
         return ", ".join(f"{each} {importlib.metadata.version(each)}" for each in libraries)
     except importlib.metadata.PackageNotFoundError:
-        raise errors.MissingExtraError(f"pip install 'py2048[{name}]'") from None
+        raise errors.MissingExtraError(errors.install_line(f"py2048[{name}]")) from None
 
 
 CHECKS = {

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from py2048.cli import options
 from py2048.cli.streams import LOOK_S, StatusLine, complain
-from py2048.errors import GameOverError
+from py2048.errors import GameOverError, install_line
 from py2048.players import Player, list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
@@ -100,4 +100,4 @@ def players(json: options.JsonOption = False) -> None:
     for name, text in known.items():
         print(f"{name:<{width}}  {text}")
     if len(shipped_folders()) == 1:
-        complain('stronger networks, and a compiler, come with: pip install "py2048[strong]"')
+        complain(f"stronger networks come with: {install_line('py2048[strong]')}")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from py2048.errors import MissingExtraError, TournamentError, os_errors_as
+from py2048.errors import MissingExtraError, TournamentError, install_line, os_errors_as
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def check_plots(path: Path | None) -> None:
     if path.suffix not in FORMATS:
         raise TournamentError(f"cannot draw {path}: end its name in {' or '.join(FORMATS)}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError("pictures need matplotlib: pip install 'py2048[plots]'")
+        raise MissingExtraError(f"pictures need matplotlib: {install_line('py2048[plots]')}")
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import importlib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from py2048.errors import MissingExtraError
+from py2048.errors import extra_for
 from py2048.rules import list_rules
 
 if TYPE_CHECKING:
@@ -37,14 +37,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
+    with extra_for(f"{__name__}.{name}", "rl"):
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    except ModuleNotFoundError as error:
-        if error.name != "gymnasium":
-            raise
-        raise MissingExtraError(
-            f"{__name__}.{name} needs Gymnasium, which is not installed: pip install py2048[rl]"
-        ) from None
 
 
 def environment_ids() -> dict[str, str]:

@@ -39,7 +39,7 @@ from typing import Any
 
 from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
-from py2048.errors import CourseError, MissingExtraError
+from py2048.errors import CourseError, MissingExtraError, install_line
 from py2048.language import _, ngettext, use_language
 
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
@@ -408,8 +408,8 @@ def _copied(
     has_zelle = any(path.name == ZELLE for path in paths) or find_spec("graphics")
     if variant.gui and needs_zelle and not has_zelle:
         raise MissingExtraError(
-            "programs that import graphics need John Zelle's library: install it with "
-            "pip install 'py2048[zelle]' (or pip install graphics.py)"
+            "programs that import graphics need John Zelle's library: "
+            + install_line("py2048[zelle]")
         )
     for path in paths:
         if path.parent.is_relative_to(program.parent):
@@ -547,7 +547,7 @@ def check_fissix() -> None:
         import fissix.refactor  # noqa: F401 - only whether it is there
     except ImportError:
         raise CourseError(
-            "--from-python2 needs fissix: install it with pip install 'py2048[python2]'"
+            f"--from-python2 needs fissix: {install_line('py2048[python2]')}"
         ) from None
 
 
