@@ -426,6 +426,17 @@ def test_an_option_has_one_meaning():
     assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
 
 
+TERM = """\
+title = "2048"
+timezone = "UTC"
+secret = "0123456789abcdef"
+course = "comp1127"
+[assignments.a1]
+title = "Moves"
+due = 2026-11-30T12:00:00
+"""
+
+
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
@@ -449,12 +460,25 @@ def test_an_option_has_one_meaning():
         ("train net --weights sh", "shipped"),
         ("train net --weights w", "w.npz"),
         ("weights w", "w.npz"),
+        ("watch --player expectimax:dep", "expectimax:depth="),
+        ("evaluate expectimax:ms=9,dep", "expectimax:ms=9,depth="),
+        ("benchmark-agent gre", "greedy"),
+        ("benchmark-agent pro", "program:"),
+        ("solve 2x2 --goal sc", "score"),
+        ("evaluate greedy --cluster a", "auto"),
+        ("train net --set lam", "lambda="),
+        ("train net --set checkp", "checkpoint_minutes="),
+        ("course export term a", "a1"),
+        ("course grade term a", "a1"),
+        ("course alike nowhere a", ""),
     ],
 )
 def test_the_shell_completes_commands_and_values(typed, offered, tmp_path, monkeypatch, capsys):
     """What bash asks for, it gets: commands, options, the words of options, files of a kind."""
     monkeypatch.chdir(tmp_path)
-    Path("folder").mkdir()
+    for name in ("folder", "term"):
+        Path(name).mkdir()
+    Path("term/course.toml").write_text(TERM)
     for name in ("game.2048.json", "game.png", "w.npz", "w.json"):
         Path(name).touch()
     monkeypatch.setenv("_PY2048_COMPLETE", "complete_bash")
@@ -462,7 +486,7 @@ def test_the_shell_completes_commands_and_values(typed, offered, tmp_path, monke
     monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
     with pytest.raises(SystemExit) as left:
         main([])
-    assert (left.value.code, capsys.readouterr().out.split()) == (0, [offered])
+    assert (left.value.code, capsys.readouterr().out.split()) == (0, offered.split())
 
 
 def shell(*lines: str, **variables: str) -> list[tuple[int, str]]:

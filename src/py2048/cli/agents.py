@@ -31,8 +31,14 @@ def tracks() -> list[str]:
     return list(TRACKS)
 
 
+def agents(incomplete: str) -> list[str]:
+    """Return what shells may complete an agent to."""
+    kinds = "program:", "endpoint:", "policy:"
+    return [*options.player_words(incomplete), *kinds, *options.files_that_end()(incomplete)]
+
+
 def benchmark_agent(
-    agent: Annotated[str, options.word("AGENT", AGENT)],
+    agent: Annotated[str, options.word("AGENT", AGENT, agents)],
     track: Annotated[
         str,
         options.taking(

@@ -41,7 +41,18 @@ def names_and_folders(incomplete: str) -> list[str]:
 
 NameArgument = Annotated[str, options.word("COURSE", "Its name, or its folder.", names_and_folders)]
 FolderArgument = Annotated[Path, options.word("FOLDER", "A term's folder.")]
-AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "One of course.toml.")]
+
+
+def assignments(ctx: typer.Context) -> list[str]:
+    """Return the assignments of the term in the folder that was given, for shells to complete."""
+    from py2048.courses.term.settings import read_settings
+
+    with suppress(CourseError):
+        return list(read_settings(Path(ctx.params["folder"])).assignments)
+    return []
+
+
+AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "One of course.toml.", assignments)]
 
 
 @dataclass(frozen=True)
@@ -429,7 +440,9 @@ def grade(
     machine: Machine,
     assignment: Annotated[
         str | None,
-        options.word("[ASSIGNMENT]", "One of course.toml; by default all with hand-ins."),
+        options.word(
+            "[ASSIGNMENT]", "One of course.toml; by default all with hand-ins.", assignments
+        ),
     ] = None,
     timeout: TimeoutOption = SUBMISSION_S,
     force: options.ForceOption = False,

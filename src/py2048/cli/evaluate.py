@@ -11,7 +11,6 @@ import typer
 from py2048.cli import options, plots
 from py2048.cli.streams import INTERRUPTED, StatusLine
 from py2048.errors import TournamentError, os_errors_as
-from py2048.players import list_players
 
 if TYPE_CHECKING:
     from py2048.arena import Results
@@ -24,7 +23,7 @@ def evaluate(
         options.word(
             "PLAYER...",
             "Players such as greedy, expectimax:depth=2 or policy:MODULE:FUNCTION.",
-            list_players,
+            options.player_words,
         ),
     ],
     game: options.GameOptions,

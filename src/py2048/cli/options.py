@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, is_dataclass, replace
 from functools import wraps
 from inspect import Signature
@@ -19,9 +20,10 @@ import typer
 import typer.core
 
 from py2048.board import Board
-from py2048.errors import BoardError, shown, unknown
+from py2048.errors import BoardError, PlayerError, shown, unknown
 from py2048.folders import built_tables
 from py2048.players import list_players
+from py2048.players.registry import player_options
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
 from py2048.rules.rules import parse_changes
@@ -83,6 +85,17 @@ def files_that_end(*endings: str) -> Callable[[str], list[str]]:
     return words
 
 
+def player_words(incomplete: str) -> list[str]:
+    """Return the names of the players, or after one and a colon those of its options."""
+    name, colon, given = incomplete.partition(":")
+    if not colon:
+        return list(list_players())
+    before = incomplete.removesuffix(given.rpartition(",")[2])
+    with suppress(PlayerError):
+        return [f"{before}{option}=" for option in player_options(name)]
+    return []
+
+
 record_files = files_that_end(*RECORD_ENDINGS)
 weights_files = files_that_end(".npz")
 
@@ -118,7 +131,7 @@ RulesOption = Annotated[str | None, taking("RULES", _RULES, "--rules", "-r", wor
 SizeOption = Annotated[str | None, taking("RxC", "Rows x columns, such as 5x5.")]
 SeedOption = Annotated[str | None, taking("N", "A whole number; the same seed, the same tiles.")]
 PLAYER = "A player such as expectimax:depth=2; see py2048 players."
-_PLAYER = taking("PLAYER", PLAYER, "--player", "-p", words=list_players)
+_PLAYER = taking("PLAYER", PLAYER, "--player", "-p", words=player_words)
 PlayerOption = Annotated[str, _PLAYER]
 OptionalPlayer = Annotated[str | None, _PLAYER]
 
@@ -229,7 +242,7 @@ _COUNT = counting("How many at most.", "--count", "-n", most=10**9)
 CountOption = Annotated[int, _COUNT]
 OptionalCount = Annotated[int | None, _COUNT]
 _CLUSTER = "Work on a Ray cluster: auto, or its address. It must see the files."
-ClusterOption = Annotated[str | None, taking("ADDRESS", _CLUSTER)]
+ClusterOption = Annotated[str | None, taking("ADDRESS", _CLUSTER, words=lambda: ["auto"])]
 LogOption = Annotated[
     Path | None, taking("FILE", "Keep results in FILE; an interrupted run continues from there.")
 ]

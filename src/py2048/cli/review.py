@@ -17,7 +17,7 @@ from py2048.game import Record
 from py2048.game.importing import load_record, load_records
 from py2048.game.record import write_atomically
 from py2048.language import language_of_environment, use_language
-from py2048.players import list_players, make_player
+from py2048.players import make_player
 from py2048.storage import open_store
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _JUDGE = (
     "What values the moves: a player such as expectimax:depth=3, or perfect. By default the best "
     "there is for the rules."
 )
-JudgeOption = Annotated[str, options.taking("SPEC", _JUDGE, words=list_players)]
+JudgeOption = Annotated[str, options.taking("SPEC", _JUDGE, words=options.player_words)]
 
 Source = tuple[str, Callable[[], list[Record]]]
 """The name of some games, and what loads them."""

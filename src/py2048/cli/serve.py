@@ -16,7 +16,6 @@ from py2048.cli import options
 from py2048.cli.streams import INTERRUPTED, StatusLine, complain
 from py2048.errors import ClientError, os_errors_as
 from py2048.game import Game
-from py2048.players import list_players
 from py2048.server import Settings, find_key, find_proxies
 from py2048.server import serve as serve_with
 from py2048.storage import data_folder
@@ -103,7 +102,7 @@ def restore(
 
 
 def bot(
-    player: Annotated[str, options.word("PLAYER", options.PLAYER, list_players)],
+    player: Annotated[str, options.word("PLAYER", options.PLAYER, options.player_words)],
     server: Annotated[
         str, options.taking("URL", "The server, such as https://2048.example.org.")
     ] = "http://127.0.0.1:2048",
@@ -178,7 +177,9 @@ def mcp(
     game: options.GameOptions,
     hints: Annotated[
         str | None,
-        options.taking("PLAYER", "Let the agent ask this player for hints.", words=list_players),
+        options.taking(
+            "PLAYER", "Let the agent ask this player for hints.", words=options.player_words
+        ),
     ] = None,
 ) -> None:
     """Let an agent play, by the Model Context Protocol on stdin and stdout. Needs the extra mcp."""

@@ -61,7 +61,11 @@ def solve(
     size: options.SizeOption = None,
     goal: Annotated[
         str,
-        options.taking("GOAL", "score for the expected score, tile=N for the chance of a tile."),
+        options.taking(
+            "GOAL",
+            "score for the expected score, tile=N for the chance of a tile.",
+            words=lambda: ["score", "tile="],
+        ),
     ] = "score",
     save: Annotated[
         Path | None,

@@ -48,6 +48,14 @@ def devices() -> list[str]:
     return list(DEVICES)
 
 
+def settings() -> list[str]:
+    """Return the names of the settings, for shells to complete."""
+    from py2048.training.run import StopCriteria
+    from py2048.training.trainer import TrainingConfig, shown_names
+
+    return [f"{name}=" for kind in (TrainingConfig, StopCriteria) for name in shown_names(kind)]
+
+
 @dataclass(frozen=True)
 class Given:
     """The settings of a training, and where it ends."""
@@ -57,7 +65,9 @@ class Given:
     ] = None
     settings: Annotated[
         list[str] | None,
-        options.taking("NAME=VALUE", "Any setting, such as lambda=0.5.", "--set", "-s"),
+        options.taking(
+            "NAME=VALUE", "Any setting, such as lambda=0.5.", "--set", "-s", words=settings
+        ),
     ] = None
     rules: options.RulesOption = None
     seed: options.SeedOption = None

@@ -49,11 +49,20 @@ def describe_player(name: str) -> str:
     _check_name(name)
     try:
         factory = _factory(name)
-        options = [str(parameter) for parameter in _parameters(name, factory).values()]
+        options = [str(parameter) for parameter in player_options(name).values()]
     except PlayerError as error:
         return str(error)
     summary = (inspect.getdoc(factory) or "").partition("\n")[0]
     return f"{summary} Options: {', '.join(options)}." if options else summary
+
+
+def player_options(name: str) -> Mapping[str, inspect.Parameter]:
+    """Return the options of the player called `name`.
+
+    Raises:
+        PlayerError: if no player has this name, or it cannot be loaded.
+    """
+    return _parameters(name, _factory(name))
 
 
 def make_player(spec: str) -> Player:
@@ -93,7 +102,7 @@ def with_seed(spec: str, seed: int) -> str:
         PlayerError: if no player has this name.
     """
     name, colon, rest = spec.strip().partition(":")
-    if "seed" not in _parameters(name, _factory(name)):
+    if "seed" not in player_options(name):
         return spec
     if "seed" in [part.partition("=")[0].strip() for part in rest.split(",")]:
         return spec

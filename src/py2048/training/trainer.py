@@ -175,14 +175,18 @@ def config_from(values: Mapping[str, object]) -> TrainingConfig:
     return dataclass_from(TrainingConfig, values)
 
 
+def shown_names(kind: type) -> dict[str, str]:
+    """Return the names of a data class's fields by those under which users set them."""
+    return {_SHOWN.get(name, name): name for name in get_type_hints(kind)}
+
+
 def dataclass_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     """Return a data class of settings filled from plain values.
 
     Raises:
         WeightsError: if a name is unknown or a value has the wrong type.
     """
-    kinds = get_type_hints(kind)
-    fields = {_SHOWN.get(name, name): name for name in kinds}
+    kinds, fields = get_type_hints(kind), shown_names(kind)
     chosen: dict[str, Any] = {}
     for name, value in values.items():
         if name not in fields:
