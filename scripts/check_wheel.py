@@ -32,6 +32,9 @@ found = [name for name in {EXTRAS!r} if importlib.util.find_spec(name)]
 sys.exit(f"the base install brings {{found}}" if found else 0)
 """
 
+PAGE = next(ROOT.glob("packaging/flatpak/*.metainfo.xml"))
+"""What stores of software show of the game."""
+
 MEGABYTE = 1_000_000
 LIMITS = {
     "py2048-*.whl": 12 * MEGABYTE,
@@ -87,7 +90,7 @@ def build(folder: Path) -> dict[str, Path]:
     for again in (folder / "again").iterdir():
         if again.read_bytes() != (folder / again.name).read_bytes():
             sys.exit(f"{again.name} differs when it is built from the checkout")
-    run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT / "weights")
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT / "weights")
     files = {pattern: one for pattern in LIMITS for one in folder.glob(pattern)}
     for pattern, most in LIMITS.items():
         size = files[pattern].stat().st_size
@@ -111,7 +114,12 @@ def check_contents(wheel: Path) -> None:
 def check_entry(environment: Path) -> None:
     """See that menus find the game, by an entry whose command is there, and its icon."""
     share = environment / "share"
-    entry = (share / "applications" / "py2048.desktop").read_text(encoding="utf-8")
+    file = share / "applications" / "py2048.desktop"
+    if shutil.which("desktop-file-validate"):
+        run("desktop-file-validate", file)
+    if shutil.which("appstreamcli"):
+        run("appstreamcli", "validate", "--no-net", PAGE)
+    entry = file.read_text(encoding="utf-8")
     if "\nExec=py2048w\n" not in entry or not any(environment.glob("*/py2048w*")):
         sys.exit("the entry of menus starts nothing that is installed")
     if not (share / "icons" / "hicolor" / "scalable" / "apps" / "py2048.svg").exists():
