@@ -58,6 +58,9 @@ MAX_OPEN_GAMES = 100
 IDLE = timedelta(hours=1)
 """After this time a game without a move gives way to a new one, where there are too many."""
 
+DAILY_RULES = get_rules("classic")
+"""The game of a day is played by these rules."""
+
 LIVE = timedelta(minutes=5)
 """A game counts as live for this long after its last move."""
 
@@ -409,7 +412,7 @@ class GameService:
             return self.load(begun.game_id)
         day = datetime.now(UTC).date().isoformat()
         secret = self.store.online.day_secret(day, fairness.new_secret(fairness.DAILY))
-        return self.begin(account_id, get_rules("classic"), mode, secret, day=day)
+        return self.begin(account_id, DAILY_RULES, mode, secret, day=day)
 
     def begin(
         self,

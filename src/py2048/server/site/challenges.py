@@ -27,10 +27,10 @@ from starlette.responses import RedirectResponse, Response
 from py2048.direction import Direction
 from py2048.errors import StaleGameError
 from py2048.language import _
-from py2048.rules import Rules, get_rules
+from py2048.rules import Rules
 from py2048.server.play import battles
 from py2048.server.play.fairness import revelation_of
-from py2048.server.play.games import GameService, checked_rules, is_known
+from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import DAILY
 from py2048.server.site import pages
@@ -68,13 +68,12 @@ async def challenge(visit: Visit) -> Response:
 
 def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
     """Return what the page of a day's challenge shows to an account alone, and of its secret."""
-    rules = str(get_rules("classic"))
     commitment, secret = games.challenge(day)
     results = games.store.online.daily_results(account)
     by_day = {each.day: each for each in results}
     week = [str(today - n * _DAY) for n in range(6, -1, -1)]
     game = games.find(by_day[day].game_id) if day in by_day else None
-    standing = games.store.leaderboards.standing(account, "daily", rules, day)
+    standing = games.store.leaderboards.standing(account, "daily", str(DAILY_RULES), day)
     revealed = revelation_of(day).date()
     opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
@@ -94,7 +93,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
 
 def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
     """Return the best games of a day and how all did, which are the same for all who look."""
-    best = games.store.leaderboards.top("daily", str(get_rules("classic")), day)
+    best = games.store.leaderboards.top("daily", str(DAILY_RULES), day)
     is_open = revelation_of(day) <= datetime.now(UTC)
     return {
         "board": "daily",
