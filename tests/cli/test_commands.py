@@ -417,12 +417,13 @@ def test_the_version_and_the_help_are_there(capsys):
 
 
 def test_an_option_has_one_meaning():
-    """Its value is of one kind in all commands, and a letter stands for no two such kinds."""
+    """Its value is of one kind in all commands; a letter stands for one kind, said in one way."""
     kinds: dict[str, set[object]] = {}
     for _, command in command_pages.walk(typer.main.get_command(app)):
         for each in command.params:
             for name in each.opts if each.param_type_name == "option" else ():
-                kinds.setdefault(name, set()).add((each.metavar, each.is_flag))
+                said = each.help[:8] if name in ("-j", "-n") else ""
+                kinds.setdefault(name, set()).add((each.metavar, each.is_flag, said))
     assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
 
 

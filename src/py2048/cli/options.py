@@ -232,7 +232,8 @@ MAX_BOARD_TEXT = 1 << 20
 
 MAX_JOBS = 1024
 ThreadsOption = Annotated[
-    int | None, counting("Threads; by default all cores.", "--threads", "-j", most=MAX_JOBS)
+    int | None,
+    counting("How many threads; by default all cores.", "--threads", "-j", most=MAX_JOBS),
 ]
 JobsOption = Annotated[int | None, counting("How many at a time.", "--jobs", "-j", most=MAX_JOBS)]
 _THEMES = taking("THEME", "Colours, such as dark.", words=lambda: [each.name for each in THEMES])
