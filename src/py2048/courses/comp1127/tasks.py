@@ -394,7 +394,7 @@ def bound_after(call: str, keys: list[str], *notes: str) -> list[Example]:
 
 
 def key_plays(direction: str) -> Example:
-    """Return that a key that was bound plays a turn."""
+    """Return an example: a key that was bound plays a turn."""
     row, column = far(ONE, (1, 1), direction)[0]
     return Example(
         f"bind(frame, board)\nkeys['<{direction.title()}>']({event(direction)})",
@@ -498,7 +498,7 @@ ONTO_AN_EQUAL = (
 
 
 def arrived(answer: object = ..., **options: Any) -> list[Example]:
-    """Return that a tile is animated onto an equal one."""
+    """Return an example: a tile is animated onto an equal one."""
     call = "animate_movement(board, 'b', 140, 0, LEFT)"
     return [Example(call, answer, given=ONTO_AN_EQUAL, **options)]
 
