@@ -463,6 +463,8 @@ due = 2026-11-30T12:00:00
         ("weights w", "w.npz"),
         ("watch --player expectimax:dep", "expectimax:depth="),
         ("evaluate expectimax:ms=9,dep", "expectimax:ms=9,depth="),
+        ("watch --player = expectimax : ms = 9,dep", "9,depth="),
+        ("watch --player montecarlo :", "games= moves= seed="),
         ("benchmark-agent gre", "greedy"),
         ("benchmark-agent pro", "program:"),
         ("solve 2x2 --goal sc", "score"),
@@ -483,7 +485,7 @@ def test_the_shell_completes_commands_and_values(typed, offered, tmp_path, monke
     for name in ("game.2048.json", "game.png", "w.npz", "w.json"):
         Path(name).touch()
     monkeypatch.setenv("_PY2048_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", f"py2048 {typed}")
+    monkeypatch.setenv("COMP_WORDS", "\n".join(["py2048", *typed.split()]))
     monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
     with pytest.raises(SystemExit) as left:
         main([])

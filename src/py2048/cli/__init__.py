@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from io import StringIO
 from itertools import pairwise
 
 from py2048.cli import streams
@@ -75,8 +78,10 @@ def _run(words: Sequence[str]) -> int:
     from py2048.cli.app import app
     from py2048.cli.options import ClickException, mistake
 
+    completing = os.environ.get(COMPLETION) == "complete_bash"
     try:
-        status = app(args=words, prog_name="py2048", standalone_mode=False)
+        with _words_split_by_bash() if completing else nullcontext():
+            status = app(args=words, prog_name="py2048", standalone_mode=False)
     except ClickException as error:
         return _fail(mistake(error), error.exit_code)
     except Abort:
@@ -86,6 +91,23 @@ def _run(words: Sequence[str]) -> int:
             raise ending.__context__ from None
         raise
     return status if isinstance(status, int) else 0
+
+
+@contextmanager
+def _words_split_by_bash() -> Iterator[None]:
+    """Join the words that Bash splits at ``:`` and ``=``; print what completes the last part."""
+    words = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
+    joined = re.sub(r"\n([:=])(\n|$)", r"\1", "\n".join(words))
+    os.environ |= {"COMP_WORDS": joined, "COMP_CWORD": str(joined.count("\n"))}
+    value = re.sub("^--[^=]*=", "", joined.rpartition("\n")[2])
+    typed = value.removesuffix("" if words[-1] in (":", "=") else words[-1])
+    screen = sys.stdout
+    with redirect_stdout(StringIO()) as offered:
+        try:
+            yield
+        finally:
+            for line in offered.getvalue().splitlines():
+                print(line.removeprefix(typed), file=screen)
 
 
 def _fail(message: str, status: int) -> int:
