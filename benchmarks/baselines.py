@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,35 @@ class Environments:
         places = (_at(array, first) for array in arrays)
         games = _at(self._games, first * self._width)
         self._core.step_all(games, ctypes.c_int64(end - first), *places)
+
+
+class PufferGames:
+    """The 2048 of PufferLib, whose environments one thread steps: ``puffer_core.c``.
+
+    Args:
+        source: where the source of PufferLib is.
+        folder: where the library is compiled.
+        count: the number of environments.
+    """
+
+    def __init__(self, source: str, folder: Path, count: int) -> None:
+        (folder / "raylib.h").touch()  # it draws, but not here
+        core = Path(source, "pufferlib", "ocean", "g2048")
+        library = build("puffer_core.c", folder, "-shared", "-fPIC", f"-I{folder}", f"-I{core}")
+        self._core, self._count = ctypes.CDLL(str(library)), ctypes.c_int64(count)
+        self._core.game_size.restype = ctypes.c_uint64
+        self._games = np.zeros(count * int(self._core.game_size()), np.uint8)
+        self._actions = np.zeros(count, np.int32)
+        boards, rewards = np.zeros((count, 16), np.uint8), np.zeros(count, np.float32)
+        ends = np.zeros(count, np.uint8)
+        self._arrays: list[NDArray[Any]] = [self._games, boards, self._actions, rewards, ends]
+        games, *others = (_at(array, 0) for array in self._arrays)
+        self._core.reset_all(games, self._count, *others)
+
+    def step(self, actions: NDArray[np.int64]) -> None:
+        """Play one action in each environment."""
+        self._actions[:] = actions
+        self._core.step_all(_at(self._games, 0), self._count)
 
 
 def _at(array: np.ndarray, row: int) -> ctypes.c_void_p:

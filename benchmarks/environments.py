@@ -1,8 +1,12 @@
-"""How fast the environments step, beside the bare batch, other libraries and C, in the same run."""
+"""How fast the environments step, beside the bare batch, other libraries and C, in the same run.
+
+PufferLib's core is measured from its source, whose folder the variable PUFFERLIB names.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 import random
 from collections.abc import Callable
 from itertools import cycle
@@ -10,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from baselines import Environments, build
+from baselines import Environments, PufferGames, build
 from measuring import Effort, Measurement, Stretch, race, stretch
 from peers import PEERS, is_here
 
@@ -150,6 +154,8 @@ def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
             found[f"C environments, {cores}"] = Environments(library, count, threads).step
     found["functional.step"] = _functional(count)
     found |= {name: peer(count) for name, peer in PEERS.items() if is_here(name)}
+    if source := os.environ.get("PUFFERLIB"):
+        found["PufferLib's core, 1 core"] = PufferGames(source, folder, count).step
     return {
         name: _repeated(step, count, effort, 10 if name in PEERS else WARM_UP)
         for name, step in found.items()
