@@ -33,12 +33,13 @@ class GameLog:
     Args:
         path: the file; it may exist if it belongs to a tournament with the same rules and seed.
         tournament: the tournament; its players and the number of games may be others than before.
+        to_add: open it to add games; else it is read as it is.
 
     Raises:
         TournamentError: if the file is damaged, of another tournament, or cannot be written.
     """
 
-    def __init__(self, path: Path, tournament: Tournament) -> None:
+    def __init__(self, path: Path, tournament: Tournament, *, to_add: bool = True) -> None:
         self._path = path
         rules, seed = str(tournament.rules), tournament.seed
         head = {"format": FORMAT, "version": VERSION, "rules": rules, "seed": seed}
@@ -53,6 +54,8 @@ class GameLog:
             self.played = []
         else:  # a file of one line, of which nothing is to be cut off
             raise self._foreign()
+        if not to_add:
+            return
         with self._writing():
             self._file = path.open("a", encoding="utf-8")
             self._file.truncate(len(whole))
@@ -105,19 +108,24 @@ class RecordFolder:
     The bytes of a file do not depend on who played the game, and ``py2048 verify`` checks it.
 
     Args:
-        path: the folder; it is made if its parent exists.
+        path: the folder.
         tournament: the tournament.
-
-    Raises:
-        TournamentError: if a folder cannot be made.
     """
 
     def __init__(self, path: Path, tournament: Tournament) -> None:
+        self._path = path
         self._folders = {
             spec: path / f"{number}-{_UNSAFE.sub('_', spec)}"
             for number, spec in enumerate(tournament.players, 1)
         }
-        for folder in [path, *self._folders.values()]:
+
+    def make(self) -> None:
+        """Make the folder, if its parent exists.
+
+        Raises:
+            TournamentError: if that is not possible.
+        """
+        for folder in [self._path, *self._folders.values()]:
             with os_errors_as(TournamentError, f"cannot make the folder {folder}"):
                 folder.mkdir(exist_ok=True)
 
@@ -155,7 +163,8 @@ def play_kept(
     """
     results = Results(tournament)
     with ExitStack() as stack:
-        folder = RecordFolder(records, tournament) if records else None
+        if folder := RecordFolder(records, tournament) if records else None:
+            folder.make()
         log = stack.enter_context(closing(GameLog(log_path, tournament))) if log_path else None
         for game in log.played if log else ():
             if folder is None or folder.has(game):

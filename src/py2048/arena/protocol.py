@@ -130,9 +130,7 @@ def verified(folder: Path, tournament: Tournament) -> Results:
         TournamentError: if a game is missing, or one is not what the log says.
     """
     records, results = RecordFolder(folder / "records", tournament), Results(tournament)
-    log = GameLog(folder / "games.jsonl", tournament)
-    log.close()
-    for played in log.played:
+    for played in GameLog(folder / "games.jsonl", tournament, to_add=False).played:
         path = records.path_of(played)
         try:
             record = Record.load(path)
