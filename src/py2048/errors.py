@@ -170,14 +170,19 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
         ) from None
 
 
+def missing_compiler() -> str:
+    """Return the line that brings Numba, without which some work takes long, or nothing."""
+    return install_line("py2048[fast]") if find_spec("numba") is None else ""
+
+
 def need_compiler(what: str) -> None:
     """Make sure that Numba is installed, for work that takes too long without.
 
     Raises:
         MissingExtraError: if it is not.
     """
-    if find_spec("numba") is None:
-        raise MissingExtraError(f"{what} needs Numba: {install_line('py2048[fast]')}")
+    if line := missing_compiler():
+        raise MissingExtraError(f"{what} needs Numba: {line}")
 
 
 def shown(value: object) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pexpect
 import pytest
 from kernel_process import said_by
 from tests.processes import python
@@ -234,6 +236,16 @@ def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
     assert main(words) == 0
     values = json.loads(capsys.readouterr().out)["values"]
     assert json.loads(done.stdout)["values"] == pytest.approx(values)
+
+
+def test_without_numba_a_terminal_is_told_what_makes_work_faster():
+    """Once, by the line that brings it, above how far the work is."""
+    words = ["-c", WITHOUT_NUMBA, "evaluate", "expectimax:depth=2", "--games", "2", "--jobs", "1"]
+    terminal = pexpect.spawn(sys.executable, words, dimensions=(30, 500), encoding="utf-8")
+    terminal.expect(
+        "py2048: faster with Numba: [^\r]*'py2048\\[fast]'\r\n\rpy2048: 2 games", timeout=60
+    )
+    terminal.close(force=True)
 
 
 @pytest.mark.parametrize("word", ["bench", "train", "warm-up"])

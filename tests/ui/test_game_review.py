@@ -101,6 +101,13 @@ def test_one_who_walks_is_not_led_away():
     assert review.index == 2
 
 
+def test_without_numba_a_review_says_what_makes_it_faster(monkeypatch):
+    """The judge takes minutes as plain Python."""
+    line = "pip install 'py2048[fast]'"
+    monkeypatch.setattr("py2048.ui.shared.review.missing_compiler", lambda: line)
+    assert known_review(6).summary.endswith(f"Faster with Numba: {line}")
+
+
 def test_what_is_not_judged_yet_can_be_looked_at():
     """All moves are there from the start; those that are judged have a grade."""
     review = known_review(6)

@@ -14,6 +14,8 @@ import threading
 import time
 from typing import Self, TextIO
 
+from py2048.errors import missing_compiler
+
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
 
@@ -131,7 +133,7 @@ class StatusLine:
     """Says on stderr how far a command is, from a thread of its own and only if it lasts.
 
     On a terminal one line is rewritten and taken away at the end; a pipe gets a line now and then.
-    The progress of the compiler is said too.
+    The progress of the compiler is said too, and on a terminal what brings one that is missing.
 
     Args:
         quiet: say nothing.
@@ -170,6 +172,8 @@ class StatusLine:
             now = time.monotonic()
             due = min(due, now + QUIET_S)
             if now >= due:
+                if not is_written and self._is_terminal and (line := missing_compiler()):
+                    complain(f"faster with Numba: {line}")
                 self._write(f"\rpy2048: {news}\x1b[K" if self._is_terminal else f"py2048: {news}\n")
                 due, is_written = now if self._is_terminal else now + PIPE_PERIOD_S, True
         if is_written and self._is_terminal:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.direction import Direction
-from py2048.errors import RecordError
+from py2048.errors import RecordError, missing_compiler
 from py2048.language import N_, _, ngettext
 from py2048.language import number as written
 from py2048.players import Unit
@@ -210,6 +210,8 @@ class GameReview:
             self.moves.append(move)
         text = _("{done} of {count} moves are judged …")
         self.progress = text.format(done=written(len(self.moves)), count=written(len(self)))
+        if line := missing_compiler():
+            self.progress += " " + _("Faster with Numba: {line}").format(line=line)
 
     # Walking
 
