@@ -17,24 +17,24 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "arena": (11, 1278),
-    "cli": (20, 3200),
-    "compiled": (16, 3396),
-    "courses": (75, 11652),
-    "envs": (13, 1768),
-    "game": (7, 1081),
-    "ntuple": (9, 1784),
-    "players": (10, 910),
-    "review": (12, 1548),
-    "rules": (4, 569),
-    "search": (9, 2002),
-    "server": (33, 5864),
-    "session": (8, 1353),
-    "solving": (14, 2368),
-    "storage": (17, 2172),
-    "testing": (4, 338),
-    "training": (10, 2685),
-    "ui": (32, 6848),
+    "arena": (10, 1131),
+    "cli": (19, 3072),
+    "compiled": (15, 3246),
+    "courses": (74, 11502),
+    "envs": (12, 1618),
+    "game": (6, 931),
+    "ntuple": (8, 1634),
+    "players": (9, 760),
+    "review": (11, 1398),
+    "rules": (3, 419),
+    "search": (8, 1852),
+    "server": (32, 5714),
+    "session": (7, 1203),
+    "solving": (13, 2218),
+    "storage": (16, 2022),
+    "testing": (3, 188),
+    "training": (9, 2535),
+    "ui": (31, 6700),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
 lines in all; a commit that raises one says why."""
@@ -88,9 +88,9 @@ def test_the_house_keeps_to_its_budget():
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 295
-    assert lines <= 49_389
-    assert count_lines.counted(ROOT / "tests")[1] <= 33_453
-    assert count_lines.word_count() <= 45_150
+    assert lines <= 48_918
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_219
+    assert count_lines.word_count() <= 45_000
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path):
