@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, ClassVar
 
 from py2048.arena.jobs import Job, JobResult, run_job
 from py2048.arena.pools import died
@@ -28,17 +28,22 @@ class RayCluster:
     Args:
         address: ``auto`` for the cluster that this machine belongs to, or the address of its head,
             such as ``10.0.0.1:6379``.
-        error: what is raised if there is no cluster at the address.
 
     Raises:
         MissingExtraError: if Ray is not installed.
+        Py2048Error: `error`, if there is no cluster at the address.
     """
 
-    def __init__(self, address: str, error: type[Py2048Error]) -> None:
-        self._ray = ray = _ray()
+    error: ClassVar[type[Py2048Error]] = Py2048Error
+
+    def __init__(self, address: str) -> None:
+        with extra_for("a cluster", "cluster"):
+            import ray
+        self._ray: Any = ray
         self._owner = not ray.is_initialized()
         if self._owner:
-            _connect(ray, address, error)
+            _connect(ray, address, self.error)
+        self._do = self._ray.remote(num_cpus=1, max_retries=RETRIES)(run_there)
 
     @property
     def width(self) -> int:
@@ -55,10 +60,6 @@ class RayCluster:
     def _processors(self) -> int:
         return int(self._ray.cluster_resources().get("CPU", 0))
 
-    def _remote(self, function: Callable[..., object]) -> Any:
-        """Return a function as a task for one processor."""
-        return self._ray.remote(num_cpus=1, max_retries=RETRIES)(function)
-
     def close(self) -> None:
         """Leave the cluster."""
         if self._owner:
@@ -66,16 +67,9 @@ class RayCluster:
 
 
 class RayWorkers(RayCluster):
-    """The processors of a Ray cluster, for the tasks of a solver.
+    """The processors of a Ray cluster, for the tasks of a solver."""
 
-    Raises:
-        MissingExtraError: if Ray is not installed.
-        SolvingError: if there is no cluster at the address.
-    """
-
-    def __init__(self, address: str) -> None:
-        super().__init__(address, SolvingError)
-        self._do = self._remote(run_there)
+    error = SolvingError
 
     def run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
         """Return the results of tasks.
@@ -96,16 +90,12 @@ class RayWorkers(RayCluster):
 
 
 class RayPool(RayCluster):
-    """The processors of a Ray cluster.
+    """The processors of a Ray cluster, for the jobs of a tournament."""
 
-    Raises:
-        MissingExtraError: if Ray is not installed.
-        TournamentError: if there is no cluster at the address.
-    """
+    error = TournamentError
 
     def __init__(self, address: str) -> None:
-        super().__init__(address, TournamentError)
-        self._do = self._remote(run_there)
+        super().__init__(address)
         self._jobs: dict[Any, Job] = {}
 
     def submit(self, job: Job) -> None:
@@ -148,12 +138,6 @@ def run_there(task: Callable[..., Any], wanted: str, *arguments: object) -> Any:
 
 def _counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def _ray() -> Any:
-    with extra_for("a cluster", "cluster"):
-        import ray
-    return ray
 
 
 def _connect(ray: Any, address: str, kind: type[Py2048Error]) -> None:

@@ -85,21 +85,20 @@ class SolverSpec(NamedTuple):
 def key_of(board: Word, spec: SolverSpec) -> Word:
     """Return the key of a board."""
     key = board if spec.fixed else np.uint64(canonical(board, spec.rows, spec.columns))
-    key ^= key >> spec.half
-    key = (key * spec.multiplier) & spec.bits
-    key ^= key >> spec.half
-    key = (key * spec.multiplier) & spec.bits
-    return key ^ (key >> spec.half)
+    return _mixed(key, spec.multiplier, spec)
 
 
 @kernel(borrows=True)
 def board_of(key: Word, spec: SolverSpec) -> Word:
     """Return the board whose key this is."""
-    key ^= key >> spec.half
-    key = (key * spec.inverse) & spec.bits
-    key ^= key >> spec.half
-    key = (key * spec.inverse) & spec.bits
-    return key ^ (key >> spec.half)
+    return _mixed(key, spec.inverse, spec)
+
+
+@kernel(borrows=True)
+def _mixed(word: Word, factor: Word, spec: SolverSpec) -> Word:
+    for _ in range(2):
+        word = ((word ^ (word >> spec.half)) * factor) & spec.bits
+    return word ^ (word >> spec.half)
 
 
 @kernel(borrows=True)
