@@ -459,7 +459,7 @@ def test_ctrl_c_says_what_is_kept(
 ) -> None:
     """The same command continues, and leaves no folder."""
     with monkeypatch.context() as patch:
-        patch.setattr(solve, "progress_text", Mock(side_effect=KeyboardInterrupt))
+        patch.setattr(solve.StatusLine, "tell", Mock(side_effect=KeyboardInterrupt))
         assert main([*words, "--save", "file"]) == 130
     kept = "py2048: what is done is in file.unfinished: the same command continues\n"
     assert capsys.readouterr().err == kept

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from py2048.solving import Solution
     from py2048.solving.formations import Formation
     from py2048.solving.positions import Positions
-    from py2048.solving.solution import Progress
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 MIN_MEMORY, MAX_MEMORY = 64 << 20, 1 << 50
@@ -89,23 +88,19 @@ def solve(
         raise SolvingError("--cluster needs --save FILE, in a folder that all its machines share")
     wanted, size_ = options.chosen_rules(rules, size), memory_size(memory)
     with StatusLine(quiet=quiet) as line, _kept(save):
-
-        def show(progress: Progress) -> None:
-            line.news = progress_text(progress)
-
         if cluster and save:
             from py2048.arena.ray_cluster import RayWorkers
             from py2048.solving.sharded import solve_sharded
 
             with closing(RayWorkers(cluster)) as workers:
                 solution = solve_sharded(
-                    workers, wanted, goal, save=save, memory=size_, progress=show
+                    workers, wanted, goal, save=save, memory=size_, progress=line.tell
                 )
         else:
             from py2048.solving import solve as solve_here
 
             solution = solve_here(
-                wanted, goal, memory=size_, threads=threads, save=save, progress=show
+                wanted, goal, memory=size_, threads=threads, save=save, progress=line.tell
             )
     if json:
         options.print_json(_data(solution), indent=None)
@@ -122,16 +117,6 @@ def _kept(file: Path | None) -> Iterator[None]:
         if file is not None and (folder := Path(f"{file}.unfinished")).is_dir():
             streams.complain(f"what is done is in {folder}: the same command continues")
         raise
-
-
-def progress_text(progress: Progress) -> str:
-    """Return what is said of how far a solver is."""
-    if not progress.all:
-        return f"finding boards: {progress.done:,}, up to a sum of {progress.total:,}"
-    left = progress.seconds * (progress.all - progress.done) / max(progress.done, 1)
-    share = progress.done / progress.all
-    time_left = f", {left:,.0f} s left" if share >= 0.01 else ""  # the first layers are small
-    return f"finding values: {share:.0%} of {progress.all:,} boards{time_left}"
 
 
 def _data(solution: Solution) -> dict[str, object]:
@@ -272,10 +257,6 @@ def build(
         with os_errors_as(SolvingError, str(path.parent)):
             path.parent.mkdir(parents=True, exist_ok=True)
     with StatusLine(quiet=quiet) as line, _kept(path):
-
-        def show(progress: Progress) -> None:
-            line.news = progress_text(progress)
-
         positions = Positions(chosen, target, get_rules(rules))
         checked_memory(positions, size)
         if positions.count > MANY and not quiet:
@@ -285,7 +266,7 @@ def build(
             rules=positions.rules,
             memory=size,
             threads=threads,
-            progress=show,
+            progress=line.tell,
         )
     size = table.path.stat().st_size
     if json:

@@ -84,6 +84,14 @@ class Progress:
     all: int
     seconds: float
 
+    def __str__(self) -> str:
+        if not self.all:
+            return f"finding boards: {self.done:,}, up to a sum of {self.total:,}"
+        left = self.seconds * (self.all - self.done) / max(self.done, 1)
+        share = self.done / self.all
+        time_left = f", {left:,.0f} s left" if share >= 0.01 else ""  # the first layers are small
+        return f"finding values: {share:.0%} of {self.all:,} boards{time_left}"
+
 
 class Solution:
     """Exact values under some rules, for a goal.
