@@ -118,7 +118,8 @@ def train(
     """
     from py2048.training.run import PLAN, WEIGHTS, event_log
 
-    _need_compiler_for(given.device)
+    if given.device != "cuda":
+        need_compiler("training")
     chosen, kept = given.chosen(), given.file()
     if "bands" in kept or (resume and (folder / PLAN).exists()):
         if plot or tensorboard:
@@ -153,12 +154,6 @@ def _learn(
         print("stopped and saved: --resume continues")
         return INTERRUPTED
     return 0
-
-
-def _need_compiler_for(device: str | None) -> None:
-    """Make sure that Numba is installed, unless a graphics card learns."""
-    if device != "cuda":
-        need_compiler("training")
 
 
 def _progress(run: TrainingRun, stop: StopCriteria) -> str:
@@ -366,12 +361,12 @@ def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
     for stage in stages:
         _print_stage(stage)
     if "strength" in data:
-        _print_strength("plays", data["strength"])
+        _print_strength(data["strength"])
     if "packed" in data:
         print(f"packed   {data['packed']['file']}, {data['packed']['bytes']:,} bytes")
         if "strength" in data["packed"]:
             after = data["packed"]["strength"]
-            _print_strength("plays", after)
+            _print_strength(after)
             before = data["strength"]["mean"]
             lost = points(round(before - after["mean"]))
             print(f"loss     {lost}, {1 - after['mean'] / before:.2%}")
@@ -395,9 +390,9 @@ def _print_stage(record: StageRecord) -> None:
     )
 
 
-def _print_strength(title: str, strength: Settings) -> None:
+def _print_strength(strength: Settings) -> None:
     tiles = ", ".join(f"{tile}: {rate:.1%}" for tile, rate in strength["tiles"].items() if rate)
     print(
-        f"{title}    {strength['mean']:,.0f} ± {strength['error']:,.0f} over "
+        f"plays    {strength['mean']:,.0f} ± {strength['error']:,.0f} over "
         f"{strength['games']:,} games{'; ' if tiles else ''}{tiles}"
     )
