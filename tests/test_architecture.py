@@ -18,7 +18,7 @@ import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
     "arena": (10, 1127),
-    "cli": (19, 3072),
+    "cli": (19, 3058),
     "compiled": (15, 3246),
     "courses": (74, 11502),
     "envs": (12, 1618),
@@ -30,7 +30,7 @@ BUDGETS = {
     "search": (8, 1852),
     "server": (32, 5714),
     "session": (7, 1203),
-    "solving": (13, 2215),
+    "solving": (13, 2222),
     "storage": (16, 2022),
     "testing": (3, 188),
     "training": (9, 2535),
@@ -88,7 +88,7 @@ def test_the_house_keeps_to_its_budget():
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 295
-    assert lines <= 48_911
+    assert lines <= 48_904
     assert count_lines.counted(ROOT / "tests")[1] <= 33_219
     assert count_lines.word_count() <= 45_000
 
