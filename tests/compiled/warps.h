@@ -2,6 +2,8 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 #include <ucontext.h>
@@ -19,16 +21,22 @@ inline ucontext_t lanes[32], after_warp;
 inline char stacks[32][1 << 16];
 inline uint64_t shared[2][32];
 inline unsigned rounds[32];
-template <class T> T __shfl_sync(unsigned, T value, unsigned source) {
+inline int lines[2];
+template <class T> T __shfl_sync(unsigned, T value, unsigned source, int line = __builtin_LINE()) {
   unsigned lane = threadIdx.x, round = rounds[lane]++ & 1;
+  if (lane == 0) lines[round] = line;
+  if (line != lines[round]) {  // on a card the values of these lanes are undefined
+    std::fprintf(stderr, "lane %u shuffles in line %d, lane 0 in line %d\n", lane, line, lines[round]);
+    std::abort();
+  }
   std::memcpy(&shared[round][lane], &value, sizeof value);
   threadIdx.x = (lane + 1) % 32;
   swapcontext(&lanes[lane], &lanes[(lane + 1) % 32]);
   std::memcpy(&value, &shared[round][source % 32], sizeof value);
   return value;
 }
-template <class T> T __shfl_xor_sync(unsigned all, T value, unsigned mask) {
-  return __shfl_sync(all, value, threadIdx.x ^ mask);
+template <class T> T __shfl_xor_sync(unsigned all, T value, unsigned mask, int line = __builtin_LINE()) {
+  return __shfl_sync(all, value, threadIdx.x ^ mask, line);
 }
 template <class T> T __ldcg(const T* at) { return *at; }
 template <class T> T as(uint32_t bits) { T value; std::memcpy(&value, &bits, 4); return value; }

@@ -50,19 +50,27 @@ def starts() -> NDArray[np.uint64]:
     return np.stack([chosen, np.zeros_like(chosen)], axis=1)
 
 
-def card_trainer(device: str = "reference", **settings: Any) -> CardBandTrainer:
+def card_trainer(
+    device: str = "reference", above: Band | None = ABOVE, **settings: Any
+) -> CardBandTrainer:
     given = {"games_at_once": 8, "seed": 3, "device": device} | settings
-    return CardBandTrainer(network(), LAYOUT, BAND, starts(), **given)
+    return CardBandTrainer(network(above), LAYOUT, BAND, starts(), **given)
 
 
+@pytest.mark.parametrize("above", [ABOVE, None], ids=["a band above", "no band above"])
 @every_card
 def test_a_card_learns_the_bands_of_the_reference(
-    card_of: Callable[[Path], cuda.Card], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    card_of: Callable[[Path], cuda.Card],
+    above: Band | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Bit for bit, in games that end in each way and in games from the middle."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
-    reference, trainer = (card_trainer(each, restart_length=9) for each in ("reference", "cuda"))
+    reference, trainer = (
+        card_trainer(each, above, restart_length=9) for each in ("reference", "cuda")
+    )
     for moves, rate in ((20, 0.5), (400, 0.05)):
         for each in (reference, trainer):
             each.run(moves, rate)

@@ -150,7 +150,8 @@ INLINE Choice choose(
     double rest = (double)fixed * RULE_STEP - view.level;
     fixed = passes ? 0.0f : (float)(rest - view.slope * (double)((int)sum - view.least));
   }
-  worth = passes ? view.goal : sum_of_images(worth) * view.step;
+  worth = sum_of_images(worth) * view.step;  // by all lanes, also those of a direction that passes
+  if (passes) worth = view.goal;
   float total = is_legal ? (float)gained + (fixed + worth) : -__int_as_float(0x7F800000);
   u32 best = direction;
 #pragma unroll
