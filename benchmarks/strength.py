@@ -11,7 +11,6 @@ each row begins no game after M minutes, and the next row follows.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import math
 import platform
@@ -38,7 +37,6 @@ from py2048.cli.bench import load, processor
 from py2048.compiled.jit import available_threads
 from py2048.errors import Py2048Error
 from py2048.ntuple.heuristic import DEFAULT
-from py2048.ntuple.weights import shipped_path
 from py2048.search.limits import SearchLimits, SearchSpeed
 from py2048.search.searcher import Searcher
 from py2048.training.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
@@ -70,10 +68,7 @@ class Row:
     @property
     def weights(self) -> str:
         """A digest of the weights that come with py2048, if the player uses them."""
-        path = shipped_path(Rules.parse(self.rules)) if self.network else None
-        if path is None:
-            return ""
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        return strength_page.weights_of(Rules.parse(self.rules)) if self.network else ""
 
     def tournament(self) -> Tournament:
         """Return the tournament."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import math
 import re
@@ -16,6 +17,7 @@ from py2048 import Rules
 from py2048.arena import GameResult, PlayerSummary
 from py2048.arena.report import number, percent, plus_minus
 from py2048.arena.statistics import summary
+from py2048.ntuple.weights import shipped_path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "strength"
@@ -72,8 +74,20 @@ def games_of(data: Data) -> Iterator[GameResult]:
         yield GameResult(data["player"], each, 0, score, tile, moves, pace * moves)
 
 
+def weights_of(rules: Rules) -> str:
+    """Return a digest of the weights that come with py2048, if some do."""
+    path = shipped_path(rules)
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path else ""
+
+
 def _rules(data: Data) -> str:
     return Rules.parse(data["rules"]).name
+
+
+def _earlier(data: Data) -> str:
+    """Return what is said of a result that is not of the weights of today."""
+    known = "", weights_of(Rules.parse(data["rules"]))
+    return "" if data["weights"] in known else ", earlier weights"
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -89,10 +103,11 @@ def classic_table() -> str:
 
 def bars_table() -> str:
     """Return what players were to reach, and whether they did."""
-    known = {data["name"]: each for data, each in rows()}
+    known = {data["name"]: (_earlier(data), each) for data, each in rows()}
     cells = []
     for bar in SETTINGS["bars"]:
-        goal, half, each = bar["bar"], bar.get("half", math.inf), known.get(bar.get("row"))
+        goal, half = bar["bar"], bar.get("half", math.inf)
+        earlier, each = known.get(bar.get("row"), ("", None))
         value = bar.get("value", math.nan)
         if each and "tile" in bar:
             reached = dict(zip(TILES, _shares(each), strict=True))
@@ -103,7 +118,7 @@ def bars_table() -> str:
         answer = "yes" if value >= goal else "half" if value >= half else "no"
         answer = "" if math.isnan(value) else answer
         texts = [shown(x) if math.isfinite(x) else "" for x in (goal, half, value)]
-        cells.append([bar["gate"], *texts, answer])
+        cells.append([bar["gate"] + earlier, *texts, answer])
     return table(["gate", "bar", "half", "measured", "reached"], cells)
 
 
@@ -192,7 +207,7 @@ BLOCKS = {
 def _row(data: Data, each: PlayerSummary) -> list[str]:
     wanted = "" if each.games >= data["wanted"] else f" of {data['wanted']:,}"
     games, ms = f"{each.games:,}{wanted}", f"{1000 / each.moves_per_second:.3g}"
-    return [f"`{each.player}`", ms, games, plus_minus(each.score)]
+    return [f"`{each.player}`{_earlier(data)}", ms, games, plus_minus(each.score)]
 
 
 def _reached(each: PlayerSummary) -> list[str]:

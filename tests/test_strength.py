@@ -61,6 +61,14 @@ def test_other_programs_have_a_source(page):
         assert all(0 <= share <= 1 for share in other.get("reached", {}).values())
 
 
+def test_results_of_earlier_weights_say_so(page, monkeypatch):
+    """Those of players without weights do not."""
+    monkeypatch.setattr(page, "weights_of", lambda _: "of today")
+    assert "| `expectimax:depth=1,evaluation=ntuple`, earlier weights |" in page.classic_table()
+    assert "| `greedy` |" in page.classic_table()
+    assert "| 1-ply, earlier weights |" in page.bars_table()
+
+
 def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
     """What is kept is read again, unless it is of another player or of other weights."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
@@ -73,16 +81,15 @@ def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
     assert [game.game for game in row.known()] == [0, 1, 2, 3, 4, 5]
     assert [game.score for game in row.known()][::3] == [played[0].score, played[1].score]
     assert not list(strength.Row("mine", "greedy", 6, "2x4").known())
-    monkeypatch.setattr(strength, "shipped_path", lambda _: None)
     text = row.path.read_text(encoding="utf-8")
     row.path.write_text(text.replace(f"[{played[0].score}, ", "[77777, "), encoding="utf-8")
     assert not list(row.known())  # the player has changed
     row.path.write_text(text, encoding="utf-8")
+    row.path.write_text(text.replace('"weights": ""', '"weights": "now"'), encoding="utf-8")
     networked = strength.Row("mine", "corner", 6, "2x4", network=True)
-    assert list(networked.known())
-    (tmp_path / "2x4.npz").write_bytes(b"other weights")
-    monkeypatch.setattr(strength, "shipped_path", lambda _: tmp_path / "2x4.npz")
-    assert not list(networked.known())
+    for now, count in (("now", 6), ("other", 0)):
+        monkeypatch.setattr(strength.strength_page, "weights_of", lambda _, now=now: now)
+        assert len(list(networked.known())) == count
 
 
 def test_a_row_with_a_clock_is_known_by_its_opening(strength, tmp_path, monkeypatch):
