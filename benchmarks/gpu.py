@@ -100,10 +100,14 @@ class Size:
         default_factory=lambda: {
             "step": BAND_STEP,
             "judged": 200,
-            "collect": [{"tile": 16384, "games": 6000}],
+            "collect": [
+                {"tile": 16384, "games": 6000},
+                {"tile": 32768, "games": 4000, "after": 16384},
+            ],
             "bands": [
-                {"tile": 16384, "least": least, "goal": 132_000}
-                for least in (30_720, 28_672, 24_576)
+                {"tile": 16384, "least": 30_720, "goal": 132_000},
+                {"tile": 32768, "least": 47_104, "goal": 100_000, "makes": 16384},
+                {"tile": 16384, "least": 28_672, "goal": 132_000},
             ],
         }
     )
