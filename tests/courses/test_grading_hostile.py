@@ -407,7 +407,7 @@ def test_a_submission_ends_in_its_time_whatever_it_does(name, protection):
     report = grade_source(source, slow, SandboxConfig(protection, seconds=3))
     assert time.monotonic() - began < 30  # 3 and at most 5 more where nothing else runs
     assert report.earned == 0
-    assert (report.seconds < 3) == bool(report.key)
+    assert bool(report.key) != ("for one submission was over" in failures(report))
 
 
 @pytest.mark.slow
