@@ -89,8 +89,8 @@ def test_the_house_keeps_to_its_budget():
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 295
     assert lines <= 48_904
-    assert count_lines.counted(ROOT / "tests")[1] <= 33_219
-    assert count_lines.word_count() <= 45_000
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_231
+    assert count_lines.word_count() <= 44_996
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path):
