@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import math
 import re
@@ -17,7 +16,7 @@ from py2048 import Rules
 from py2048.arena import GameResult, PlayerSummary
 from py2048.arena.report import number, percent, plus_minus
 from py2048.arena.statistics import summary
-from py2048.ntuple.weights import shipped_path
+from py2048.ntuple.weights import digest_of, shipped_path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "strength"
@@ -77,7 +76,7 @@ def games_of(data: Data) -> Iterator[GameResult]:
 def weights_of(rules: Rules) -> str:
     """Return a digest of the weights that come with py2048, if some do."""
     path = shipped_path(rules)
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path else ""
+    return digest_of(path) if path else ""
 
 
 def _rules(data: Data) -> str:

@@ -84,7 +84,6 @@ def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
     text = row.path.read_text(encoding="utf-8")
     row.path.write_text(text.replace(f"[{played[0].score}, ", "[77777, "), encoding="utf-8")
     assert not list(row.known())  # the player has changed
-    row.path.write_text(text, encoding="utf-8")
     row.path.write_text(text.replace('"weights": ""', '"weights": "now"'), encoding="utf-8")
     networked = strength.Row("mine", "corner", 6, "2x4", network=True)
     for now, count in (("now", 6), ("other", 0)):
