@@ -124,9 +124,9 @@ def test_a_band_learns_from_saved_boards() -> None:
     """It makes the next tile more often from boards of other games, without search and with it."""
     boards = collect(player(network()), [(1024, 1024), (1024, 1920)], 300, continuations=4)
     training, held_out = boards.of((1024, 1920)).split()
-    play, rater = player(network()), player(network())()
+    play = player(network())()
     band = Band(1024, 1920, goal=8000.0)
-    level, slope = excess_by_sum(play, rater, training, band, band.end, seed=3)
+    level, slope = excess_by_sum(play, play, training, band, band.end, seed=3)
     band = band._replace(level=level, slope=slope)
     trainer = BandTrainer(network(), LAYOUT, band, training.words)
     for rate in (0.25, 0.05):
@@ -157,10 +157,10 @@ def test_a_band_may_end_with_a_smaller_tile() -> None:
     """As where a 1024 is there already, and a second 512 is to be made."""
     boards = collect(player(network()), [(1024, 1024), (1024, 1440)], 300, continuations=4)
     training, held_out = boards.of((1024, 1440)).split()
-    play, rater = player(network()), player(network())()
+    play = player(network())()
     band = Band(1024, 1440, goal=8000.0, makes=512)
     assert (band.ending, band.end) == (512, 1536)
-    level, slope = excess_by_sum(play, rater, training, band, band.end)
+    level, slope = excess_by_sum(play, play, training, band, band.end)
     trainer = BandTrainer(
         network(), LAYOUT, band._replace(level=level, slope=slope), training.words
     )

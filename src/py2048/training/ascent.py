@@ -450,13 +450,12 @@ class Ascent:
         above = [b.least for b in others if b.tile == band.tile and b.least > band.least]
         rater = self._player(replace(network, bands=None), 1)()
         level, slope = excess_by_sum(
-            self._player(network, 1),
+            self._player(network, 1)(),
             rater,
             boards.spread(EXCESS_BOARDS),
             band,
             min([band.end, *above]),
             seed=plan.seed,
-            threads=plan.threads,
         )
         self._tell(
             f"{planned}: the value below is {level:,.0f} too high, and "

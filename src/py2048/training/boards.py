@@ -425,38 +425,36 @@ def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageReco
 
 
 def excess_by_sum(
-    make_searcher: Callable[[], Searcher],
+    searcher: Searcher,
     rater: Searcher,
     boards: SavedBoards,
     band: Band,
     end: int,
     *,
     seed: int = 1,
-    threads: int = 1,
 ) -> tuple[float, float]:
     """Return by how much values are too high where boards begin, and more for each point of sum.
 
+    On one thread: pieces of games are so short that threads would wait for each other.
+
     Args:
-        make_searcher: returns the player, once for each thread.
+        searcher: the player.
         rater: what values the boards on the way.
         boards: boards of the band.
         band: the band: its first sum, the tile that ends it, and its goal.
         end: the sum up to which values are compared.
         seed: the seed of all games.
-        threads: how many games are played at the same time.
     """
     spacing = max((end - band.least) // SAMPLES, 1)
-
-    def play(searcher: Searcher, number: int) -> list[tuple[float, float]]:
-        game = Playing(searcher, boards.cells[number], derive_seed(seed, number))
+    rows: list[tuple[float, float]] = []
+    for number, cells in enumerate(boards.cells):
+        game = Playing(searcher, cells, derive_seed(seed, number))
         seen = []
         while not game.is_over and game.sum < end:
             seen.append((game.sum - band.least, game.value(rater), game.score))
             game.play_to((band.tile, game.sum + spacing))
         came = band.goal * game.play_until(band.ending) + game.score
-        return [(beyond, value - (came - before)) for beyond, value, before in seen]
-
-    rows = [row for part in on_threads(make_searcher, play, len(boards), threads) for row in part]
+        rows += [(beyond, value - (came - before)) for beyond, value, before in seen]
     beyond, excess = np.array(rows).T
     slope, level = np.polyfit(beyond, excess, 1)
     return float(level), float(slope)
