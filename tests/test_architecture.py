@@ -33,7 +33,7 @@ BUDGETS = {
     "solving": (13, 2222),
     "storage": (16, 2022),
     "testing": (3, 188),
-    "training": (9, 2535),
+    "training": (9, 2533),
     "ui": (31, 6700),
 }
 """At most as many files and lines of code in each package. They are to fall to 245 files and 40,000
@@ -88,9 +88,9 @@ def test_the_house_keeps_to_its_budget():
     assert not above
     files, lines = map(sum, zip(*counts.values(), strict=True))
     assert files <= 295
-    assert lines <= 48_904
-    assert count_lines.counted(ROOT / "tests")[1] <= 33_230
-    assert count_lines.word_count() <= 44_996
+    assert lines <= 48_902
+    assert count_lines.counted(ROOT / "tests")[1] <= 33_234
+    assert count_lines.word_count() <= 44_990
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path):
