@@ -90,7 +90,7 @@ def test_the_house_keeps_to_its_budget():
     assert files <= 295
     assert lines <= 48_902
     assert count_lines.counted(ROOT / "tests")[1] <= 33_234
-    assert count_lines.word_count() <= 44_990
+    assert count_lines.word_count() <= 44_996
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path):
