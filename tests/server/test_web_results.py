@@ -120,7 +120,7 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
         game = (await player.new("2x2"))["game"]
         while player.state["outcome"] == "playing":
             await player.move()
-        assert games.store.records.summary(game) is None
+        await until(lambda: games.store.records.summary(game))
         account = player.account.id
         await reviews.request_review(services, game, account, "::1", for_figures=True)
         assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")

@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 from store_games import load, new_game, new_online_game
 
+from py2048.errors import StaleGameError
 from py2048.server.play.changes import GroupCommit
 from py2048.server.schema import PERIODS
 from py2048.storage import (
@@ -47,10 +48,12 @@ def change(game: SavedGame, *codes: str, seen: int = 0) -> GameChange:
     )
 
 
-def finish(store: Store, game: SavedGame, score: int, category: str = "ranked") -> None:
+def finish(
+    store: Store, game: SavedGame, score: int, category: str = "ranked", *, can_undo: bool = False
+) -> None:
     store.records.finish(
         game.id, game.revision, "{}", score=score, max_tile=64, plies=3, outcome="lost",
-        category=category,
+        category=category, can_undo=can_undo,
     )  # fmt: skip
 
 
@@ -178,6 +181,24 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store):
     for owner in ("ada", "bob", "ada"):
         finish(store, deal(store, owner, rules="3x3"), 7)
     assert scores(store, "ranked", "3x3") == [("Ada", 7), ("Bob", 7)]
+
+
+def test_an_undo_takes_back_what_an_end_counted_for(store):
+    """The record goes, and the best score and the leaderboards are again those of other games."""
+    board = "assisted", "classic"
+    store.accounts.claim_name("ada", "Ada", "hash")
+    finish(store, deal(store), 10, "assisted")
+    game = deal(store, mode="casual")
+    for _ in range(2):
+        finish(store, game, 30, "assisted", can_undo=True)
+    assert [scores(store, *board, period) for period in PERIODS] == [[("Ada", 30)]] * len(PERIODS)
+    assert store.scores.bests("classic", "ada", without=game.id) == {"assisted": 10}
+    assert store.changes.write([replace(change(game), revision=1, undos=1)]) == set()
+    assert store.records.summary(game.id) is None
+    assert store.scores.bests("classic", "ada") == {"assisted": 10}
+    assert [scores(store, *board, period) for period in PERIODS] == [[("Ada", 10)]] * len(PERIODS)
+    with pytest.raises(StaleGameError):
+        finish(store, game, 30, "assisted", can_undo=True)
 
 
 def test_a_place_is_that_of_the_list(store):
@@ -322,9 +343,10 @@ def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
         "live": lambda: store.online.live(["g1", "g2", "g3"]),
         "daily game": lambda: store.online.daily("p1", "2048-01-31"),
         "name": lambda: store.accounts.find_name("p1"),
-        "left behind": lambda: store.online.orphans("2999"),
+        "left behind": store.online.orphans,
         "sweep": lambda: store.online.sweep_guests("2999", limit=20),
         "forget": store.leaderboards.forget_periods,
+        "close": lambda: store.online.close_ended("2999"),
         "mine": lambda: store.online.open_games("guest 1"),
         "statistics of a guest": lambda: store.scores.summaries("guest 1"),
     }

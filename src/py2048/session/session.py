@@ -201,6 +201,11 @@ class Session:
         self._best_scores[str(game.game.rules)] = best
         return self._set_game(game)
 
+    def reset_best(self, best: int) -> None:
+        """Set the best score to `best`, or to the current score if that is higher and counts."""
+        self._best_scores[self._rules_text] = best
+        self._raise_best()
+
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
         """Continue the game of `record`; all its turns can be undone.
 
@@ -284,6 +289,7 @@ class Session:
         turn = self._current.redo()
         if turn is None:
             return ()
+        self._raise_best()
         self._save_change()
         self._played(turn, before, score, redone=True)
         return self._take_events()

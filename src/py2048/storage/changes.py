@@ -10,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from py2048.errors import StorageError
 from py2048.storage.database import Subject, is_sqlite
+from py2048.storage.records import retract_records
 from py2048.storage.schema import json_text, reviews
 from py2048.storage.values import GameChange, utc_now
 
@@ -93,9 +94,10 @@ def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     if _advance(connection, changes) != len(changes):
         return False
     _add_turns(connection, changes)
-    # An undo may take back the end of a game: what was reviewed is another game.
+    # An undo may take back the end of a game, which then counts and is reviewed no more.
     undone = [each.id for each in changes if each.revision - each.seen != len(each.turns)]
     if undone:
+        retract_records(connection, undone)
         connection.execute(sa.delete(reviews).where(reviews.c.game_id.in_(undone)))
     return True
 

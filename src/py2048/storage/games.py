@@ -119,24 +119,27 @@ class SavedGames(Subject):
         return [_saved_game(row, played[row.id]) for row in rows]
 
 
-def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-    """Remove a game within a transaction and return its row; None when it is not there.
+def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
+    """Lock a game until the transaction ends; return its row, None if there is no such game.
 
     Raises:
         StaleGameError: Another process has changed the game.
     """
-    query = sa.select(games).where(games.c.id == game_id)
+    query = sa.select(games).where(games.c.id == game_id).with_for_update()
     game = connection.execute(query).one_or_none()
-    same = games.c.id == game_id, games.c.revision == revision
-    if connection.execute(sa.delete(games).where(*same)).rowcount:
-        return game
-    now = connection.execute(query).one_or_none()
-    if now is not None:
+    if game is not None and game.revision != revision:
         raise StaleGameError(
-            f"game {game_id} was changed by another window (its revision is {now.revision},"
+            f"game {game_id} was changed by another window (its revision is {game.revision},"
             f" not {revision}); load it again to follow"
         )
-    return None
+    return game
+
+
+def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
+    """Remove a game within a transaction; otherwise like `lock_game`."""
+    game = lock_game(connection, game_id, revision)
+    connection.execute(sa.delete(games).where(games.c.id == game_id))
+    return game
 
 
 def row_of(game: SavedGame) -> dict[str, object]:

@@ -15,6 +15,7 @@ from py2048.storage.values import DailyResult, NewOnlineGame, OnlineGameInfo, Op
 MIN_TURNS = 10
 """Fewer turns make no game of a guest that is worth keeping for long."""
 
+_HAS_RECORD = sa.exists().where(records.c.id == games.c.id)
 _INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
 
 
@@ -85,13 +86,8 @@ class OnlineGames(Subject):
         """Return an account's games in progress, the last changed first."""
         return self._open(games.c.owner == owner, games.c.is_over.is_(False), limit=limit)
 
-    def over_games(self, owner: str, rules: str) -> list[OpenGame]:
-        """Return an account's games under rules that are over and have no record yet."""
-        mine = games.c.owner == owner, games.c.rules == rules
-        return self._open(*mine, games.c.is_over, limit=100)
-
     def open_game(self, game_id: str) -> OpenGame | None:
-        """Return a game that has no record yet; None if there is none."""
+        """Return a game in progress, or one whose end can be undone; None if there is none."""
         found = self._open(games.c.id == game_id, limit=1)
         return found[0] if found else None
 
@@ -114,26 +110,22 @@ class OnlineGames(Subject):
         )
         return [OpenGame.of(row) for row in self._database.rows(query)]
 
-    def orphans(
-        self, before: str, *, but: str = "", spare: Collection[str] = (), limit: int = 100
-    ) -> list[str]:
-        """Return games on the server that are over and last changed before a time.
+    def orphans(self, *, spare: Collection[str] = (), limit: int = 100) -> list[str]:
+        """Return games on the server that are over and have no record.
 
         Args:
-            before: The time, ISO 8601 in UTC.
-            but: A mode whose games are left out.
             spare: Games that are left out.
             limit: Return no more games.
         """
-        query = (
-            sa.select(games.c.id)
-            .join(rounds, rounds.c.game_id == games.c.id)
-            .where(games.c.is_over, games.c.updated < before)
-            .where(rounds.c.mode != but, games.c.id.not_in(spare))
-            .order_by(games.c.started)
-            .limit(limit)
-        )
+        is_wanted = games.c.is_over, ~_HAS_RECORD, games.c.id.not_in(spare)
+        query = sa.select(games.c.id).join(rounds, rounds.c.game_id == games.c.id)
+        query = query.where(*is_wanted).order_by(games.c.started).limit(limit)
         return self._database.values(query)
+
+    def close_ended(self, before: str) -> None:
+        """Let no undo take back the ends of games that have a record and are older than a time."""
+        ended = games.c.is_over, games.c.updated < before, _HAS_RECORD
+        self._database.change(sa.delete(games).where(*ended))
 
     def sweep_guests(
         self, before: str, lost: str = "", *, spare: Collection[str] = (), limit: int = 1000

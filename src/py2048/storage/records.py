@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
@@ -10,9 +11,9 @@ from sqlalchemy.engine import Connection
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.storage.database import Subject, upsert
-from py2048.storage.games import remove_game
+from py2048.storage.games import lock_game, remove_game
 from py2048.storage.schema import accounts, bests, leaders, records, rounds
-from py2048.storage.values import GameEnd, RecordSummary, ScoreSummary, utc_now
+from py2048.storage.values import GameEnd, RecordSummary, ScoreSummary, utc_now, utc_text
 
 _SUMMARY = sa.select(*(column for column in records.c if column.name != "record"))
 _UNNAMED = tuple(column for column in records.c if column.name not in ("record", "player"))
@@ -38,6 +39,9 @@ _SUMMARIES = (
 )
 _FACTS = ("category", "rules", "owner", "score", "finished")
 _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
+_LONGEST_PERIOD = timedelta(days=92)
+"""The length of the longest quarter."""
+
 MAX_PLACE = 10_000
 """How many places of a leaderboard are counted for a player who asks for theirs."""
 
@@ -58,6 +62,7 @@ class Records(Subject):
         category: str,
         counts: bool = True,
         think_ms: int | None = None,
+        can_undo: bool = False,
     ) -> None:
         """Turn a game in progress into a finished record of the same id, and note its score.
 
@@ -74,21 +79,23 @@ class Records(Subject):
             category: Which board of scores it counts for.
             counts: Whether its score may be the owner's best.
             think_ms: How long a program thought about all moves, for its leaderboard.
+            can_undo: Whether the game stays, so that an undo can take its record back.
 
         Raises:
             StaleGameError: Another process has changed or discarded the game.
         """
         with self._database.write() as connection:
-            game = remove_game(connection, game_id, revision)
-            if game is not None:
-                insert_record(
-                    connection, id=game_id, owner=game.owner, rules=game.rules,
-                    player=game.player, category=category, started=game.started,
-                    finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
-                    outcome=outcome, record=record_json, counts=counts, think_ms=think_ms,
-                )  # fmt: skip
-            elif not connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
+            game = (lock_game if can_undo else remove_game)(connection, game_id, revision)
+            if connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
+                return
+            if game is None:
                 raise StaleGameError(f"game {game_id} was discarded by another window")
+            insert_record(
+                connection, id=game_id, owner=game.owner, rules=game.rules,
+                player=game.player, category=category, started=game.started,
+                finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
+                outcome=outcome, record=record_json, counts=counts, think_ms=think_ms,
+            )  # fmt: skip
 
     def load(self, record_id: str) -> str:
         """Return the finished record, exactly as it was given.
@@ -157,15 +164,48 @@ def insert_record(
     enter_records(connection, records.c.id == row["id"], think_ms)
 
 
-class Scores(Subject):
-    """The best scores; they only grow, and outlive the games that reached them."""
-
-    def bests(self, rules: str, owner: str = "local") -> dict[str, int]:
-        """Return the owner's best score in each category, without those that have none."""
-        query = sa.select(bests.c.category, bests.c.score).where(
-            bests.c.owner == owner, bests.c.rules == rules
+def retract_records(connection: Connection, ids: Collection[str]) -> None:
+    """Remove the records of games whose end is undone, and their scores, within a transaction."""
+    columns = [records.c[name] for name in _CAREER]
+    query = sa.select(*columns).distinct().where(records.c.id.in_(ids)).order_by(*columns)
+    careers = connection.execute(query).all()
+    connection.execute(sa.delete(records).where(records.c.id.in_(ids)))
+    since = utc_text(datetime.now(UTC) - _LONGEST_PERIOD)
+    for career in careers:
+        of_records, of_bests, of_leaders = (
+            sa.and_(*(table.c[name] == career._mapping[name] for name in _CAREER))
+            for table in (records, bests, leaders)
         )
-        return {row.category: row.score for row in self._database.rows(query)}
+        connection.execute(sa.delete(bests).where(of_bests))
+        connection.execute(sa.delete(leaders).where(of_leaders, leaders.c.record.in_(ids)))
+        query = _SUMMARY.where(of_records).order_by(*_ORDERS["score"]).limit(1)
+        if best := connection.execute(query).one_or_none():
+            row = {**career._mapping, "score": best.score, "reached": best.finished}
+            connection.execute(sa.insert(bests), row)
+            is_rival = sa.or_(records.c.finished > since, records.c.id == best.id)
+            enter_records(connection, sa.and_(of_records, is_rival))
+
+
+class Scores(Subject):
+    """The best scores, which outlive the games that reached them; only an undo lowers one."""
+
+    def bests(
+        self, rules: str, owner: str = "local", *, without: str | None = None
+    ) -> dict[str, int]:
+        """Return the owner's best score in each category, without those that have none.
+
+        Args:
+            rules: The text of the rules.
+            owner: Whose scores.
+            without: A record that is left out; other scores must have records to be found.
+        """
+        table = bests if without is None else records
+        query = sa.select(table.c.category, sa.func.max(table.c.score).label("score"))
+        query = query.where(table.c.owner == owner, table.c.rules == rules)
+        if without is not None:
+            query = query.where(records.c.id != without)
+        rows = self._database.rows(query.group_by(table.c.category))
+        return {row.category: row.score for row in rows}
 
     def note(self, rules: str, owner: str, category: str, score: int) -> None:
         """Raise the best score to `score` if that is higher, also while the game is in progress."""

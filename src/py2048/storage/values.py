@@ -112,7 +112,6 @@ class RecordSummary:
     outcome: str
     think_ms: int | None = None
     is_over: ClassVar = True
-    revision: ClassVar = 0
 
 
 @dataclass(frozen=True)

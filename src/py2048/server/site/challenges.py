@@ -37,7 +37,7 @@ from py2048.server.site import pages
 from py2048.server.site.auth import Visit
 from py2048.server.site.pages import page, render
 from py2048.storage import AccountError
-from py2048.storage.values import DailyResult, GameEnd
+from py2048.storage.values import DailyResult
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle
@@ -131,8 +131,6 @@ def today_page(games: GameService, account: str, rules: Rules, day: date) -> dic
     shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
     shown |= _went(games, str(day))
     ends = games.store.records.ends(account, str(rules))
-    over = games.store.online.over_games(account, str(rules))[::-1]  # an undo may take them back
-    ends += [GameEnd(each.updated, each.score, each.max_tile) for each in over if not each.computer]
     if not ends:
         return {**shown, "played": 0}
     accuracies = games.store.reviews.figures(account, str(rules), "accuracy")

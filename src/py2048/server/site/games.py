@@ -413,11 +413,11 @@ def picture(card: Card, board: Board) -> bytes:
 
 
 @lru_cache(_MAX_REPLAYS)
-def _places(_game: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
+def _places(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
     """Return the places in a game from which it was replayed, which are kept for the next page.
 
-    A place is where the next turn stands in the text, the board and the score there. Records never
-    change. Threads may share them.
+    A place is where the next turn stands in the text, the board and the score there. Threads may
+    share them.
     """
     return {}
 
@@ -430,7 +430,7 @@ def page_of_turns(
     Raises:
         RecordError: if a turn breaks the rules.
     """
-    places, turns = _places(game, stride), list[schema.TurnInfo]()
+    places, turns = _places(game, record.turns, stride), list[schema.TurnInfo]()
     at = min(first // stride, len(places))
     offset, start, score = places.get(at, (0, record.start, 0))
     rest = replace(record, start=start, turns=record.turns[offset:], times=())

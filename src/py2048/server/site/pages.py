@@ -145,13 +145,14 @@ def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
 def last_board(games: GameService, game: RecordSummary | OpenGame) -> Rows | None:
     """Return the rows of the board of a game, None if it cannot be replayed."""
     try:
-        return _board_of(games, game.id, game.revision)
+        state = game.finished if isinstance(game, RecordSummary) else game.revision
+        return _board_of(games, game.id, state)
     except Py2048Error:
         return None
 
 
-@functools.lru_cache(maxsize=1024)  # neither a record changes nor a revision
-def _board_of(games: GameService, game_id: str, _revision: int) -> Rows:
+@functools.lru_cache(maxsize=1024)
+def _board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
     return games.load(game_id).session.game.board.rows
 
 
