@@ -548,23 +548,12 @@ def test_what_an_encoding_lacks_is_written_otherwise():
     )
 
 
-def test_a_folder_that_may_not_be_entered_is_named(tmp_path, capsys):
-    """Whatever the operating system refuses is one line with the file and the reason."""
-    assert main(["course", "start", "ist", str(tmp_path / "mine")]) == 0  # imports what it needs
-    capsys.readouterr()
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0)
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(65534)
-    try:
-        assert main(["course", "start", "ist", str(closed / "mine")]) == 2
-    finally:
-        if is_root:
-            os.seteuid(0)
+def test_a_folder_that_the_system_refuses_is_named(tmp_path, capsys):
+    """Operating system errors are one line with the path and the reason."""
+    assert main(["course", "start", "ist", str(tmp_path / ("x" * 300))]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"py2048: {tmp_path}")
-    assert error.endswith(": Permission denied\n")
+    assert error.endswith(": File name too long\n")
     assert error.count("\n") == 1
 
 

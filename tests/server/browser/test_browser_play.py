@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.async_api import WebSocketRoute, expect
+from tests.server.browser.test_browser_review import add_review, finished
 from tests.server.browser.visiting import Player
 
 from py2048.board import Board
@@ -328,15 +329,20 @@ async def test_a_win_on_the_last_move_is_a_win(guest):
     assert await guest.text("#rules-name") == "won"
 
 
-async def test_the_review_comes_into_its_place(player):
-    """It begins by itself; its figures move nothing, and the text of no button grows."""
-    await player.deal("2x2")
-    await play_out(player)
+async def test_the_review_comes_into_its_place(player, store):
+    """The page asks for it; figures that another server computes move and resize nothing."""
+    game = await player.deal("2x2")
+    add_review(store, game, None)
+    async with player.page.expect_request(
+        lambda sent: sent.method == "POST" and sent.url.endswith(f"/game/{game}/result")
+    ):
+        await play_out(player)
     pending = player.page.locator(".result-figures[data-pending]")
-    if await pending.count():
-        boxes = await boxes_of(player)
-        await expect(pending).to_have_count(0)
-        assert await boxes_of(player) == boxes
+    await expect(pending).to_have_count(1)
+    boxes = await boxes_of(player)
+    add_review(store, game, finished(store)[1])
+    await expect(pending).to_have_count(0)
+    assert await boxes_of(player) == boxes
     figures = await player.page.locator(".result-figures dd").all_text_contents()
     assert re.fullmatch(r"\d+ %", figures[1])
     assert re.fullmatch(r"average|(very )?(good|bad)", figures[2])

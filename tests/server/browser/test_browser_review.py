@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import date
 
 import pytest
@@ -11,26 +10,20 @@ import sqlalchemy as sa
 from inside import add_game
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import cells, moves_say
-from tests.server.browser.visiting import Player, Server
+from tests.server.browser.visiting import Player
 
 from py2048 import Direction, Record
 from py2048.review import review
 from py2048.review.puzzles import daily_puzzle
 from py2048.server.site import reviews as site_reviews
 from py2048.server.site.reviews import VERSION, kept
-from py2048.storage import Store, open_store
+from py2048.storage import Store
 from py2048.storage.schema import reviews
 from py2048.storage.values import utc_now
 from py2048.ui.shared.themes import THEMES
 
 JUDGE = "greedy"
 """Values moves at once: nothing has to be compiled for it."""
-
-
-@pytest.fixture
-def store(server: Server) -> Iterator[Store]:
-    with open_store(server.store) as opened:
-        yield opened
 
 
 def finished(store: Store, **facts: object) -> tuple[str, Record]:

@@ -147,7 +147,7 @@ def test_the_coach_shows_a_bar_and_takes_it_away(desk):
     desk.play(3)
     desk.until(lambda: "accuracy 100 %" in coach.status.parts)
     desk.until(lambda: coach.line.startswith("✓"))
-    assert desk.board.winfo_height() < height
+    desk.until(lambda: desk.board.winfo_height() < height)
     coach.show(CoachStatus(0.0))  # of a game that was over when it came
     assert not coach.line
     desk.key("c")
