@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from tests.server.browser.visiting import SIZES, TIMEOUT_MS, Arrive, Player, Server, arriving
 
-from py2048.storage import Store, open_store
+from py2048.app.storage import Store, open_store
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
