@@ -135,16 +135,17 @@ def test_saving_is_late_only_while_the_store_is_slow():
     """Changes that follow each other without a pause are not late once the store is quick again."""
     writer = BackgroundWriter("a store")
     numbers = iter(range(1_000_000))
-    ended = threading.Event()
+    is_quick, ended = threading.Event(), threading.Event()
 
     def put_next() -> None:
         if not ended.is_set():
             writer.put(next(numbers), put_next)  # there is always another job
 
-    writer.put("slow", lambda: time.sleep(0.3))
+    writer.put("slow", is_quick.wait)
     writer.wait(0.1)
     assert writer.unsaved
     put_next()
+    is_quick.set()
     until(lambda: not writer.unsaved)
     ended.set()
     writer.close(5)

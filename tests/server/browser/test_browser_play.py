@@ -350,9 +350,11 @@ async def test_the_review_comes_into_its_place(player, store):
 
 
 async def boxes_of(player: Player) -> list[dict[str, float]]:
-    """Where the parts of the result are."""
-    parts = await player.page.locator(".result > *, .result-actions > *").all()
-    return [box for part in parts if (box := await part.bounding_box())]
+    """Measure the parts of the result at the same moment: the page replaces some as it polls."""
+    found: list[dict[str, float]] = await player.page.locator(
+        ".result > *, .result-actions > *"
+    ).evaluate_all("parts => parts.map(part => part.getBoundingClientRect().toJSON())")
+    return found
 
 
 async def play_out(player: Player) -> None:
