@@ -20,11 +20,11 @@ from pathlib import Path
 
 import learners
 
-from py2048.arena.protocol import TRACKS, Submission
-from py2048.cli.bench import processor
+from py2048.core.rules import Rules
+from py2048.lab.arena.protocol import TRACKS, Submission
+from py2048.lab.commands.bench import processor
 from py2048.players.perfect import QUICK_CELLS
-from py2048.rules import Rules
-from py2048.solving import solve
+from py2048.players.solving import solve
 
 AGENTS = (
     *("random", "greedy", "corner", "heuristic", "ntuple"),

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.cli.bench import WARM_UP_STEPS
-from py2048.compiled.jit import shares
+from py2048.engine.jit import shares
+from py2048.lab.commands.bench import WARM_UP_STEPS
 
 OPTIONS = ("-O3", "-march=native")
 FOLDER = Path(__file__).parent

@@ -27,7 +27,7 @@ from http.cookiejar import CookieJar
 from typing import Any
 
 from py2048.client import BotClient
-from py2048.direction import Direction
+from py2048.core.direction import Direction
 
 RULES = "long:size=8x8"  # no game ends too soon
 Move = Callable[[], int]

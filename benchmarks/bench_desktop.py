@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from py2048.direction import Direction
-from py2048.session import Session
-from py2048.ui.desktop import why_unavailable
+from py2048.app.desktop import why_unavailable
+from py2048.app.session import Session
+from py2048.core.direction import Direction
 
 RUNS = 9
 MOVES = 60
@@ -44,7 +44,7 @@ COMMANDS = (["py2048"], ["py2048", "play", "--ui", "desktop"])
 FIRST_FRAME = """
 import time
 began = time.perf_counter()
-from py2048.ui.desktop.launch import GameWindow
+from py2048.app.desktop.launch import GameWindow
 imported = time.perf_counter()
 running = GameWindow(lambda: None)
 running.first_frame()
@@ -156,7 +156,7 @@ def first_frames() -> None:
 
 def frames() -> None:
     """Print how many frames a second the animation reaches, and its share of a core."""
-    from py2048.ui.desktop.launch import GameWindow
+    from py2048.app.desktop.launch import GameWindow
 
     session = Session()
     session.start(seed=1)
@@ -200,8 +200,8 @@ def keys() -> None:
 
 def key_times(*, is_on: bool) -> tuple[list[float], float]:
     """Return the milliseconds of each key to its first frame, and of processor time a key."""
-    from py2048.ui.desktop.launch import GameWindow
-    from py2048.ui.shared.coach import SETTING
+    from py2048.app.controller.coach import SETTING
+    from py2048.app.desktop.launch import GameWindow
 
     gc.collect()  # the last window, whose objects may die in Tk's thread only
     session = Session()

@@ -26,10 +26,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from py2048.cli.bench import load, processor
-from py2048.cli.options import print_json
 from py2048.courses import COURSES
 from py2048.courses.proving import trials
+from py2048.lab.commands.bench import load, processor
+from py2048.presentation.options import print_json
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -19,11 +19,11 @@ from typing import Any
 import sqlalchemy as sa
 from bench_web import database
 
-from py2048.rules import get_rules
+from py2048.app.storage import open_store, schema
+from py2048.app.storage.records import enter_records
+from py2048.app.storage.store import Store
+from py2048.core.rules import get_rules
 from py2048.server.play.games import GameService
-from py2048.storage import open_store, schema
-from py2048.storage.records import enter_records
-from py2048.storage.store import Store
 
 RULES = str(get_rules("classic"))
 _AT_ONCE = 2000

@@ -43,7 +43,7 @@ PARTS = {
 """The events in Chromium's traces, by what they are part of."""
 
 LEGAL_KEY = """() => {
-  const legal = window.py2048.game.legal;
+  const legal = window.py2048.core.game.legal;
   const code = { up: "ArrowUp", down: "ArrowDown", left: "ArrowLeft", right: "ArrowRight" };
   const key = { code: code[legal[0]], bubbles: true, cancelable: true };
   document.body.dispatchEvent(new KeyboardEvent("keydown", key));
@@ -76,9 +76,9 @@ SETTLED = "() => window.py2048?.queue.length === 0 && !window.py2048.scene.view.
 
 def new_game(page: Page) -> None:
     """Begin a game on a board that a few moves do not fill."""
-    before = page.evaluate("() => window.py2048.game?.game")
+    before = page.evaluate("() => window.py2048.core.game?.game")
     page.evaluate("() => window.py2048.start('5x5', 'casual')")
-    page.wait_for_function("id => (window.py2048.game?.game ?? id) !== id", arg=before)
+    page.wait_for_function("id => (window.py2048.core.game?.game ?? id) !== id", arg=before)
     page.wait_for_function(SETTLED)
 
 

@@ -15,11 +15,11 @@ import time
 import numpy as np
 
 from py2048 import get_rules
-from py2048.ntuple.heuristic import DEFAULT, Heuristic
-from py2048.ntuple.network import Network
-from py2048.ntuple.weights import load
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import SearchedGames, Searcher, play_games
+from py2048.players.ntuple.heuristic import DEFAULT, Heuristic
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import load
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import SearchedGames, Searcher, play_games
 
 CLASSIC = get_rules("classic")
 SECONDS = 4.0

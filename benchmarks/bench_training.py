@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 
-from py2048.training.trainer import Trainer, TrainingConfig
+from py2048.lab.training.trainer import Trainer, TrainingConfig
 
 KINDS = {
     "4x6, TC, TD(0.5) by games": TrainingConfig(),

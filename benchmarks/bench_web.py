@@ -307,7 +307,7 @@ class Server:
 
 def survey_after_kill(url: str, folder: Path, count: int, seconds: float, durability: str) -> None:
     """Kill the server in the middle of play and look for every acknowledged move."""
-    from py2048.storage import open_store
+    from py2048.app.storage import open_store
 
     server = Server(url, folder, durability)
 
@@ -340,7 +340,7 @@ def database(kind: str) -> Iterator[tuple[str, Path]]:
         if kind == "sqlite":
             yield f"sqlite:///{name}/bench.sqlite3", Path(name)
             return
-        postgresql = importlib.import_module("tests.storage.postgresql_server")
+        postgresql = importlib.import_module("tests.app.storage.postgresql_server")
         binaries = postgresql.find_binaries()
         if binaries is None:
             sys.exit("no PostgreSQL programs (initdb, pg_ctl): install postgresql")

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from py2048 import Board, Direction, Game, Rules, get_rules, make_player
-from py2048.search.beam import BeamPlanner, beam_search, longest_game
+from py2048.players.search.beam import BeamPlanner, beam_search, longest_game
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 from baselines import RowTables, build
 from measuring import Effort, Measurement, Stretch, batch_play, race, stretch
 
-from py2048 import board as reference
-from py2048.cli.bench import GAMES
-from py2048.game import Game
-from py2048.rules import get_rules
+from py2048.core import board as reference
+from py2048.core.game import Game
+from py2048.core.rules import get_rules
+from py2048.lab.commands.bench import GAMES
 
 CLASSIC = get_rules("classic")
 

@@ -18,14 +18,14 @@ from baselines import Environments, PufferGames, build
 from measuring import Effort, Measurement, Stretch, race, stretch
 from peers import PEERS, is_here
 
-from py2048.compiled.batch import BatchGames
-from py2048.direction import Direction
+from py2048.core.direction import Direction
+from py2048.core.game import Game
+from py2048.core.rules import get_rules
+from py2048.engine.batch import BatchGames
 from py2048.envs import functional
-from py2048.game import Game
-from py2048.ntuple.weights import shipped_network
-from py2048.rules import get_rules
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher
+from py2048.players.ntuple.weights import shipped_network
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher
 
 CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
 COUNTS = 1024, 65_536

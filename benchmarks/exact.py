@@ -26,12 +26,12 @@ from exact_page import RESULTS
 from outcomes import PerfectPlay
 
 from py2048 import Record, get_rules
-from py2048.arena import Tournament, compare_players
-from py2048.arena.statistics import estimate, regrets_of
-from py2048.cli.bench import processor
-from py2048.solving import Solution
-from py2048.solving.files import length_of
-from py2048.solving.sharded import FEW, Task, solve_sharded
+from py2048.lab.arena import Tournament, compare_players
+from py2048.lab.arena.statistics import estimate, regrets_of
+from py2048.lab.commands.bench import processor
+from py2048.players.solving import Solution
+from py2048.players.solving.files import length_of
+from py2048.players.solving.sharded import FEW, Task, solve_sharded
 
 PLAYERS = ("corner", "greedy", "heuristic", "ntuple", "expectimax:depth=2")
 SEED = 2048

@@ -38,18 +38,18 @@ from typing import Any
 import numpy as np
 from peers import PEERS, is_here
 
-from py2048.compiled import cuda
-from py2048.compiled.batch import BatchGames
-from py2048.errors import Py2048Error
-from py2048.ntuple.layout import NetworkLayout, parse_tuples
-from py2048.ntuple.network import Band, Network
-from py2048.ntuple.weights import load, save_packed
-from py2048.rules import get_rules
-from py2048.training.ascent import SIX_TUPLES, Ascent, plan_from
-from py2048.training.bands import CardBandTrainer
-from py2048.training.boards import evaluate
-from py2048.training.card import CardTrainer
-from py2048.training.trainer import ScoreTally, TrainingConfig
+from py2048.core.errors import Py2048Error
+from py2048.core.rules import get_rules
+from py2048.engine import cuda
+from py2048.engine.batch import BatchGames
+from py2048.lab.training.ascent import SIX_TUPLES, Ascent, plan_from
+from py2048.lab.training.bands import CardBandTrainer
+from py2048.lab.training.boards import evaluate
+from py2048.lab.training.card import CardTrainer
+from py2048.lab.training.trainer import ScoreTally, TrainingConfig
+from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
+from py2048.players.ntuple.network import Band, Network
+from py2048.players.ntuple.weights import load, save_packed
 
 CLASSIC = get_rules("classic")
 CONFIG = TrainingConfig(tuples=SIX_TUPLES, ranks=14)

@@ -22,7 +22,7 @@ from bench_web import Server, database
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from py2048.storage import open_store
+from py2048.app.storage import open_store
 
 WORST_RULES = (
     f"a:size=16x16,start=256x{2**60}:1,spawn={2**60}:1",

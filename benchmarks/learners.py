@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048 import Board, Direction
+from py2048.core.rules import Rules
 from py2048.envs import GameVectorEnv
-from py2048.rules import Rules
-from py2048.training.trainer import Trainer, TrainingConfig
+from py2048.lab.training.trainer import Trainer, TrainingConfig
 
 Actions = NDArray[np.int64]
 Policy = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Actions]

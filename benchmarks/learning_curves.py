@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048 import Board, get_rules
-from py2048.cli.bench import processor
-from py2048.compiled.batch import BatchGames
-from py2048.solving import Solution, solve
+from py2048.engine.batch import BatchGames
+from py2048.lab.commands.bench import processor
+from py2048.players.solving import Solution, solve
 
 NAMES = {"td": "TD (ours)", "dqn": "DQN", "ppo": "MaskablePPO"}
 MARKS = 7

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from py2048.cli.bench import GAMES, WARM_UP_STEPS
-from py2048.cli.options import print_json
-from py2048.cli.streams import StatusLine
-from py2048.compiled.batch import BatchGames, rollouts
-from py2048.rules import get_rules
+from py2048.core.rules import get_rules
+from py2048.engine.batch import BatchGames, rollouts
+from py2048.lab.commands.bench import GAMES, WARM_UP_STEPS
+from py2048.presentation.options import print_json
+from py2048.presentation.streams import StatusLine
 
 Stretch = Callable[[], float]
 """Runs for a while and returns a figure: a speed, or the seconds it took."""

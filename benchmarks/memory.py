@@ -11,9 +11,9 @@ from typing import Any
 
 from measuring import Contestant, Effort, Measurement
 
-from py2048.compiled.batch import BatchGames
-from py2048.game import Game
-from py2048.rules import get_rules
+from py2048.core.game import Game
+from py2048.core.rules import get_rules
+from py2048.engine.batch import BatchGames
 
 MANY = 65_536
 FEW = 50

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import popcount
-from py2048.compiled._board_kernels import (
+from py2048.engine._bits_kernels import popcount
+from py2048.engine._board_kernels import (
     NIBBLE,
     RANKS,
     ZERO,
@@ -26,9 +26,9 @@ from py2048.compiled._board_kernels import (
     Words,
     empty_cells,
 )
-from py2048.compiled.jit import kernel
-from py2048.solving import Solution
-from py2048.solving._solver_kernels import (
+from py2048.engine.jit import kernel
+from py2048.players.solving import Solution
+from py2048.players.solving._solver_kernels import (
     Known,
     SolverSpec,
     board_of,
@@ -39,8 +39,8 @@ from py2048.solving._solver_kernels import (
     spawn_all,
     worth,
 )
-from py2048.solving.files import Keys, once
-from py2048.solving.goal import MAX_RANK, TileSpawn
+from py2048.players.solving.files import Keys, once
+from py2048.players.solving.goal import MAX_RANK, TileSpawn
 
 NEGLIGIBLE = 1e-16
 """Scores that the boards of a layer have with a smaller chance are counted as the next score."""

@@ -14,9 +14,9 @@ import time
 import numpy as np
 
 from py2048 import Rules, get_rules
-from py2048.compiled.batch import BatchGames
-from py2048.solving.distilled import DistilledMoves, shipped_moves
-from py2048.solving.solver import solve_from
+from py2048.engine.batch import BatchGames
+from py2048.players.solving.distilled import DistilledMoves, shipped_moves
+from py2048.players.solving.solver import solve_from
 
 VALUES = {"2x2": 66.964149, "2x3": 480.258272, "2x4": 2_641.873036, "3x3": 5_468.486797}
 """Expected scores under the classic rules (docs/explanation/exact.md)."""

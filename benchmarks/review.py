@@ -19,11 +19,11 @@ from statistics import fmean
 from typing import NamedTuple
 
 from py2048 import Game, Record, Rules, get_rules, make_player
-from py2048.arena.statistics import estimate
-from py2048.cli.bench import processor
+from py2048.core.rng import derive_seed
+from py2048.lab.arena.statistics import estimate
+from py2048.lab.commands.bench import processor
 from py2048.players.registry import with_seed
 from py2048.review import Grade, Judge, Review, judge_for, review
-from py2048.rng import derive_seed
 
 
 class Check(NamedTuple):

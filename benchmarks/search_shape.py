@@ -20,16 +20,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048 import Rules, get_rules, rng
-from py2048.game.turn import draw_start
-from py2048.ntuple.heuristic import DEFAULT, Heuristic
-from py2048.ntuple.network import Network
-from py2048.ntuple.weights import shipped_network
-from py2048.search import _expectimax_kernels as kernels
-from py2048.search._expectimax_kernels import ALL, SearchParams
-from py2048.search.context import COSTS_PER_BIT, LOSS_COST
-from py2048.search.limits import MAX_DEPTH, UNLIMITED, SearchLimits
-from py2048.search.searcher import ROOM, Searcher
+from py2048 import Rules, get_rules
+from py2048.core import rng
+from py2048.core.game.turn import draw_start
+from py2048.players.ntuple.heuristic import DEFAULT, Heuristic
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import shipped_network
+from py2048.players.search import _expectimax_kernels as kernels
+from py2048.players.search._expectimax_kernels import ALL, SearchParams
+from py2048.players.search.context import COSTS_PER_BIT, LOSS_COST
+from py2048.players.search.limits import MAX_DEPTH, UNLIMITED, SearchLimits
+from py2048.players.search.searcher import ROOM, Searcher
 
 Evaluation = Network | Heuristic
 COSTS = range(8, 100, 2)

@@ -26,7 +26,7 @@ except ImportError:  # on Windows
 
 FIRST_BATCH_STEP = """
 from py2048 import get_rules
-from py2048.compiled.batch import BatchGames
+from py2048.engine.batch import BatchGames
 BatchGames(get_rules("classic"), 1024).step([0] * 1024)
 """
 FIRST_STEP = """
@@ -114,7 +114,7 @@ def run_python(code: str, **environment: str) -> str:
 
 COMPILE_ALL = """
 import json, time
-from py2048.compiled import jit
+from py2048.engine import jit
 from py2048.players.preparing import warmup_tasks
 seconds, last = [], [None, 0.0]
 def progress(done, count, name):

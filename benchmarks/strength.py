@@ -31,18 +31,18 @@ import strength_page
 from strength_page import COLUMNS, HERE, RESULTS, SETTINGS
 
 from py2048 import Game, Rules, make_player
-from py2048.arena import GameResult, Job, Results, Tournament, local_pool, run_tournament
-from py2048.arena.jobs import run_job
-from py2048.cli.bench import load, processor
-from py2048.compiled.jit import available_threads
-from py2048.errors import Py2048Error
-from py2048.ntuple.heuristic import DEFAULT
-from py2048.search.limits import SearchLimits, SearchSpeed
-from py2048.search.searcher import Searcher
-from py2048.training.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
+from py2048.core.errors import Py2048Error
+from py2048.engine.jit import available_threads
+from py2048.lab.arena import GameResult, Job, Results, Tournament, local_pool, run_tournament
+from py2048.lab.arena.jobs import run_job
+from py2048.lab.commands.bench import load, processor
+from py2048.lab.training.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
+from py2048.players.ntuple.heuristic import DEFAULT
+from py2048.players.search.limits import SearchLimits, SearchSpeed
+from py2048.players.search.searcher import Searcher
 
 if TYPE_CHECKING:
-    from py2048.training.run import TrainingRun
+    from py2048.lab.training.run import TrainingRun
 
 SAVE_SECONDS = 60.0
 OPENING = 60
@@ -199,9 +199,9 @@ def measure_training(minutes: float = 10.0) -> None:
 
     In the last fifth of the time weights learn at a tenth of the rate, to even out their noise.
     """
-    from py2048.training.boards import evaluate
-    from py2048.training.run import TrainingRun
-    from py2048.training.trainer import TrainingConfig
+    from py2048.lab.training.boards import evaluate
+    from py2048.lab.training.run import TrainingRun
+    from py2048.lab.training.trainer import TrainingConfig
 
     threads, folder = available_threads(), WORK / "training"
     shutil.rmtree(folder, ignore_errors=True)
@@ -232,7 +232,7 @@ def measure_ascent() -> None:
 
 
 def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
-    from py2048.training.run import StopCriteria
+    from py2048.lab.training.run import StopCriteria
 
     stop = StopCriteria(minutes=minutes, evaluate_every=evaluate_every, evaluate_games=0)
     run.run(stop, lambda: print(f"\r{run.seconds:.0f} s ", end="", flush=True))

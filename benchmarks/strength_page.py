@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from py2048 import Rules
-from py2048.arena import GameResult, PlayerSummary
-from py2048.arena.report import number, percent, plus_minus
-from py2048.arena.statistics import summary
-from py2048.ntuple.weights import digest_of, shipped_path
+from py2048.lab.arena import GameResult, PlayerSummary
+from py2048.lab.arena.report import number, percent, plus_minus
+from py2048.lab.arena.statistics import summary
+from py2048.players.ntuple.weights import digest_of, shipped_path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "strength"

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048 import get_rules
-from py2048.ntuple.heuristic import DEFAULT, LASTING, STEEP, Heuristic
-from py2048.rules import Rules
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher, play_games
+from py2048.core.rules import Rules
+from py2048.players.ntuple.heuristic import DEFAULT, LASTING, STEEP, Heuristic
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher, play_games
 
 VARIANTS = 12
 SPREAD = 0.25

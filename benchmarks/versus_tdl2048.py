@@ -20,13 +20,13 @@ import time
 from pathlib import Path
 
 from py2048 import get_rules
-from py2048.cli.bench import machine
-from py2048.ntuple.network import Network
-from py2048.ntuple.weights import load, save_packed
-from py2048.rng import derive_seed
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher, play_games
-from py2048.training.trainer import Trainer, TrainingConfig
+from py2048.core.rng import derive_seed
+from py2048.lab.commands.bench import machine
+from py2048.lab.training.trainer import Trainer, TrainingConfig
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import load, save_packed
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher, play_games
 
 GAMES = {1: 1000, 2: 40, 3: 2}
 """How many games are played at each depth."""

@@ -254,7 +254,7 @@ async def play(machines: Sequence[Machine], chosen: argparse.Namespace, fault: s
 
 def missing_moves(url: str, games: Sequence[Game]) -> int:
     """Return how many acknowledged moves are not in the store."""
-    from py2048.storage import open_store
+    from py2048.app.storage import open_store
 
     missing = 0
     with open_store(url) as store:

@@ -12,7 +12,7 @@ import sys
 
 from py2048 import Direction
 from py2048.client import BotClient
-from py2048.errors import Py2048Error
+from py2048.core.errors import Py2048Error
 
 ORDER = Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from py2048 import Game, get_rules, make_player
-from py2048.ntuple.weights import save_packed
-from py2048.training.trainer import Trainer, TrainingConfig
+from py2048.lab.training.trainer import Trainer, TrainingConfig
+from py2048.players.ntuple.weights import save_packed
 
 GAMES = 12_000
 JUDGED = 1000

@@ -41,13 +41,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / each) for each in ("server", "storage"))]
 
 from py2048 import Game, get_rules, make_player  # noqa: E402 - after the path
-from py2048.game.record import encode_turn  # noqa: E402
-from py2048.language import LANGUAGES, set_language  # noqa: E402
+from py2048.app.session import Session, open_session  # noqa: E402
+from py2048.app.storage import GameChange, open_store  # noqa: E402
+from py2048.app.storage.records import enter_records  # noqa: E402
+from py2048.app.storage.schema import accounts, records, rounds  # noqa: E402
+from py2048.core.game.record import encode_turn  # noqa: E402
+from py2048.core.language import LANGUAGES, set_language  # noqa: E402
 from py2048.server.play.fairness import draws_of  # noqa: E402
-from py2048.session import Session, open_session  # noqa: E402
-from py2048.storage import GameChange, open_store  # noqa: E402
-from py2048.storage.records import enter_records  # noqa: E402
-from py2048.storage.schema import accounts, records, rounds  # noqa: E402
 
 MIDDLE = 498
 """The move of the game at which most pictures are taken; soon after, it is lost."""
@@ -341,7 +341,7 @@ def look(
     album: Album, picture: str, theme: str, place: str, plies: int, key: str, wait: float
 ) -> None:
     """Take the picture of a window in which a key was pressed."""
-    desks = importlib.import_module("tests.ui.desktop.conftest")
+    desks = importlib.import_module("tests.app.desktop.conftest")
     session = table(plies)
     running = desks.GameWindow(session, theme=theme)
     try:
@@ -391,7 +391,7 @@ CELL = (10, 20)
 
 def terminal(album: Album) -> None:
     """Take the pictures of the terminal, as xterm would show it."""
-    seats = importlib.import_module("tests.ui.terminal.test_terminal_real")
+    seats = importlib.import_module("tests.app.terminal.test_terminal_real")
     last = "ABCD"[["up", "down", "right", "left"].index(str(the_game().turns[-1].direction))]
     command = ["-m", "py2048", "play", "--ui", "terminal", "--resume", "--reduced-motion"]
     variants = product(TERMINAL_SIZES, COLOURS, THEMES[:2], TERMINAL.items())

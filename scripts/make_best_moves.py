@@ -1,9 +1,9 @@
-"""Make the best moves that come with py2048: `py2048.solving.distilled` says what is in a file.
+"""Make the best moves that come with py2048. `py2048.players.solving.distilled` has the format.
 
 Usage: make_best_moves.py SIZE FILE
 
 Solves the classic rules on a board of SIZE, such as 2x4, and writes the best move of every position
-to FILE. The files in ``src/py2048/solving/data`` were made so; 3x3 takes some minutes.
+to FILE. The files in ``src/py2048/players/solving/data`` were made so; 3x3 takes some minutes.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import ONE, popcount, trailing_zeros
-from py2048.compiled._board_kernels import NIBBLE, RANKS, ZERO, Int, Word
-from py2048.compiled.boards import mix64
-from py2048.compiled.jit import kernel
-from py2048.errors import SolvingError
-from py2048.rules import Merging
-from py2048.solving import Solution, solve
-from py2048.solving._solver_kernels import Known, SolverSpec, board_of, slide, worth
-from py2048.solving.distilled import (
+from py2048.core.errors import SolvingError
+from py2048.core.rules import Merging
+from py2048.engine._bits_kernels import ONE, popcount, trailing_zeros
+from py2048.engine._board_kernels import NIBBLE, RANKS, ZERO, Int, Word
+from py2048.engine.boards import mix64
+from py2048.engine.jit import kernel
+from py2048.players.solving import Solution, solve
+from py2048.players.solving._solver_kernels import Known, SolverSpec, board_of, slide, worth
+from py2048.players.solving.distilled import (
     GAINS,
     MAGIC,
     NEVER,

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from py2048 import __version__
-from py2048.language import ENGLISH, LANGUAGES, use_language
+from py2048.core.language import ENGLISH, LANGUAGES, use_language
 from py2048.server.site.pages import assets, play_values, text_of
 
 _IMPORT = re.compile(r'((?:\bfrom |\bimport |\bimport\()")\./(\w+)\.js"')

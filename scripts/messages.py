@@ -18,9 +18,9 @@ from babel.messages.extract import extract_from_dir, extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from py2048.core.language import CATALOGUES, ENGLISH, LANGUAGES
 from py2048.courses import COURSES
-from py2048.language import CATALOGUES, ENGLISH, LANGUAGES
-from py2048.ui.shared.actions import HELP_SECTIONS
+from py2048.presentation.actions import HELP_SECTIONS
 
 PACKAGE = CATALOGUES.parent
 SCRIPTS = PACKAGE / "server" / "static" / "js"
@@ -54,7 +54,7 @@ def extracted() -> Catalog:
     for _title, actions in HELP_SECTIONS:  # a table of texts, which no call marks
         for action in actions:
             for text in filter(None, (action.menu, action.title, action.label, action.help)):
-                found.add(text, None, [("ui/shared/actions.py", 0)])
+                found.add(text, None, [("presentation/actions.py", 0)])
     return found
 
 

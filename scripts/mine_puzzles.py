@@ -41,21 +41,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.board import Board, canonical, symmetries
-from py2048.direction import Direction
-from py2048.game import Game
-from py2048.ntuple.weights import digest_of, shipped_path
+from py2048.core.board import Board, canonical, symmetries
+from py2048.core.direction import Direction
+from py2048.core.game import Game
+from py2048.core.rng import derive_seed
+from py2048.core.rules import Rules, get_rules
+from py2048.lab.training.boards import Playing
 from py2048.players import Player, make_player
+from py2048.players.ntuple.weights import digest_of, shipped_path
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher
 from py2048.players.searching import network_for
+from py2048.players.solving import find_ending
 from py2048.review.moves import Grade, grade_of
 from py2048.review.puzzles import ILLEGAL, PACK, RANKS, Puzzle, puzzles
 from py2048.review.themes import theme_of
-from py2048.rng import derive_seed
-from py2048.rules import Rules, get_rules
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher
-from py2048.solving import find_ending
-from py2048.training.boards import Playing
 
 Reals = NDArray[np.float64]
 

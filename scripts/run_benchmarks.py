@@ -17,8 +17,8 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from py2048.cli.bench import machine
-from py2048.compiled.jit import available_threads
+from py2048.engine.jit import available_threads
+from py2048.lab.commands.bench import machine
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 sys.path.insert(0, str(FOLDER))

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from py2048.language import set_language
+from py2048.core.language import set_language
 
 if TYPE_CHECKING:
-    from tests.storage.postgresql_server import PostgresqlServer
+    from tests.app.storage.postgresql_server import PostgresqlServer
 
 # Most of a first run is compiling, which takes two thirds of the time with fewer optimisations.
 # A slow test of conformance asks for all of them.
@@ -56,8 +56,8 @@ def in_english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def patient_saving(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for a slow disk as long as it takes: on a busy machine no test means the difference."""
-    monkeypatch.setattr("py2048.session.autosave.WRITE_WAIT_S", 60.0)
-    monkeypatch.setattr("py2048.session.autosave.READ_TIMEOUT_S", 60.0)
+    monkeypatch.setattr("py2048.app.session.autosave.WRITE_WAIT_S", 60.0)
+    monkeypatch.setattr("py2048.app.session.autosave.READ_TIMEOUT_S", 60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def fresh_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     So a run with the same `--randomly-seed` plays the same games, other processes' apart, and what
     fails can be seen again.
     """
-    monkeypatch.setattr("py2048.rng.urandom", random.randbytes)
+    monkeypatch.setattr("py2048.core.rng.urandom", random.randbytes)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -89,7 +89,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[PostgresqlServer]:
     """A server that all tests share, each in a schema of its own."""
-    from tests.storage.postgresql_server import PostgresqlServer, find_binaries
+    from tests.app.storage.postgresql_server import PostgresqlServer, find_binaries
 
     binaries = find_binaries()
     if binaries is None:

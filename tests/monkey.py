@@ -33,8 +33,8 @@ from textual.pilot import WaitForScreenTimeout
 
 sys.path.append(str(Path(__file__).parent / "server"))  # as pytest does for the tests there
 
-from py2048.session import Session, open_session
-from py2048.ui.shared.hints import NamedPlayer
+from py2048.app.session import Session, open_session
+from py2048.presentation.hints import NamedPlayer
 from tests.server.browser.conftest import CHROMIUMS
 
 QUICK = ("random", "greedy", "corner")
@@ -136,7 +136,7 @@ PLAIN = {"question_mark": "?", "plus": "+", "minus": "-", "space": " "}
 
 
 async def _terminal(monkey: Monkey) -> None:
-    from py2048.ui.terminal.app import GameApp
+    from py2048.app.terminal.app import GameApp
 
     while not monkey.is_tired:
         session = table(monkey)
@@ -230,7 +230,7 @@ WORDS = (
 
 
 def _lines(monkey: Monkey) -> None:
-    from py2048.ui.terminal.plain_text import PlainTextGame
+    from py2048.app.terminal.plain_text import PlainTextGame
 
     session = table(monkey)
     mode = PlainTextGame(session, lambda line: line.encode(), None)
@@ -264,8 +264,8 @@ WINDOW_KEYS = {
 
 
 def _desktop(monkey: Monkey) -> None:
-    from py2048.ui.desktop import dialogs
-    from py2048.ui.desktop.launch import GameWindow
+    from py2048.app.desktop import dialogs
+    from py2048.app.desktop.launch import GameWindow
 
     record = Path("game.2048.json")
 
@@ -531,7 +531,7 @@ def let_loose(front_end: str, wanted: int, seed: int) -> int:
         try:
             with pytest.MonkeyPatch.context() as patch:
                 quick = [NamedPlayer(each, each, each) for each in QUICK]
-                patch.setattr("py2048.ui.shared.controller.PLAYERS", quick)
+                patch.setattr("py2048.app.controller.controller.PLAYERS", quick)
                 FRONT_ENDS[front_end](monkey)
         finally:
             os.chdir(before)

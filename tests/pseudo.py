@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from babel.messages.mofile import write_mo
 
-from py2048 import language
+from py2048.core import language
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 

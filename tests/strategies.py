@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, Merging, Rules, list_rules
-from py2048.rules import (
+from py2048.core.rules import (
     BoardSum,
     EdgeSpawn,
     MergePoints,

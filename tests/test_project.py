@@ -27,9 +27,9 @@ import check_release  # noqa: E402
 
 
 def test_each_layer_has_a_page_of_its_api_or_is_no_library():
-    """The reference documents every layer that programs build on, `arena` among them."""
+    """The reference documents every layer that programs build on, `lab` among them."""
     documented = api_pages.documented_layers()
-    assert "arena" in documented
+    assert "lab" in documented
     assert set(documented) == set(api_pages.layers()) - api_pages.WITHOUT_PAGES
 
 

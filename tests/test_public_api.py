@@ -12,7 +12,7 @@ import pytest
 
 import py2048
 from py2048 import Board, Direction, Game, Py2048Error, Record, Rules, Spawn, get_rules, make_player
-from py2048.rules import EdgeSpawn, MovePoints, RandomSpawn, RandomStart, Weights
+from py2048.core.rules import EdgeSpawn, MovePoints, RandomSpawn, RandomStart, Weights
 from tests.processes import python
 
 EXPORTED = [

@@ -20,11 +20,11 @@ import msgspec
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-    from py2048.ui.shared.actions import UserAction
+    from py2048.presentation.actions import UserAction
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "py2048"
-WITHOUT_PAGES = {"__main__", "cli", "ui", "server", "courses"}
+WITHOUT_PAGES = {"__main__", "cli", "app", "server", "courses"}
 """Layers that programs do not build on: screens, courses and commands have pages of their own."""
 
 DIRECTIVE = ".. automodule:: {}\n   :members:\n   :show-inheritance:\n   :ignore-module-all:"
@@ -161,7 +161,7 @@ def shown(value: dict[str, Any]) -> str:
 
 def keys_page() -> str:
     """Return the tables of keys, from the tables of actions that the screens have."""
-    from py2048.ui.shared.actions import ACTIONS, MOVES, PRACTICE_ACTIONS, REVIEW_ACTIONS
+    from py2048.presentation.actions import ACTIONS, MOVES, PRACTICE_ACTIONS, REVIEW_ACTIONS
 
     def rows(actions: Iterable[UserAction]) -> str:
         lines = [

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from py2048.board import Board, Motion, Slide
-    from py2048.direction import Direction
-    from py2048.errors import Py2048Error
-    from py2048.game import Game, Outcome, Record, Spawn, Turn
+    from py2048.core.board import Board, Motion, Slide
+    from py2048.core.direction import Direction
+    from py2048.core.errors import Py2048Error
+    from py2048.core.game import Game, Outcome, Record, Spawn, Turn
+    from py2048.core.rules import Merging, Rules, get_rules, list_rules
     from py2048.players import Player, list_players, make_player
-    from py2048.rules import Merging, Rules, get_rules, list_rules
 
 __version__ = "0.1.0"
 
@@ -40,12 +40,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "board": ("Board", "Motion", "Slide"),
-    "direction": ("Direction",),
-    "errors": ("Py2048Error",),
-    "game": ("Game", "Outcome", "Record", "Spawn", "Turn"),
+    "core.board": ("Board", "Motion", "Slide"),
+    "core.direction": ("Direction",),
+    "core.errors": ("Py2048Error",),
+    "core.game": ("Game", "Outcome", "Record", "Spawn", "Turn"),
     "players": ("Player", "list_players", "make_player"),
-    "rules": ("Merging", "Rules", "get_rules", "list_rules"),
+    "core.rules": ("Merging", "Rules", "get_rules", "list_rules"),
 }
 """Where the names above come from."""
 
@@ -54,7 +54,7 @@ def __getattr__(name: str) -> Any:
     """Load a public name, or one of the packages that hold them."""
     from importlib import import_module
 
-    if name in _HOMES:
+    if name in ("core", "players"):
         return import_module(f"{__name__}.{name}")
     for home, names in _HOMES.items():
         if name in names:

@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Self
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.errors import ClientError, IllegalMoveError, extra_for, shown
-from py2048.game import Game
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import ClientError, IllegalMoveError, extra_for, shown
+from py2048.core.game import Game
+from py2048.core.rules import Rules
 from py2048.players import Player
-from py2048.rules import Rules
 
 with extra_for("playing on a server", "bot"):
     import httpx

@@ -15,14 +15,14 @@ from unittest.mock import Mock
 import pytest
 import typer.main
 from PIL import Image, ImageChops, ImageStat
-from tests.game.foreign_games import new_text, played
+from tests.core.game.foreign_games import new_text, played
 from tests.processes import python
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
+from py2048.app.commands.records import rules_name, verify
+from py2048.app.session import open_session
 from py2048.cli import main
 from py2048.cli.app import app
-from py2048.cli.records import rules_name, verify
-from py2048.session import open_session
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "docs" / "_extensions"))
@@ -259,7 +259,7 @@ def test_no_file_that_is_read_or_written_is_replaced(words, record, tmp_path, mo
 
 def test_scores_shows_what_was_reached(capsys):
     """Best scores by rules and category, then the best games."""
-    from py2048.session import open_session
+    from py2048.app.session import open_session
 
     assert main(["scores"]) == 0
     assert capsys.readouterr().out == "No scores yet.\n"

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from py2048.app.session import open_session
 from py2048.cli import main
-from py2048.errors import install_line
-from py2048.ntuple import weights
-from py2048.session import open_session
+from py2048.core.errors import install_line
+from py2048.players.ntuple import weights
 
 
 def found(capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[str, str]]:

@@ -17,11 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from py2048.cli import main, streams
-from py2048.cli.screens import LaunchContext, UserInterface, best_screen
-from py2048.rules import get_rules
-from py2048.session import open_session
-from py2048.storage import open_store
+from py2048.app.commands.screens import LaunchContext, UserInterface, best_screen
+from py2048.app.session import open_session
+from py2048.app.storage import open_store
+from py2048.cli import main
+from py2048.core.rules import get_rules
+from py2048.presentation import streams
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 60.0

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from toys import GREET, GROW, RIGHT, TOY
 
+from py2048.core.errors import CourseError
 from py2048.courses.grading import Check, Example
 from py2048.courses.grading.grader import ResultsFile, grade_all, key_of
 from py2048.courses.grading.report import Report
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 from py2048.courses.grading.submissions import Submission, collect
-from py2048.errors import CourseError
 
 HERE = Path(__file__).parent
 SLOW = f"{GREET}{GROW}\ndef add(a, b):\n    while True: pass\n"

@@ -17,6 +17,8 @@ from rich.console import Console
 from test_course_windows import luminance
 from toys import RIGHT, TOY, grade_source
 
+from py2048.core.errors import CourseError
+from py2048.core.language import use_language
 from py2048.courses import COURSES
 from py2048.courses.grading import report as pages
 from py2048.courses.grading.report import (
@@ -30,8 +32,6 @@ from py2048.courses.grading.report import (
     to_json,
 )
 from py2048.courses.grading.sandbox import UNPROTECTED
-from py2048.errors import CourseError
-from py2048.language import use_language
 
 RUN = RunInfo("toy", "A toy", "1+abc", UNPROTECTED, not_graded="style")
 EVIL = "<script>alert(1)</script> & \"quotes\" 'single' [bold]markup[/bold] ]]> \x1b[31m"

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, grade_path
 
+from py2048.core.errors import CourseError
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import BadArchive, collect, find_program, prepare, unpack
-from py2048.errors import CourseError
 
 
 def _zipped(files: dict[str, str | bytes]) -> bytes:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from toys import TOY, grade_path
 
+from py2048.core.errors import CourseError
 from py2048.courses import COURSES
 from py2048.courses.grading import Example
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.tasks import validate
 from py2048.courses.proving import check_tasks
-from py2048.errors import CourseError
 
 
 @pytest.mark.parametrize(

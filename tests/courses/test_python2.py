@@ -9,8 +9,8 @@ from toys import RIGHT, toy_course
 
 from py2048 import courses
 from py2048.cli import main
+from py2048.core.errors import CourseError
 from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, old_lines
-from py2048.errors import CourseError
 
 OLD = """
 def add(a, b):

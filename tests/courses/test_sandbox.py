@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from toys import RIGHT, failures, grade_source
 
+from py2048.core.errors import CourseError
 from py2048.courses.grading import Check, Example, Grading, Task
 from py2048.courses.grading.sandbox import (
     AGENT,
@@ -24,7 +25,6 @@ from py2048.courses.grading.sandbox import (
     copies_of_py2048,
     interpreter_for,
 )
-from py2048.errors import CourseError
 
 HERE = [protection for protection in PROTECTIONS if interpreter_for(protection)]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.processes import python
 
+from py2048.core.errors import CourseError
 from py2048.courses import COURSES, get_course
 from py2048.courses.ist import adt
-from py2048.errors import CourseError
 
 HERE = Path(__file__).parent
 

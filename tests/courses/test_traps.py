@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import ADD, GREET, GROW, grade_source
 
-from py2048.board import slide
+from py2048.core.board import slide
+from py2048.core.direction import Direction
+from py2048.core.rules import Merging
 from py2048.courses.grading.traps import boards_of, trap_of
-from py2048.direction import Direction
-from py2048.rules import Merging
 
 AGAIN = "a merged tile merges again in the same move"
 TRAPPED = [

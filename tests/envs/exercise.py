@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from py2048.core.rng import derive_seed
+from py2048.core.rules import Rules
 from py2048.envs import GameEnv, GameVectorEnv, functional
-from py2048.rng import derive_seed
-from py2048.rules import Rules
 
 RULES = ("classic", "comp1127:target=16", "cits1401:size=3x3,start=1..9x2:1", "qsan_qarut:size=2x5")
 

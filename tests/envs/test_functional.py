@@ -13,10 +13,10 @@ from tests import strategies as some
 from tests.envs.following import board_of, exponents_of, mask_of
 
 from py2048 import Board, Direction, Game, Rules, get_rules
-from py2048 import board as reference
+from py2048.core import board as reference
+from py2048.core.errors import BoardError
 from py2048.envs import functional
 from py2048.envs.options import OptionError
-from py2048.errors import BoardError
 
 
 @given(rules=some.rules(), seeds=st.lists(some.seeds, min_size=1, max_size=4), data=st.data())

@@ -20,10 +20,10 @@ from tests import strategies as some
 from tests.envs.following import board_of, exponents_of, mask_of
 
 from py2048 import Board, Direction, Game, Rules, get_rules
+from py2048.core.errors import BoardError, IllegalMoveError, RulesError, SeedError
 from py2048.envs import GameEnv, GameState, GameVectorEnv, Transition, environment_ids
 from py2048.envs.options import OptionError
 from py2048.envs.single import ROWS
-from py2048.errors import BoardError, IllegalMoveError, RulesError, SeedError
 
 actions = st.lists(st.integers(0, 3), max_size=60)
 STUCK = Board.from_rows([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from py2048 import Record, rng
+from py2048 import Record
+from py2048.core import rng
 
 pytest.importorskip("mcp.client.client", reason="pip install py2048[mcp]")  # new in mcp 2
 mcp = pytest.importorskip("mcp")

@@ -11,8 +11,8 @@ import pytest
 from tests.envs.traces import FILE, trace
 
 from py2048 import Rules, list_rules
+from py2048.core.errors import MissingExtraError, install_line
 from py2048.envs import environment_ids
-from py2048.errors import MissingExtraError, install_line
 
 
 def run(code: str) -> str:
@@ -85,7 +85,7 @@ def test_without_gymnasium_the_extra_is_named() -> None:
         "import py2048, py2048.envs\n"
         "from py2048.envs import functional\n"
         "print(functional.reset(py2048.get_rules(), [1]).shape)\n"
-        "from py2048.errors import MissingExtraError\n"
+        "from py2048.core.errors import MissingExtraError\n"
         "try: py2048.envs.GameEnv\n"
         "except MissingExtraError as error: print(error)"
     )

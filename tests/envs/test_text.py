@@ -13,10 +13,10 @@ import pytest
 from PIL import Image
 
 from py2048 import Direction, Game, Record, get_rules
-from py2048.arena.statistics import regrets_of
+from py2048.core.errors import DirectionError, GameOverError, PlayerError
 from py2048.envs.rendering import picture_of
 from py2048.envs.text import OBSERVATIONS, TextGame, read_move
-from py2048.errors import DirectionError, GameOverError, PlayerError
+from py2048.lab.arena.statistics import regrets_of
 from py2048.players.perfect import PerfectPlayer
 
 LEFT = [

@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests import strategies as some
-from tests.compiled.boards import ODD_RULES
+from tests.engine.boards import ODD_RULES
 from tests.envs.following import board_of, exponents_of, mask_of
 
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
+from py2048.core.errors import BoardError, DirectionError, IllegalMoveError, RulesError, SeedError
+from py2048.core.rng import derive_seed
 from py2048.envs import GameEnv, GameVectorEnv, Transition
 from py2048.envs.options import OptionError
-from py2048.errors import BoardError, DirectionError, IllegalMoveError, RulesError, SeedError
-from py2048.rng import derive_seed
 
 MODES = [mode.value for mode in AutoresetMode]
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from py2048 import Record, rng
+from py2048 import Record
+from py2048.core import rng
 
 vf = pytest.importorskip("verifiers.v1", reason="pip install py2048[verifiers]")
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from py2048 import Board, Direction, Game, Rules, list_rules, rng
-from py2048.game.record import encode_turn
+from py2048 import Board, Direction, Game, Rules, list_rules
+from py2048.core import rng
+from py2048.core.game.record import encode_turn
 
 FOLDER = Path(__file__).parent / "playthroughs"
 SEED = 2048

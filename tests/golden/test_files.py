@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from py2048 import Board, get_rules
-from py2048.arena import Tournament
-from py2048.arena.log import GameLog
-from py2048.ntuple.weights import load
-from py2048.training.run import StopCriteria, TrainingRun
+from py2048.lab.arena import Tournament
+from py2048.lab.arena.log import GameLog
+from py2048.lab.training.run import StopCriteria, TrainingRun
+from py2048.players.ntuple.weights import load
 
 FILES = Path(__file__).parent / "files"
 BOARD = Board.from_rows([[8, 2, 0], [2, 4, 0]])

@@ -5,20 +5,20 @@ from __future__ import annotations
 from statistics import fmean, stdev
 
 import pytest
-from tests.solving.making import maker
+from tests.players.solving.making import maker
 
 from py2048 import Board, Game, Rules, get_rules, list_rules, make_player
-from py2048.compiled.jit.progress import ready_only
-from py2048.errors import PlayerError
+from py2048.app.session import Session, hint_player
+from py2048.app.session.session import PERFECT_SUMS
+from py2048.core.errors import PlayerError
+from py2048.engine.jit.progress import ready_only
 from py2048.players import Meaning, Unit, meaning_of
 from py2048.players.perfect import PerfectPlayer
-from py2048.session import Session, hint_player
-from py2048.session.advice import PositionSnapshot
-from py2048.session.session import PERFECT_SUMS
-from py2048.solving import solve
-from py2048.solving.distilled import shipped_moves
+from py2048.players.solving import solve
+from py2048.players.solving.distilled import shipped_moves
+from py2048.presentation.hints import describe_hint, describe_outlook
+from py2048.review.advice import PositionSnapshot
 from py2048.testing import check_player
-from py2048.ui.shared.hints import describe_hint, describe_outlook
 
 SMALL = [get_rules(text) for text in ("classic:size=1x5", "ist:size=2x3", "qsan_qarut:size=1x5")]
 SHIPPED = [get_rules(f"classic:size={size}") for size in ("2x2", "2x3", "2x4", "3x3")]

@@ -16,17 +16,24 @@ from tests.strategies import boards, games
 
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
-from py2048.errors import GameOverError, PlayerError, RulesError
-from py2048.ntuple.heuristic import DEFAULT, LASTING, STEEP, board_value, heuristic_for, line_value
-from py2048.ntuple.layout import NetworkLayout
-from py2048.ntuple.network import Network
-from py2048.ntuple.weights import save
+from py2048.core.errors import GameOverError, PlayerError, RulesError
+from py2048.core.rules import RandomStart, Rules
 from py2048.players import registry
+from py2048.players.ntuple.heuristic import (
+    DEFAULT,
+    LASTING,
+    STEEP,
+    board_value,
+    heuristic_for,
+    line_value,
+)
+from py2048.players.ntuple.layout import NetworkLayout
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import save
 from py2048.players.player import PlaysGames
-from py2048.rules import RandomStart, Rules
-from py2048.search.expectimax import Expectimax, value_of_win
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher
+from py2048.players.search.expectimax import Expectimax, value_of_win
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher
 from py2048.testing import check_player
 
 QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")

@@ -9,10 +9,10 @@ import pytest
 
 from py2048 import Board, Direction
 from py2048.cli import main
-from py2048.errors import IllegalMoveError
+from py2048.core.errors import IllegalMoveError
+from py2048.players.solving import Table, build_table
+from py2048.players.solving.formations import read_formations
 from py2048.review.endings import EndingPractice
-from py2048.solving import Table, build_table
-from py2048.solving.formations import read_formations
 
 SQUARE = """
 [square]

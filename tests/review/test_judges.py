@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from py2048 import Board, Direction, Game, get_rules, make_player
-from py2048.errors import PlayerError
-from py2048.game import Turn
-from py2048.game.turn import Spawn, possible_cells
+from py2048.core.errors import PlayerError
+from py2048.core.game import Turn
+from py2048.core.game.turn import Spawn, possible_cells
+from py2048.players.solving import Formation, build_table, tables
 from py2048.review import Grade, Judge, judge_for, judges, review
-from py2048.solving import Formation, build_table, tables
 
 LUCKY = (
     "ist:size=2x3",

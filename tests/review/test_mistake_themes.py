@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from py2048 import Board, Direction, get_rules
-from py2048.errors import Py2048Error
+from py2048.core.errors import Py2048Error
 from py2048.review.themes import Theme, is_ending, theme_of
 
 UP, DOWN, LEFT, RIGHT = Direction

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from py2048 import Board, Direction, Game, get_rules
+from py2048.app.session.notebook import MAX_OF_A_GAME, Notebook, PuzzleBook
+from py2048.app.storage import Store, open_store
 from py2048.players import Unit
 from py2048.review import Review
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import PuzzleRating, puzzles
 from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box
-from py2048.session.notebook import MAX_OF_A_GAME, Notebook, PuzzleBook
-from py2048.storage import Store, open_store
 
 UP, DOWN, LEFT, RIGHT = Direction
 RULES = get_rules("classic")

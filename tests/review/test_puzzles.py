@@ -8,14 +8,14 @@ from datetime import date, timedelta
 import pytest
 
 from py2048 import Game, make_player
-from py2048.board import canonical
-from py2048.errors import Py2048Error
-from py2048.folders import tables_folder
-from py2048.ntuple.weights import digest_of, shipped_path
+from py2048.core.board import canonical
+from py2048.core.errors import Py2048Error
+from py2048.core.folders import tables_folder
+from py2048.players.ntuple.weights import digest_of, shipped_path
+from py2048.players.solving import build_table, find_ending, get_formation
 from py2048.review.moves import Grade
 from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, puzzles
 from py2048.review.themes import Theme
-from py2048.solving import build_table, find_ending, get_formation
 
 MAX_BYTES = 300_000
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.game.foreign_games import new_text, played
+from tests.core.game.foreign_games import new_text, played
 
 from py2048 import get_rules, make_player
+from py2048.app.session import open_session
 from py2048.cli import main
-from py2048.game import Record
+from py2048.core.game import Record
+from py2048.presentation.page import describe_report, report_page
 from py2048.review import review
-from py2048.review.page import describe_report, report_page
 from py2048.review.report import GameSummary, Report, SummaryFile, week_of
-from py2048.session import open_session
 
 JUDGE = "greedy"
 """Its values need no kernels."""

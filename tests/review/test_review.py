@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from py2048 import Board, Game, Record, get_rules, make_player
-from py2048.direction import Direction
-from py2048.errors import BoardError, PlayerError, RecordError
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, PlayerError, RecordError
 from py2048.players import Unit
+from py2048.players.solving import solve
+from py2048.presentation.page import page
+from py2048.presentation.plots import graph, score_graph
+from py2048.presentation.words import describe_review
 from py2048.review import Grade, judge_for, review, reviewing
 from py2048.review.games import accuracy_of_moves
 from py2048.review.judges import ExactJudge
 from py2048.review.moves import grade_of
-from py2048.review.page import page
-from py2048.review.plots import graph, score_graph
-from py2048.review.words import describe_review
-from py2048.solving import solve
 
 RULES = "classic:size=2x3"
 

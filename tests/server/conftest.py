@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 # The games of the store's tests serve the server's too.
-sys.path.append(str(Path(__file__).resolve().parents[1] / "storage"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "app" / "storage"))
 
 from web_server import GENEROUS, Browser, WebServer, elsewhere, serving
 

@@ -15,14 +15,14 @@ import sqlalchemy as sa
 from store_games import add_record
 from web_server import SERVER_MESSAGES
 
-from py2048.game import Game, Record
+from py2048.app.storage import Account, RecordSummary, Store
+from py2048.app.storage.schema import rounds
+from py2048.core.game import Game, Record
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.services import Services
 from py2048.server.settings import Settings
 from py2048.server.site.reviews import Reviewer, ReviewQueue
 from py2048.server.websocket import ClientConnection
-from py2048.storage import Account, RecordSummary, Store
-from py2048.storage.schema import rounds
 
 Json = dict[str, Any]
 RULES = "classic:size=2x3"

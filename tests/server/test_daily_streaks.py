@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from store_games import add_record, new_online_game
 
+from py2048.app.storage import Store, open_store
+from py2048.app.storage.values import DailyResult
 from py2048.server.play.fairness import revelation_of
 from py2048.server.play.games import GameService
 from py2048.server.site.challenges import Streak, daily_page, streak_of
 from py2048.server.site.scores import player_page
-from py2048.storage import Store, open_store
-from py2048.storage.values import DailyResult
 
 TODAY = date(2026, 3, 1)
 

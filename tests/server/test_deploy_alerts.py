@@ -14,16 +14,16 @@ import pytest
 from uvicorn import Config
 from web_server import Browser, WebServer
 
-from py2048.cli.serve import serve
-from py2048.rules.parts import MAX_POINTS
+from py2048.app.storage.online import MIN_TURNS
+from py2048.core.rules.parts import MAX_POINTS
 from py2048.server import run, schema, services
 from py2048.server.api import api, hints
+from py2048.server.commands import serve
 from py2048.server.http import connections, limits, middleware
 from py2048.server.http.monitoring import Metrics
 from py2048.server.play import games, rooms
 from py2048.server.settings import Settings
 from py2048.server.site import accounts, reviews
-from py2048.storage.online import MIN_TURNS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "limits-and-alerts.md").read_text()

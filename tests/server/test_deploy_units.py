@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from py2048.cli.serve import serve
+from py2048.server.commands import serve
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 UNITS = sorted([*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")])

@@ -17,10 +17,14 @@ from hypothesis import strategies as st
 from inside import record_of
 
 from py2048 import Board, Direction, Game, get_rules, list_rules, make_player
-from py2048.errors import RecordError, StorageError
-from py2048.game.record import encode_turn
-from py2048.game.turn import Spawn
-from py2048.rules.parts import MAX_POINTS
+from py2048.app.session import Event, Moved, Undone
+from py2048.app.session.session import is_by_computer
+from py2048.app.storage import GameChange, open_store
+from py2048.app.storage.schema import turns
+from py2048.core.errors import RecordError, StorageError
+from py2048.core.game.record import encode_turn
+from py2048.core.game.turn import Spawn
+from py2048.core.rules.parts import MAX_POINTS
 from py2048.server.play import games as games_module
 from py2048.server.play.changes import GroupCommit
 from py2048.server.play.fairness import check_fair, commitment_of, draws_of
@@ -35,10 +39,6 @@ from py2048.server.play.games import (
     played_offline,
 )
 from py2048.server.schema import ActionRejected
-from py2048.session import Event, Moved, Undone
-from py2048.session.session import is_by_computer
-from py2048.storage import GameChange, open_store
-from py2048.storage.schema import turns
 
 secrets = st.binary(min_size=32, max_size=32).map(bytes.hex)
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from tests.server.test_page_slides import node
 
-from py2048.board import Board
-from py2048.errors import WeightsError
-from py2048.ntuple.layout import NetworkLayout
-from py2048.ntuple.network import Network
-from py2048.ntuple.weights import browser_script, load, save, save_packed
-from py2048.rules import Rules, get_rules
+from py2048.core.board import Board
+from py2048.core.errors import WeightsError
+from py2048.core.rules import Rules, get_rules
+from py2048.players.ntuple.layout import NetworkLayout
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import browser_script, load, save, save_packed
 from py2048.server.http.assets import STATIC
 from py2048.server.site.pages import NETWORKS
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from py2048.board import Board, Slide
-from py2048.direction import Direction
-from py2048.game.record import decode_steps
-from py2048.game.turn import Turn, outcome_of, score_after, spawn_fault
-from py2048.rules import BoardSum, Rules, list_rules
+from py2048.core.board import Board, Slide
+from py2048.core.direction import Direction
+from py2048.core.game.record import decode_steps
+from py2048.core.game.turn import Turn, outcome_of, score_after, spawn_fault
+from py2048.core.rules import BoardSum, Rules, list_rules
 from py2048.server.http.assets import STATIC
 
 ASK = """

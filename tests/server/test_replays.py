@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.game import Game, Record
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.game import Game, Record
 from py2048.server.site.games import page_of_turns
 
 STRIDE = 8

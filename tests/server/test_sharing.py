@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from inside import Json, Visitor, running
 
-from py2048.game.turn import Draws
+from py2048.app.session.tracked_game import TrackedGame
+from py2048.app.storage import SavedGame
+from py2048.core.game.turn import Draws
 from py2048.server.play.changes import Notices
 from py2048.server.play.rooms import Client
 from py2048.server.services import Services
-from py2048.session.tracked_game import TrackedGame
-from py2048.storage import SavedGame
 
 pytestmark = pytest.mark.postgres
 Two = tuple[Services, Services]

@@ -13,7 +13,7 @@ from itsdangerous import TimestampSigner
 from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
-from py2048.language import use_language
+from py2048.core.language import use_language
 from py2048.server.http.limits import Queue
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import find_key

@@ -19,11 +19,11 @@ from schemathesis.specs.openapi.checks import (
 from web_server import Answer, Browser, WebServer, elsewhere
 
 from py2048 import Board, Direction, Game, Record, Rules, get_rules
+from py2048.app.session import Hint
 from py2048.players import Chance, Meaning, Unit
 from py2048.server.api.api import ENDPOINTS as ALL
 from py2048.server.api.api import MAX_TURNS, document
 from py2048.server.play.messages import hint_answer
-from py2048.session import Hint
 
 ENDPOINTS = {endpoint.path: endpoint for endpoint in ALL}
 

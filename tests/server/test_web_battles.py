@@ -16,16 +16,16 @@ import sqlalchemy as sa
 from inside import Json, Visitor, record_of, running
 from web_server import Browser, WebServer
 
-from py2048.errors import StaleGameError
+from py2048.app.storage import AccountError, Store
+from py2048.app.storage.schema import battles as rows
+from py2048.app.storage.schema import games
+from py2048.app.storage.values import Battle, utc_text
+from py2048.core.errors import StaleGameError
 from py2048.server.play import battles
 from py2048.server.play.fairness import check_fair, commitment_of
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
-from py2048.storage import AccountError, Store
-from py2048.storage.schema import battles as rows
-from py2048.storage.schema import games
-from py2048.storage.values import Battle, utc_text
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from web_server import GENEROUS, Answer, Browser, WebServer, elsewhere, serving
 
 from py2048 import Record
-from py2048.storage.records import season_of
+from py2048.app.storage.records import season_of
 
 PASSWORD = "correct horse battery"
 RULES = "2x4"

@@ -25,9 +25,10 @@ from inside import Visitor, running
 from web_server import GENEROUS, Browser, WebServer, elsewhere, serving
 
 from py2048 import Direction
+from py2048.app.storage import Account, open_store
 from py2048.cli import main
 from py2048.client import BotClient, RemoteGame
-from py2048.errors import ClientError, IllegalMoveError
+from py2048.core.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
 from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import Metrics
@@ -36,7 +37,6 @@ from py2048.server.play.rooms import LINGER_S
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import Settings
 from py2048.server.site.auth import KnownTokens, User
-from py2048.storage import Account, open_store
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RULES = "2x4"

@@ -15,10 +15,10 @@ import pytest
 from inside import Json, Visitor, running
 from web_server import GENEROUS, Browser, Socket, serving
 
-from py2048.errors import StorageError
+from py2048.app.storage import GameChange
+from py2048.app.storage.accounts import Sessions
+from py2048.core.errors import StorageError
 from py2048.server.play.games import GameService
-from py2048.storage import GameChange
-from py2048.storage.accounts import Sessions
 
 
 async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from inside import add_game
 from tests import pseudo
 from web_server import Browser
 
+from py2048.app.storage import open_store
 from py2048.server.app import make_app
 from py2048.server.settings import Settings
-from py2048.storage import open_store
 
 PORTUGUESE = "pt-PT,pt;q=0.9,en;q=0.5"
 

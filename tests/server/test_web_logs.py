@@ -16,9 +16,9 @@ from urllib.parse import quote
 import pytest
 from web_server import GENEROUS, Browser, Json, WebServer, serving
 
+from py2048.app.storage import StorageError, open_store
 from py2048.server.http.monitoring import JsonFormatter, begin_request, shown_path
 from py2048.server.settings import find_key
-from py2048.storage import StorageError, open_store
 
 PASSWORD = "hunter2-and-a-horse"
 EMAIL = "ada@lovelace.example"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from inside import Json, Visitor, running
 
-from py2048.board import Board
-from py2048.game import Game
-from py2048.game.record import encode_turn
-from py2048.rules import Rules
+from py2048.core.board import Board
+from py2048.core.game import Game
+from py2048.core.game.record import encode_turn
+from py2048.core.rules import Rules
 from py2048.server.schema import BOARDS
 from py2048.server.services import Services
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from inside import Visitor, running
 
-from py2048.board import Board
-from py2048.errors import PlayerError
-from py2048.rules import get_rules
+from py2048.app.session import PositionSnapshot
+from py2048.core.board import Board
+from py2048.core.errors import PlayerError
+from py2048.core.rules import get_rules
 from py2048.server.api.hints import HintService
 from py2048.server.services import Services
 from py2048.server.websocket import VIOLATION
-from py2048.session import PositionSnapshot
 
 WIDE = "wide:size=1x6,start=2x2:1,spawn=2:1,target=none"
 

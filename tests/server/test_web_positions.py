@@ -12,8 +12,8 @@ from test_web_boards import named, record_of, scores
 from web_server import Answer, Browser, WebServer
 
 from py2048 import Record
+from py2048.app.storage import Store, open_store
 from py2048.server.schema import BOARDS, POSITION
-from py2048.storage import Store, open_store
 
 
 @pytest.fixture

@@ -16,13 +16,13 @@ from store_games import add_record
 from web_server import Browser, WebServer, elsewhere
 
 from py2048 import get_rules
-from py2048.review.plots import HEIGHT, bar_plot, line_plot
+from py2048.app.storage import Store, open_store
+from py2048.app.storage.schema import reviews
+from py2048.app.storage.values import GameEnd
+from py2048.presentation.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.play.games import GameService
 from py2048.server.site.pages import ago, text_of
 from py2048.server.site.scores import periods_of, player_page, plots_of_player
-from py2048.storage import Store, open_store
-from py2048.storage.schema import reviews
-from py2048.storage.values import GameEnd
 
 CLASSIC, RULES = (str(get_rules(name)) for name in ("classic", "5x5"))
 numbers = st.floats(0.01, 1e9) | st.just(0.0)

@@ -15,13 +15,13 @@ from inside import Visitor, add_game, running
 from web_server import Browser, WebServer
 
 from py2048 import get_rules
+from py2048.app.storage import Store, open_store
+from py2048.presentation.result import NONE, PENDING, Result
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.site import reviews
 from py2048.server.site.challenges import today_page
 from py2048.server.site.games import card_of, end_of
-from py2048.storage import Store, open_store
-from py2048.ui.shared.result import NONE, PENDING, Result
 
 TODAY = datetime.now(UTC).date()
 

@@ -20,13 +20,13 @@ from store_games import add_record
 from web_server import Browser, Json, WebServer
 
 from py2048 import Record
+from py2048.app.storage import Store, open_store
+from py2048.app.storage.schema import reviews as review_rows
 from py2048.server import schema
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
 from py2048.server.site import reviews
 from py2048.server.site.pages import text_of
-from py2048.storage import Store, open_store
-from py2048.storage.schema import reviews as review_rows
 
 
 @dataclass

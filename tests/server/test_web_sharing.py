@@ -13,10 +13,10 @@ from PIL import Image, ImageDraw
 from store_games import add_record, new_online_game
 from web_server import Browser, WebServer
 
-from py2048.board import Board
+from py2048.app.storage import Store, open_store
+from py2048.core.board import Board
 from py2048.server.play.games import GameService
 from py2048.server.site.games import HEIGHT, WIDTH, Card, card_of, picture
-from py2048.storage import Store, open_store
 
 TODAY = datetime.now(UTC).date()
 

@@ -13,9 +13,9 @@ import pytest
 from web_server import GENEROUS, Browser, Socket, WebServer, serving
 from websockets.exceptions import ConnectionClosed
 
+from py2048.app.storage import open_store
 from py2048.server.run import run
 from py2048.server.settings import ServerError, Settings
-from py2048.storage import open_store
 
 TWO = (*GENEROUS, "--workers", "2")
 pytestmark = pytest.mark.postgres

@@ -11,7 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from py2048.board import slide_line
+from py2048.core.board import slide_line
+from py2048.core.direction import Direction
 from py2048.courses.grading import (
     Check,
     Example,
@@ -24,7 +25,6 @@ from py2048.courses.grading import (
 )
 from py2048.courses.grading.boards import Rows, random_rows, slid
 from py2048.courses.grading.chance import Odds
-from py2048.direction import Direction
 
 from .right import offsets
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from io import StringIO
 from itertools import pairwise
 
-from py2048.cli import streams
-from py2048.errors import Py2048Error
+from py2048.core.errors import Py2048Error
+from py2048.presentation import streams
 
 COMPLETION = "_PY2048_COMPLETE"
 """The environment variable in which a shell says that it wants to know what may come next."""
@@ -53,7 +53,7 @@ def _obey(words: Sequence[str]) -> int:
     A shell that completes the words asks without any as well.
     """
     if not words and COMPLETION not in os.environ:
-        from py2048.cli.screens import open_last_game
+        from py2048.app.commands.screens import open_last_game
 
         return open_last_game()
     _refuse_empty(words)
@@ -76,7 +76,7 @@ def _run(words: Sequence[str]) -> int:
     from typer import Abort
 
     from py2048.cli.app import app
-    from py2048.cli.options import ClickException, mistake
+    from py2048.presentation.options import ClickException, mistake
 
     completing = os.environ.get(COMPLETION) == "complete_bash"
     try:

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from py2048 import errors
-from py2048.cli import options, streams
-from py2048.folders import data_folder
-from py2048.language import LANGUAGES, N_, _, language, language_of_environment, use_language
-from py2048.language import number as written
-from py2048.storage import FILE_NAME, URL_VARIABLE, open_store
+from py2048.app.storage import FILE_NAME, URL_VARIABLE, open_store
+from py2048.core import errors
+from py2048.core.folders import data_folder
+from py2048.core.language import LANGUAGES, N_, _, language, language_of_environment, use_language
+from py2048.core.language import number as written
+from py2048.presentation import options, streams
 
 COLOURS = {"truecolor": "24", "256": "8", "standard": "4"}
 """The bits of a colour, by Rich's name for how many colours a terminal has."""
@@ -75,7 +75,7 @@ def _versions() -> str:
 
 
 def _window() -> str:
-    from py2048.ui import desktop
+    from py2048.app import desktop
 
     if reason := desktop.why_unavailable():
         raise errors.MissingExtraError(reason)
@@ -113,7 +113,7 @@ def _games() -> str:
 
 
 def _networks() -> str:
-    from py2048.ntuple import weights
+    from py2048.players.ntuple import weights
 
     files = weights.shipped_files()
     for file in files:
@@ -125,7 +125,7 @@ def _networks() -> str:
 
 
 def _compiler() -> str:
-    from py2048.compiled.jit import cache_directory
+    from py2048.engine.jit import cache_directory
 
     errors.need_compiler(_("fast play"))
     if (folder := cache_directory()) is None:

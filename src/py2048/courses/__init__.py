@@ -22,7 +22,7 @@ from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from py2048.errors import CourseError, MissingExtraError, did_you_mean, os_errors_as, shown
+from py2048.core.errors import CourseError, MissingExtraError, did_you_mean, os_errors_as, shown
 
 if TYPE_CHECKING:
     from py2048.courses.grading import Grading

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from py2048.core.errors import CourseError, did_you_mean, shown
 from py2048.courses import COURSES, SUBMISSION_S, Course, read_toml, write_new
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.mutants import solutions_in
@@ -27,7 +28,6 @@ from py2048.courses.grading.report import Report
 from py2048.courses.grading.sandbox import Protection, SandboxConfig
 from py2048.courses.grading.submissions import collect
 from py2048.courses.grading.tasks import Grading, read_sheet, validate
-from py2048.errors import CourseError, did_you_mean, shown
 
 TEMPLATE = Path(__file__).with_name("template")
 SEEDS = ("", *map(str, range(9)))

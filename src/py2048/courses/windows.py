@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from py2048.errors import CourseError, MissingExtraError
+from py2048.core.errors import CourseError, MissingExtraError
 
 if TYPE_CHECKING:
     import tkinter

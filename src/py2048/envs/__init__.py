@@ -16,8 +16,8 @@ import importlib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from py2048.errors import extra_for
-from py2048.rules import list_rules
+from py2048.core.errors import extra_for
+from py2048.core.rules import list_rules
 
 if TYPE_CHECKING:
     from py2048.envs.options import Transition

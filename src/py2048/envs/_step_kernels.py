@@ -3,7 +3,7 @@
 A game is an int64 array with the numbers named below, then the tables of tiles, then nothing else:
 rules and state together, because each array that is passed to a kernel costs a tenth of a
 microsecond. The rows of the uint8 array `rows`, `[n + 1, record]`, receive what the agent is given,
-as in ``compiled/_show_kernels.py``; the last one holds the board in the place of its observation.
+as in ``engine/_show_kernels.py``; the last one holds the board in the place of its observation.
 
 All kernels here borrow their arrays: counting references to them took two thirds of a step.
 """
@@ -15,9 +15,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled import rules
-from py2048.compiled._bits_kernels import draw, key_of
-from py2048.compiled._board_kernels import (
+from py2048.engine import rules
+from py2048.engine._bits_kernels import draw, key_of
+from py2048.engine._board_kernels import (
     WHOLE,
     Cells,
     Int,
@@ -28,8 +28,8 @@ from py2048.compiled._board_kernels import (
     start_cells,
     sum_cells,
 )
-from py2048.compiled._show_kernels import MASK_AT, SHOWN_AT, encode
-from py2048.compiled.jit import kernel
+from py2048.engine._show_kernels import MASK_AT, SHOWN_AT, encode
+from py2048.engine.jit import kernel
 
 # Places in the array of a game, after those of `RuleArrays.numbers`.
 (

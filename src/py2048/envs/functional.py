@@ -24,23 +24,23 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from py2048.compiled._batch_kernels import enter_directions, slide_boards, slide_each
-from py2048.compiled._bits_kernels import draw, key_of
-from py2048.compiled._board_kernels import (
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, shown
+from py2048.core.rules import Rules
+from py2048.core.rules.parts import whole_number
+from py2048.engine._batch_kernels import enter_directions, slide_boards, slide_each
+from py2048.engine._bits_kernels import draw, key_of
+from py2048.engine._board_kernels import (
     Words,
     legal_cells,
     place_cells,
     place_fixed_cells,
 )
-from py2048.compiled.batch import play_turns
-from py2048.compiled.boards import checked_boards, start_boards
-from py2048.compiled.jit import kernel
-from py2048.compiled.rules import CompiledRules
-from py2048.direction import Direction
+from py2048.engine.batch import play_turns
+from py2048.engine.boards import checked_boards, start_boards
+from py2048.engine.jit import kernel
+from py2048.engine.rules import CompiledRules
 from py2048.envs.options import OptionError
-from py2048.errors import BoardError, shown
-from py2048.rules import Rules
-from py2048.rules.parts import whole_number
 
 Boards = NDArray[np.uint8]
 Number = TypeVar("Number", bound=np.generic)

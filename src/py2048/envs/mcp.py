@@ -9,11 +9,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from py2048 import rng
+from py2048.core import rng
+from py2048.core.errors import extra_for
+from py2048.core.rules import Rules
 from py2048.envs.text import TextGame, observed, picture
-from py2048.errors import extra_for
 from py2048.players import make_player
-from py2048.rules import Rules
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from py2048.core.errors import extra_for
 from py2048.envs.text import TextGame
-from py2048.errors import extra_for
 
 with extra_for("the OpenEnv server", "openenv"):
     from openenv.core.env_server import (

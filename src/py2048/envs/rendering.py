@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048.core.errors import Py2048Error
 from py2048.envs.options import known_word
-from py2048.errors import Py2048Error
 
 if TYPE_CHECKING:
     import tkinter

@@ -11,12 +11,15 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from py2048 import rng
-from py2048.board import Board
-from py2048.compiled._show_kernels import SHOWN_AT
-from py2048.compiled.jit import ready
-from py2048.compiled.rules import CompiledRules
-from py2048.direction import Direction
+from py2048.core import rng
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, IllegalMoveError, check_kind, shown
+from py2048.core.rules import Rules
+from py2048.core.rules.parts import whole_number
+from py2048.engine._show_kernels import SHOWN_AT
+from py2048.engine.jit import ready
+from py2048.engine.rules import CompiledRules
 from py2048.envs import _step_kernels as kernels
 from py2048.envs.options import (
     DIRECTIONS,
@@ -34,9 +37,6 @@ from py2048.envs.options import (
     space_of,
 )
 from py2048.envs.rendering import MODES, RENDER_FPS, Picture, Screen, shown_modes
-from py2048.errors import BoardError, IllegalMoveError, check_kind, shown
-from py2048.rules import Rules
-from py2048.rules.parts import whole_number
 
 ROWS = 64
 """Observations are views into blocks of this many; a block is never written to again."""

@@ -21,9 +21,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from py2048.core.errors import extra_for
 from py2048.envs.options import Array, Info, OptionError
 from py2048.envs.vector import GameVectorEnv
-from py2048.errors import extra_for
 
 with extra_for("environments of Stable-Baselines3", "sb3"):
     from stable_baselines3.common.monitor import Monitor

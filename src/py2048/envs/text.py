@@ -21,12 +21,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from py2048.board import Board
-from py2048.direction import Direction
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import DirectionError, GameOverError, shown
+from py2048.core.game import Game, Record
+from py2048.core.rules import Rules, get_rules
 from py2048.envs.options import count_of, known_word
-from py2048.errors import DirectionError, GameOverError, shown
-from py2048.game import Game, Record
-from py2048.rules import Rules, get_rules
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,13 +16,15 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from py2048 import rng
-from py2048.compiled import _show_kernels as kernels
-from py2048.compiled._batch_kernels import BatchState
-from py2048.compiled._simd_kernels import DONE, LANES, WIDTH
-from py2048.compiled.batch import BatchGames
-from py2048.compiled.boards import checked_boards, checked_directions, derive_seeds
-from py2048.direction import Direction
+from py2048.core import rng
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, IllegalMoveError, check_kind, shown
+from py2048.core.rules import Rules, get_rules
+from py2048.engine import _show_kernels as kernels
+from py2048.engine._batch_kernels import BatchState
+from py2048.engine._simd_kernels import DONE, LANES, WIDTH
+from py2048.engine.batch import BatchGames
+from py2048.engine.boards import checked_boards, checked_directions, derive_seeds
 from py2048.envs.options import (
     DIRECTIONS,
     Array,
@@ -42,8 +44,6 @@ from py2048.envs.options import (
     space_of,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
-from py2048.errors import BoardError, IllegalMoveError, check_kind, shown
-from py2048.rules import Rules, get_rules
 
 Flags = NDArray[np.bool_]
 

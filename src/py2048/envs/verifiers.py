@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from py2048 import rng
+from py2048.core import rng
+from py2048.core.errors import extra_for
 from py2048.envs.text import TextGame
-from py2048.errors import extra_for
 
 with extra_for("the task set", "verifiers"):
     import verifiers.v1 as vf

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from py2048.board import Board
-from py2048.compiled.rules import CompiledRules
-from py2048.direction import Direction
-from py2048.errors import GameOverError, PlayerError
-from py2048.game import Game
-from py2048.game.turn import Turn, draw_spawn, score_after
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import GameOverError, PlayerError
+from py2048.core.game import Game
+from py2048.core.game.turn import Turn, draw_spawn, score_after
+from py2048.core.rules import Rules
+from py2048.engine.rules import CompiledRules
 from py2048.players.player import checked_game
-from py2048.rules import Rules
-from py2048.search.beam import BeamPlanner, beam_search
+from py2048.players.search.beam import BeamPlanner, beam_search
 
 MAX_WIDTH = 100_000
 SIGHT = 256

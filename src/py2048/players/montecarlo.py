@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from py2048.compiled.batch import rollouts
-from py2048.compiled.boards import exponents_of
-from py2048.compiled.rules import CompiledRules
-from py2048.direction import Direction
-from py2048.errors import PlayerError
-from py2048.game import Game
+from py2048.core.direction import Direction
+from py2048.core.errors import PlayerError
+from py2048.core.game import Game
+from py2048.core.rng import checked_seed, mix64, random_seed
+from py2048.engine.batch import rollouts
+from py2048.engine.boards import exponents_of
+from py2048.engine.rules import CompiledRules
 from py2048.players.player import Meaning, Unit, best, checked_game
-from py2048.rng import checked_seed, mix64, random_seed
 
 MAX_GAMES = 1_000_000
 USUAL_MOVES = 2000

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from py2048.direction import Direction
-from py2048.errors import BoardError, PlayerError, SolvingError
-from py2048.game import Game
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, PlayerError, SolvingError
+from py2048.core.game import Game
+from py2048.core.rules import Rules
 from py2048.players.player import Meaning, Recent, Unit, best, checked_game
-from py2048.rules import Rules
-from py2048.solving import Goal, Solution, solve
-from py2048.solving.distilled import DistilledMoves, boards_key, shipped_moves
-from py2048.solving.solver import solve_from
+from py2048.players.solving import Goal, Solution, solve
+from py2048.players.solving.distilled import DistilledMoves, boards_key, shipped_moves
+from py2048.players.solving.solver import solve_from
 
 QUICK_CELLS = 8
 """The most cells of a board that is solved when it is first played, in some seconds."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from py2048.direction import Direction
-from py2048.errors import GameOverError, PlayerError, check_kind
-from py2048.game import Game
-from py2048.rules import Rules
+from py2048.core.direction import Direction
+from py2048.core.errors import GameOverError, PlayerError, check_kind
+from py2048.core.game import Game
+from py2048.core.rules import Rules
 
 Value = TypeVar("Value")
 
@@ -157,7 +157,7 @@ class CountsUsage(Protocol):
 class PlaysGames(Protocol):
     """Plays whole games without returning to Python between moves.
 
-    Optional: `py2048.arena` plays move by move with other players.
+    Optional: `py2048.lab.arena` plays move by move with other players.
     """
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:

@@ -20,14 +20,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from py2048.board import Board
-from py2048.compiled.jit import cache_directory, progress
-from py2048.compiled.jit.progress import Compiling
-from py2048.errors import PlayerError
-from py2048.game import Game
+from py2048.core.board import Board
+from py2048.core.errors import PlayerError
+from py2048.core.game import Game
+from py2048.core.rules import Rules, get_rules, list_rules
+from py2048.engine.jit import cache_directory, progress
+from py2048.engine.jit.progress import Compiling
 from py2048.players.player import Player
 from py2048.players.registry import make_player
-from py2048.rules import Rules, get_rules, list_rules
 
 REPORT_PERIOD_S = 0.25
 """Seconds between two progress reports of the other process."""
@@ -161,7 +161,7 @@ def _rate(spec: str, rules: Rules) -> None:
 
 def _build_table() -> None:
     """Build the smallest table, and look a board up in it."""
-    from py2048.solving import Formation, build_table
+    from py2048.players.solving import Formation, build_table
 
     tiles = [[2, 0, 32, 64], *([2**rank for rank in range(n, n + 4)] for n in (7, 11, 15))]
     with TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
-from py2048.errors import PlayerError, Py2048Error, check_kind, shown, unknown
+from py2048.core.errors import PlayerError, Py2048Error, check_kind, shown, unknown
 from py2048.players.player import Player
 
 if TYPE_CHECKING:

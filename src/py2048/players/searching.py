@@ -9,12 +9,13 @@ from math import inf
 from operator import attrgetter
 from pathlib import Path
 
-from py2048.direction import Direction
-from py2048.errors import PlayerError
-from py2048.game import Game
-from py2048.ntuple.heuristic import Heuristic, board_value, heuristic_for
-from py2048.ntuple.network import Network
-from py2048.ntuple.weights import load, records_path, shipped_network, shipped_path
+from py2048.core.direction import Direction
+from py2048.core.errors import PlayerError
+from py2048.core.game import Game
+from py2048.core.rules import Rules
+from py2048.players.ntuple.heuristic import Heuristic, board_value, heuristic_for
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import load, records_path, shipped_network, shipped_path
 from py2048.players.player import (
     Chance,
     FinishedGame,
@@ -25,11 +26,10 @@ from py2048.players.player import (
     best,
     checked_game,
 )
-from py2048.rules import Rules
-from py2048.search.context import is_searchable
-from py2048.search.expectimax import Evaluation, most_spawns, rate_within, value_of_win
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher, play_games
+from py2048.players.search.context import is_searchable
+from py2048.players.search.expectimax import Evaluation, most_spawns, rate_within, value_of_win
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher, play_games
 
 DEPTH = 3
 """The default depth."""

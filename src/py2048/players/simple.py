@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 
-from py2048.direction import Direction
-from py2048.errors import PlayerError
-from py2048.game import Game
-from py2048.ntuple.heuristic import board_value
+from py2048.core.direction import Direction
+from py2048.core.errors import PlayerError
+from py2048.core.game import Game
+from py2048.core.rng import checked_seed
+from py2048.players.ntuple.heuristic import board_value
 from py2048.players.player import best, checked_game
-from py2048.rng import checked_seed
-from py2048.search.expectimax import rate_within, value_of_win
+from py2048.players.search.expectimax import rate_within, value_of_win
 
 QUICK_DEPTH = 8
 """The greatest depth of a quick search."""

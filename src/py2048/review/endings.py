@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.errors import BoardError
-from py2048.game import Game
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError
+from py2048.core.game import Game
+from py2048.core.rng import checked_seed, derive_seed
 from py2048.players import Unit
+from py2048.players.solving.formations import CELLS, SIDE
+from py2048.players.solving.tables import Table
 from py2048.review.moves import Basis, MoveReview, move_review
-from py2048.rng import checked_seed, derive_seed
-from py2048.solving.formations import CELLS, SIDE
-from py2048.solving.tables import Table
 
 WORTHWHILE = 0.5, 0.95
 """The chances between which a start is practised: neither lost nor sure."""

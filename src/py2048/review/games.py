@@ -10,12 +10,12 @@ from itertools import groupby, zip_longest
 from math import hypot
 from typing import Any
 
-from py2048.board import Board
-from py2048.errors import PlayerError, RecordError, check_kind
-from py2048.game import Game, Record
+from py2048.core.board import Board
+from py2048.core.errors import PlayerError, RecordError, check_kind
+from py2048.core.game import Game, Record
+from py2048.core.rules import Rules
 from py2048.players import Player, Unit, make_player
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
-from py2048.rules import Rules
 
 MAX_CRITICAL = 5
 """How many critical moments are named at most."""
@@ -344,7 +344,7 @@ def judging_player(rules: Rules, spec: str = "") -> Player:
 
 
 def _search_for(rules: Rules) -> str:
-    from py2048.search.context import is_searchable
+    from py2048.players.search.context import is_searchable
 
     if not is_searchable(rules):
         return HUGE
@@ -359,10 +359,10 @@ def judge_by(rules: Rules, player: Player) -> Judge:
     """
     # With NumPy, these take as long to import as a screen may take to open.
     from py2048.players.perfect import PerfectPlayer
+    from py2048.players.search.context import is_searchable
     from py2048.players.searching import SearchPlayer
+    from py2048.players.solving.distilled import shipped_moves
     from py2048.review.judges import ExactJudge, PlayerJudge, SearchJudge
-    from py2048.search.context import is_searchable
-    from py2048.solving.distilled import shipped_moves
 
     if isinstance(player, PerfectPlayer):
         return ExactJudge(player.solution(rules), rules)

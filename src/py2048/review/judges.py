@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.errors import BoardError, PlayerError, SolvingError
-from py2048.game import Game, Turn
-from py2048.game.turn import Spawn, possible_cells
-from py2048.ntuple.network import Network
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, PlayerError, SolvingError
+from py2048.core.game import Game, Turn
+from py2048.core.game.turn import Spawn, possible_cells
+from py2048.core.rules import Rules
 from py2048.players import Player, Unit, meaning_of
+from py2048.players.ntuple.network import Network
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher
 from py2048.players.searching import SearchPlayer
+from py2048.players.solving import Solution, find_ending
+from py2048.players.solving.distilled import DistilledMoves
+from py2048.players.solving.solver import solve_from
 from py2048.review.moves import Basis, Judge, gain_of
-from py2048.rules import Rules
-from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher
-from py2048.solving import Solution, find_ending
-from py2048.solving.distilled import DistilledMoves
-from py2048.solving.solver import solve_from
 
 Answer = TypeVar("Answer")
 

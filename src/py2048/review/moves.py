@@ -14,13 +14,13 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import NamedTuple
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.errors import PlayerError
-from py2048.game import Turn
-from py2048.game.turn import score_after
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import PlayerError
+from py2048.core.game import Turn
+from py2048.core.game.turn import score_after
+from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
-from py2048.rules import BoardSum, Rules
 
 DIGITS, EXACT_DIGITS = 6, 10
 """Values that differ by less than a unit of this digit of the best one are equal.

@@ -13,13 +13,13 @@ from functools import cache
 from math import gcd, log
 from pathlib import Path
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.errors import Py2048Error
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import Py2048Error
+from py2048.core.rules import Rules, get_rules
 from py2048.players import Unit
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.themes import Theme
-from py2048.rules import Rules, get_rules
 
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
 """One line for each puzzle, in the order of the ratings: its number, its rating, its theme, a

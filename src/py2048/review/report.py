@@ -18,8 +18,8 @@ from typing import Any
 
 import msgspec
 
-from py2048.game import Record
-from py2048.language import N_
+from py2048.core.game import Record
+from py2048.core.language import N_
 from py2048.review.games import Review, last_board
 from py2048.review.moves import Grade
 

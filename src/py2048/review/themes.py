@@ -12,11 +12,11 @@ from enum import StrEnum
 from functools import cache
 from typing import Self
 
-from py2048.board import Board, Slide
-from py2048.direction import Direction
-from py2048.errors import Py2048Error, unknown
-from py2048.language import N_
-from py2048.rules import Rules
+from py2048.core.board import Board, Slide
+from py2048.core.direction import Direction
+from py2048.core.errors import Py2048Error, unknown
+from py2048.core.language import N_
+from py2048.core.rules import Rules
 
 MIN_TARGET = 128
 """The least tile whose making is called an ending: smaller ones are made in passing."""
@@ -172,7 +172,7 @@ def _stand(tiles: list[int], large: list[int], locks: frozenset[int]) -> bool:
 @cache
 def _formations() -> tuple[tuple[int, int, frozenset[int]], ...]:
     """Return the number of large tiles, the slack and the locked cells of each formation."""
-    from py2048.solving.formations import image, list_formations  # NumPy comes with it
+    from py2048.players.solving.formations import image, list_formations  # NumPy comes with it
 
     return tuple(
         (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048.errors import extra_for
+from py2048.core.errors import extra_for
 from py2048.server.settings import ServerError, Settings, find_key, find_proxies
 
 __all__ = ["ServerError", "Settings", "find_key", "find_proxies", "serve"]

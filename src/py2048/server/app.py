@@ -17,8 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 
-from py2048.errors import GameOverError, Py2048Error, StorageError
-from py2048.language import _
+from py2048.core.errors import GameOverError, Py2048Error, StorageError
+from py2048.core.language import _
 from py2048.server import schema
 from py2048.server.api import api
 from py2048.server.http.middleware import SecurityMiddleware, refusal

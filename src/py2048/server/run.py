@@ -18,13 +18,13 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
+from py2048.app.storage import load_store
 from py2048.server.app import make_app
 from py2048.server.http.connections import HEAD_TIMEOUT_S, MAX_HEAD, Connections, HttpConnection
 from py2048.server.http.limits import Buckets
 from py2048.server.http.monitoring import WORKERS_FOLDER, log_config
 from py2048.server.schema import MAX_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
-from py2048.storage import load_store
 
 _BACKLOG = 2048
 _OF_PORTS = errno.EADDRINUSE, errno.EACCES

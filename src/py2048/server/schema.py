@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
-from py2048.errors import Py2048Error
-from py2048.language import _
+from py2048.core.errors import Py2048Error
+from py2048.core.language import _
 
 MAX_CHARACTERS = 4096
 """The longest message that a browser may send."""

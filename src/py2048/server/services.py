@@ -13,7 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from py2048.errors import StorageError
+from py2048.app.storage import open_store
+from py2048.app.storage.values import utc_text
+from py2048.core.errors import StorageError
 from py2048.server.api.hints import HintService
 from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics
@@ -27,8 +29,6 @@ from py2048.server.settings import Settings
 from py2048.server.site.auth import Cookies, KnownTokens, disconnect_signed_out
 from py2048.server.site.reviews import MAX_KEPT, ReviewQueue
 from py2048.server.site.scores import HELD_S, PLOTS_HELD_S, RecentParts
-from py2048.storage import open_store
-from py2048.storage.values import utc_text
 
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, UnsetType
 from starlette.websockets import WebSocket, WebSocketState
 
-from py2048.direction import Direction
-from py2048.errors import PlayerError, StorageError
-from py2048.language import _
+from py2048.app.session import Hint
+from py2048.app.storage import Account
+from py2048.core.direction import Direction
+from py2048.core.errors import PlayerError, StorageError
+from py2048.core.language import _
 from py2048.server import schema
 from py2048.server.http.connections import SOCKET
 from py2048.server.http.middleware import address_of
@@ -24,11 +26,9 @@ from py2048.server.play.rooms import SIGN_IN, TOO_SLOW, Client, Room, RoomState,
 from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
 from py2048.server.services import Services
 from py2048.server.site.auth import connecting, services_of
-from py2048.session import Hint
-from py2048.storage import Account
 
 if TYPE_CHECKING:
-    from py2048.compiled.jit.progress import Compiling
+    from py2048.engine.jit.progress import Compiling
     from py2048.server.http.sockets import SocketConnection
     from py2048.server.play.games import OnlineGame
 

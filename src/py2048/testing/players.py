@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from py2048.board import Board
-from py2048.errors import GameOverError
-from py2048.game import Game
+from py2048.core.board import Board
+from py2048.core.errors import GameOverError
+from py2048.core.game import Game
+from py2048.core.rng import derive_seed
+from py2048.core.rules import Rules, list_rules
 from py2048.players import Player
-from py2048.rng import derive_seed
-from py2048.rules import Rules, list_rules
 
 
 def check_player(

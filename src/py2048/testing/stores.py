@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from py2048.errors import StaleGameError
-from py2048.storage import GameChange, SavedGame
+from py2048.app.storage import GameChange, SavedGame
+from py2048.core.errors import StaleGameError
 
 if TYPE_CHECKING:
-    from py2048.storage import Store
+    from py2048.app.storage import Store
 
 _RULES = "classic"
 _TEXT = "ünïcode ✓ 'quotes' \"double\" %s :name \\ \n\t {json}"
 
 
 def check_store(factory: Callable[[], Store]) -> None:
-    """Check a store against the laws of `py2048.storage.Store`.
+    """Check a store against the laws of `py2048.app.storage.Store`.
 
     The check plays under an owner of its own, whose records and best scores it leaves behind,
     so give it a store to try things on.

@@ -184,7 +184,7 @@ def test_a_computer_that_cannot_think_says_why(monkeypatch):
     def fail(*args: object) -> None:
         raise RuntimeError("no compiler")
 
-    monkeypatch.setattr("py2048.search.beam.BeamPlanner", fail)
+    monkeypatch.setattr("py2048.players.search.beam.BeamPlanner", fail)
     _, screen = begin(PlayerKind.INTELLIGENT)
     tick_until(screen, lambda: screen.waiting is None)
     assert screen.last.status == "the intelligent computer gave up: no compiler"

@@ -14,10 +14,10 @@ import pexpect
 import pyte
 import pytest
 
-from py2048.board import Board
+from py2048.core.board import Board
+from py2048.core.direction import Direction
 from py2048.courses.cmput175 import __main__ as program
 from py2048.courses.cmput175 import game, tests
-from py2048.direction import Direction
 
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 KEYS = {"w": Direction.UP, "a": Direction.LEFT, "s": Direction.DOWN, "d": Direction.RIGHT}

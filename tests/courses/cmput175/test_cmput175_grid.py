@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.board import Board, Rows, slide_line
+from py2048.core.board import Board, Rows, slide_line
+from py2048.core.direction import Direction
+from py2048.core.rules import get_rules
 from py2048.courses.cmput175.game import Grid
-from py2048.direction import Direction
-from py2048.rules import get_rules
 
 COLLAPSES = {
     "collapseUp": Direction.UP,

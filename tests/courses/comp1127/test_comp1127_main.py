@@ -10,11 +10,11 @@ from comp1127_stand_ins import NotedBoard, NotedFrame, Rows, fresh, lay
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.board import Board
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.rules import Merging
 from py2048.courses.comp1127 import gui
 from py2048.courses.comp1127.main import DOWN, LEFT, RIGHT, UP
-from py2048.direction import Direction
-from py2048.rules import Merging
 
 KEYS = {"Up": UP, "Down": DOWN, "Right": RIGHT, "Left": LEFT}
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.board import Board
+from py2048.core.board import Board
+from py2048.core.direction import Direction
 from py2048.courses.ist import adt
-from py2048.direction import Direction
 
 DIRECTIONS = {"N": Direction.UP, "S": Direction.DOWN, "W": Direction.LEFT, "E": Direction.RIGHT}
 TILES = st.sampled_from([0, 0, 2, 2, 4, 4, 8, 1024, 65536])

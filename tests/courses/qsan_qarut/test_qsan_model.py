@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.processes import python
 
 from py2048 import Board, Direction
+from py2048.core.errors import CourseError
 from py2048.courses.qsan_qarut.model import Game, Model
-from py2048.errors import CourseError
 
 DIRECTIONS = {"l": Direction.LEFT, "r": Direction.RIGHT, "u": Direction.UP, "b": Direction.DOWN}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.server.browser.visiting import Player
 
-from py2048.ui.shared.themes import THEMES
+from py2048.presentation.themes import THEMES
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
 GUIDELINES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

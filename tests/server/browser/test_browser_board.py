@@ -9,10 +9,10 @@ import pytest
 from tests.server.browser.conftest import CHROMIUMS
 from tests.server.browser.visiting import SIZES, Player, arriving
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.rules import Merging
-from py2048.ui.shared.themes import MOTION_MS, THEMES
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.rules import Merging
+from py2048.presentation.themes import MOTION_MS, THEMES
 
 WIDTHS = (320, 360, 768, 1280)
 STAGE = """async () => {

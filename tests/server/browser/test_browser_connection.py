@@ -10,7 +10,7 @@ from far_away import far_away
 from playwright.async_api import WebSocketRoute, expect
 from tests.server.browser.visiting import Player, arriving, claim, log_in
 
-from py2048.storage import open_store
+from py2048.app.storage import open_store
 
 QUEUE = """async () => {
   const { ActionQueue, MOST } = await import("/static/js/queue.js");
@@ -223,7 +223,7 @@ async def test_a_session_that_ends_elsewhere(arrive):
     await expect(veil).to_contain_text("You are logged out")
     await here.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp", "u")
     await here.status("You are logged out")
-    ply = "() => window.py2048.game.ply"
+    ply = "() => window.py2048.core.game.ply"
     assert await here.page.evaluate(ply) == 0
     again = Player(await here.page.context.new_page(), here.url)
     await log_in(again, "logged out")
@@ -337,7 +337,7 @@ async def test_a_game_that_is_gone_gives_way_to_another(guest, server):
     await guest.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
     await guest.said("this game is gone")
     await guest.page.wait_for_function(
-        "id => ![undefined, id].includes(py2048.game?.game)", arg=game
+        "id => ![undefined, id].includes(py2048.core.game?.game)", arg=game
     )
     await guest.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
     await guest.settle()

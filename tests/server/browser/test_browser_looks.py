@@ -11,7 +11,7 @@ from tests.server.browser.test_browser_access import ONE_MOVE, violations
 from tests.server.browser.test_browser_pages import play_to_the_end
 from tests.server.browser.visiting import Player, claim
 
-from py2048.ui.shared.themes import THEMES
+from py2048.presentation.themes import THEMES
 
 PAGES = (
     "/", "/daily", "/puzzle", "/leaderboards", "/live", "/battle",

@@ -17,7 +17,7 @@ import pytest
 from playwright.async_api import WebSocketRoute, expect
 from tests.server.browser.visiting import Line, Player, arriving, claim, log_in
 
-from py2048.rules import get_rules
+from py2048.core.rules import get_rules
 from py2048.server.http.assets import STATIC
 
 KEPT = """async () => {
@@ -46,7 +46,7 @@ THREE_MOVES = """game => new Promise(resolve => {
 async def play_alone(player: Player, count: int) -> None:
     """Make moves while the server is away."""
     for _ in range(count):
-        legal = await player.page.evaluate("() => window.py2048.game.legal")
+        legal = await player.page.evaluate("() => window.py2048.core.game.legal")
         await player.press(f"Arrow{legal[0].title()}")
         await player.page.wait_for_function("() => !window.py2048.scene.view.isMoving")
 
@@ -312,7 +312,7 @@ async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive):
 
     await player.page.route_web_socket("**/ws", take)
     await player.page.clock.install()
-    shown = "() => window.py2048.game?.game"
+    shown = "() => window.py2048.core.game?.game"
     await player.page.goto(f"{player.url}/?game={current}")
     await player.page.clock.run_for(6000)
     assert await player.page.evaluate(shown) is None  # who wants one game gets no other

@@ -7,8 +7,8 @@ import re
 from playwright.async_api import WebSocketRoute, expect
 from tests.server.browser.visiting import Player
 
-from py2048.board import Board
-from py2048.rules import list_rules
+from py2048.core.board import Board
+from py2048.core.rules import list_rules
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
 """Two tiles of 2 side by side: one move, and the game is over."""

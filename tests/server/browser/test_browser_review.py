@@ -14,14 +14,14 @@ from tests.server.browser.test_browser_pages import cells, moves_say
 from tests.server.browser.visiting import Player, Server
 
 from py2048 import Direction, Record
+from py2048.app.storage import Store, open_store
+from py2048.app.storage.schema import reviews
+from py2048.app.storage.values import utc_now
+from py2048.presentation.themes import THEMES
 from py2048.review import review
 from py2048.review.puzzles import daily_puzzle
 from py2048.server.site import reviews as site_reviews
 from py2048.server.site.reviews import VERSION, kept
-from py2048.storage import Store, open_store
-from py2048.storage.schema import reviews
-from py2048.storage.values import utc_now
-from py2048.ui.shared.themes import THEMES
 
 JUDGE = "greedy"
 """Values moves at once: nothing has to be compiled for it."""

@@ -1,1 +1,1 @@
-"""The strong networks of py2048: files beside this one, which `py2048.ntuple.weights` finds."""
+"""Strong networks of py2048, as data files for `py2048.players.ntuple.weights`."""

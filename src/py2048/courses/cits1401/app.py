@@ -16,15 +16,15 @@ from enum import Enum
 from itertools import product
 from typing import TYPE_CHECKING, Protocol
 
-from py2048.board import Board, Cell
+from py2048.core.board import Board, Cell
+from py2048.core.direction import Direction
+from py2048.core.errors import CourseError
+from py2048.core.game import Game, Turn
+from py2048.core.rules import RandomStart, Rules, get_rules
 from py2048.courses.windows import FIELD, colors, fitting_font, opened, run
-from py2048.direction import Direction
-from py2048.errors import CourseError
-from py2048.game import Game, Turn
-from py2048.rules import RandomStart, Rules, get_rules
 
 if TYPE_CHECKING:
-    from py2048.search.beam import BeamPlanner
+    from py2048.players.search.beam import BeamPlanner
 
 SIDES = range(2, 17)
 """The lengths that a side of the board may have."""
@@ -115,7 +115,7 @@ class IntelligentComputer:
             self._fault = error
 
     def _plan(self) -> None:
-        from py2048.search.beam import BeamPlanner  # loads Numba, which takes a while
+        from py2048.players.search.beam import BeamPlanner  # loads Numba, which takes a while
 
         planner = BeamPlanner(self._board, self._rules)
         planner.extend()

@@ -17,7 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 from weakref import WeakKeyDictionary
 
-from py2048.board import Board, Cell
+from py2048.core.board import Board, Cell
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError
+from py2048.core.game import Game
+from py2048.core.rules import get_rules
 from py2048.courses.grading import (
     Check,
     CheckFailed,
@@ -28,10 +32,6 @@ from py2048.courses.grading import (
     read_sheet,
 )
 from py2048.courses.grading.chance import Odds
-from py2048.direction import Direction
-from py2048.errors import BoardError
-from py2048.game import Game
-from py2048.rules import get_rules
 
 HERE = Path(__file__).parent
 PROBE = (HERE / "probe.py").read_text("utf-8")

@@ -11,8 +11,8 @@ import random as rnd
 import sys
 from itertools import chain
 
-from py2048.board import Rows, from_lines, has_equal_neighbours, lines, slide_line
-from py2048.direction import Direction
+from py2048.core.board import Rows, from_lines, has_equal_neighbours, lines, slide_line
+from py2048.core.direction import Direction
 
 _KEYS = {"w": "Up", "a": "Left", "s": "Down", "d": "Right"}
 _QUIT = "p"

@@ -13,7 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from py2048.board import Board, Slide, slide_line
+from py2048.core.board import Board, Slide, slide_line
+from py2048.core.direction import Direction
 from py2048.courses.cmput175 import game
 from py2048.courses.grading import (
     Check,
@@ -39,7 +40,6 @@ from py2048.courses.grading.boards import (
     with_one_pair,
     with_tiles,
 )
-from py2048.direction import Direction
 
 TILES = (0, 0, 2, 2, 4, 8)
 

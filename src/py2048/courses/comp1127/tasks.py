@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from py2048.board import Cell
+from py2048.core.board import Cell
+from py2048.core.direction import Direction
+from py2048.core.rules import Merging
 from py2048.courses.comp1127 import main
 from py2048.courses.grading import (
     Check,
@@ -34,8 +36,6 @@ from py2048.courses.grading.boards import (
     with_tiles,
 )
 from py2048.courses.grading.chance import draws_evenly
-from py2048.direction import Direction
-from py2048.rules import Merging
 
 HERE = Path(__file__).parent
 SHEET = read_sheet(HERE / "starter" / "TASKS.md")

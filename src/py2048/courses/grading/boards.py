@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-from py2048.board import Board, Cell
-from py2048.direction import Direction
-from py2048.rules import Merging
+from py2048.core.board import Board, Cell
+from py2048.core.direction import Direction
+from py2048.core.rules import Merging
 
 Rows = list[list[int]]
 EMPTY: Rows = [[0] * 4 for _ in range(4)]

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from py2048.core.language import _
 from py2048.courses.grading.session import SubmissionSession
-from py2048.language import _
 
 FALSE_ALARM = 5e-5
 MISSED = 0.004

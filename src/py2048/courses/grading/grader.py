@@ -17,6 +17,8 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+from py2048.core.errors import CourseError, MissingExtraError
+from py2048.core.language import N_, _, use_language
 from py2048.courses.grading.report import CheckResult, Report, TaskResult, grader_version
 from py2048.courses.grading.sandbox import ProcessDied, SandboxConfig
 from py2048.courses.grading.session import (
@@ -43,8 +45,6 @@ from py2048.courses.grading.tasks import (
     validate,
 )
 from py2048.courses.grading.traps import boards_of, trap_of
-from py2048.errors import CourseError, MissingExtraError
-from py2048.language import N_, _, use_language
 
 # What a check's own code may raise when a submission returns the wrong kind of value.
 ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)

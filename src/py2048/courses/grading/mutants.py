@@ -34,13 +34,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from py2048.core.errors import CourseError
 from py2048.courses.grading.grader import grade_task
 from py2048.courses.grading.ownership import files_of_solution, owners, units
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.session import SubmissionSession, folder_for_one, load_program
 from py2048.courses.grading.submissions import Unreadable, collect, prepare
 from py2048.courses.grading.tasks import Grading, Task, validate
-from py2048.errors import CourseError
 
 Change = tuple[str, ast.AST, ast.AST]  # the operator's name, a node, what takes its place
 

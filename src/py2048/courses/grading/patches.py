@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from py2048 import board, direction, errors
-from py2048.rules import parts
+from py2048.core import board, direction, errors
+from py2048.core.rules import parts
 
 # What the solutions use of py2048, which cannot be imported beside a submission.
 _PARTS: tuple[Callable[..., object], ...] = (

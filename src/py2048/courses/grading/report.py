@@ -25,11 +25,11 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from py2048 import __version__
+from py2048.core.errors import CourseError
+from py2048.core.language import ENGLISH, _, language, ngettext, use_language
 from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection, SandboxConfig
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.courses.grading.traps import Boards, boards_of, drawn, titled
-from py2048.errors import CourseError
-from py2048.language import ENGLISH, _, language, ngettext, use_language
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,10 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from py2048.core.errors import CourseError
 from py2048.courses import CALL_S, SUBMISSION_S
 from py2048.courses.grading.agent import boot
 from py2048.courses.grading.tasks import Raised, decode
-from py2048.errors import CourseError
 
 AGENT = Path(__file__).resolve().parent / "agent"
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]  # the folder that holds the package py2048

@@ -23,6 +23,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from py2048.core.errors import CourseError
+from py2048.core.language import N_, _
 from py2048.courses import CALL_S
 from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.sandbox import (
@@ -59,8 +61,6 @@ from py2048.courses.grading.tasks import (
     same,
     show,
 )
-from py2048.errors import CourseError
-from py2048.language import N_, _
 
 SLACK = 3  # how much longer a call may wait than work
 GRACE_S = CALL_S / 2  # after its own alarm, in which a process may still answer

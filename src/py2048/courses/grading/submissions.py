@@ -37,10 +37,10 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from py2048.core.errors import CourseError, MissingExtraError, install_line
+from py2048.core.language import _, ngettext, use_language
 from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
-from py2048.errors import CourseError, MissingExtraError, install_line
-from py2048.language import _, ngettext, use_language
 
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
 MAX_BYTES, MAX_FILES = 64 << 20, 2000  # of one submission

@@ -24,9 +24,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from py2048.core.errors import CourseError, shown
+from py2048.core.language import ENGLISH, LANGUAGES, _
 from py2048.courses import CALL_S
-from py2048.errors import CourseError, shown
-from py2048.language import ENGLISH, LANGUAGES, _
 
 MAX_SHOWN = 600
 """Characters of a value that are shown."""

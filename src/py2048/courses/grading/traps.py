@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from py2048.board import Line, Rows, from_lines, lines, slide, slide_line
-from py2048.direction import Direction
-from py2048.language import N_, _
-from py2048.rules import Merging
+from py2048.core.board import Line, Rows, from_lines, lines, slide, slide_line
+from py2048.core.direction import Direction
+from py2048.core.language import N_, _
+from py2048.core.rules import Merging
 
 ROW = r"\[\s*\d+(?:,\s*\d+)+\s*\]"
 BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")

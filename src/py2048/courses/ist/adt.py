@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from random import choice
 from typing import NoReturn
 
-from py2048.board import Rows, has_equal_neighbours, slide
-from py2048.direction import Direction
+from py2048.core.board import Rows, has_equal_neighbours, slide
+from py2048.core.direction import Direction
 
 Coordinate = tuple[int, int]
 

@@ -12,7 +12,10 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
-from py2048.board import Board, Cell, Slide
+from py2048.core.board import Board, Cell, Slide
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError
+from py2048.core.language import _
 from py2048.courses.grading import (
     Check,
     Example,
@@ -29,9 +32,6 @@ from py2048.courses.grading.boards import as_lists, checkered, with_one_gap, wit
 from py2048.courses.grading.chance import Odds
 from py2048.courses.grading.submissions import places
 from py2048.courses.ist import adt
-from py2048.direction import Direction
-from py2048.errors import BoardError
-from py2048.language import _
 
 SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from py2048.core.errors import CourseError
 from py2048.courses.windows import opened, run
-from py2048.errors import CourseError
 
 if TYPE_CHECKING:
     from py2048.courses.qsan_qarut.controller import Controller

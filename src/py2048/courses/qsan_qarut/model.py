@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from py2048.board import Rows, has_equal_neighbours, slide
-from py2048.direction import Direction
-from py2048.errors import CourseError
+from py2048.core.board import Rows, has_equal_neighbours, slide
+from py2048.core.direction import Direction
+from py2048.core.errors import CourseError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,6 +31,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
 from py2048 import __version__
+from py2048.core.errors import CourseError
 from py2048.courses.grading.report import Report, marks_of, number
 from py2048.courses.grading.submissions import text_of
 from py2048.courses.grading.tasks import printable
@@ -39,7 +40,6 @@ from py2048.courses.term.handins import HandIn
 from py2048.courses.term.manual import UNDECIDED, Manual, checked, decide, manual_table
 from py2048.courses.term.marks import Course, Mark, class_marks, kept_reports
 from py2048.courses.term.tables import replace_file
-from py2048.errors import CourseError
 
 HERE = Path(__file__).with_name("desk_pages")
 MAX_PROGRAM = 200_000

@@ -11,11 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from py2048.core.errors import CourseError
 from py2048.courses.grading.report import RunInfo, no_formula, number, to_gradescope
 from py2048.courses.term.marks import Course, Mark
 from py2048.courses.term.roster import Roster
 from py2048.courses.term.tables import Table, number_of, read_table, table_text
-from py2048.errors import CourseError
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from py2048.core.errors import CourseError
 from py2048.courses.grading.grader import digest_of
 from py2048.courses.grading.submissions import (
     CANVAS,
@@ -36,7 +37,6 @@ from py2048.courses.grading.tasks import Grading, printable
 from py2048.courses.term.roster import Roster, Student, letters
 from py2048.courses.term.settings import Assignment
 from py2048.courses.term.tables import Table, read_table
-from py2048.errors import CourseError
 
 ATTEMPT = re.compile(
     r"(?i)(?:attempt|submission|try|version|v)?[ _-]*\d[\d :T_.-]*(?:\.zip|\.py)?$"

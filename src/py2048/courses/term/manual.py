@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from py2048.core.errors import CourseError, did_you_mean
 from py2048.courses import get_course
 from py2048.courses.grading.report import no_formula, number
 from py2048.courses.term.roster import Roster, Student
 from py2048.courses.term.settings import MANUAL, Assignment, Settings
 from py2048.courses.term.tables import Table, number_of, read_table
-from py2048.errors import CourseError, did_you_mean
 
 
 @dataclass(frozen=True)

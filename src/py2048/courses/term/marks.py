@@ -8,6 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 
+from py2048.core.errors import CourseError
 from py2048.courses import get_course
 from py2048.courses.grading.grader import ResultsFile, key_of
 from py2048.courses.grading.report import Report, TaskResult, number
@@ -18,7 +19,6 @@ from py2048.courses.term.manual import UNDECIDED, Manual, decisions, manual_tabl
 from py2048.courses.term.roster import Roster, Student, read_roster
 from py2048.courses.term.settings import Assignment, Settings, read_settings
 from py2048.courses.term.tables import table_text
-from py2048.errors import CourseError
 
 
 @dataclass(frozen=True)

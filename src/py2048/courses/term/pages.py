@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from html import escape
 
+from py2048.core.language import ENGLISH, use_language
 from py2048.courses.grading.report import (
     Report,
     RunInfo,
@@ -18,7 +19,6 @@ from py2048.courses.grading.report import (
 )
 from py2048.courses.term.marks import Course, Mark
 from py2048.courses.term.tables import replace_file
-from py2048.language import ENGLISH, use_language
 
 
 def write_pages(

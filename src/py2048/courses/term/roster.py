@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from py2048.core.errors import CourseError
 from py2048.courses.term.tables import Table, read_table
-from py2048.errors import CourseError
 
 IDS = ("id", "student id", "sid", "id number", "identifier", "username")
 EMAILS = ("email", "e-mail", "email address", "e-mail address")

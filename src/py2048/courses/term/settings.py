@@ -18,9 +18,9 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Meta, Struct
 
+from py2048.core.errors import CourseError, did_you_mean, os_errors_as, shown
 from py2048.courses import course_names, get_course, read_toml
 from py2048.courses.term.tables import replace_file
-from py2048.errors import CourseError, did_you_mean, os_errors_as, shown
 
 DAY = timedelta(days=1)
 Amount = Annotated[float, Meta(ge=0)]

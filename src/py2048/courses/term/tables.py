@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from py2048.core.errors import CourseError, os_errors_as
 from py2048.courses.grading.report import no_formula
-from py2048.errors import CourseError, os_errors_as
 
 PARTICIPANT = re.compile(r"([^\W\d]{5}\D*)\d+")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")

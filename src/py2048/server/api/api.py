@@ -20,12 +20,13 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from py2048 import __version__
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.errors import BoardError, GameOverError, RecordError
-from py2048.game import Record
+from py2048.app.session import Hint, PositionSnapshot
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, GameOverError, RecordError
+from py2048.core.game import Record
+from py2048.core.rules import Rules
 from py2048.players.registry import describe_player
-from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.http.connections import END
 from py2048.server.play import messages
@@ -37,7 +38,6 @@ from py2048.server.site.auth import User, Visit, greet_player
 from py2048.server.site.games import ask_for_review, page_of_turns, record, visible_game
 from py2048.server.site.pages import presets, text_of
 from py2048.server.site.reviews import review_answer
-from py2048.session import Hint, PositionSnapshot
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"

@@ -10,21 +10,21 @@ from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from py2048.board import Board
-from py2048.errors import PlayerError, Py2048Error, did_you_mean
-from py2048.language import _
+from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
+from py2048.core.board import Board
+from py2048.core.errors import PlayerError, Py2048Error, did_you_mean
+from py2048.core.language import _
+from py2048.core.rules import Rules
 from py2048.players import make_player
-from py2048.rules import Rules
+from py2048.review.advice import PROGRESS_PERIOD_S
 from py2048.server.http.limits import Queue
 from py2048.server.play import messages
 from py2048.server.play.games import preset_of
 from py2048.server.play.rooms import Autoplay, Room, Rooms
 from py2048.server.schema import ActionRejected
-from py2048.session import Hint, PositionSnapshot, advise, hint_player
-from py2048.session.advice import PROGRESS_PERIOD_S
 
 if TYPE_CHECKING:
-    from py2048.compiled.jit.progress import Compiling
+    from py2048.engine.jit.progress import Compiling
 
 _log = logging.getLogger("py2048.web")
 _THREADS = 2
@@ -75,7 +75,7 @@ class HintService:
     async def advise(
         self, spec: str, snapshot: PositionSnapshot, *, only_move: bool = False
     ) -> AsyncIterator[Hint | Compiling]:
-        """Yield what a player would do, as `py2048.session.advise`, as fast as it is read.
+        """Yield what a player would do, as `py2048.app.session.advise`, as fast as it is read.
 
         Raises:
             ActionRejected: if too many wait already.

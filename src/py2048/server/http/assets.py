@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from py2048.language import _
+from py2048.core.language import _
 
 STATIC = Path(__file__).parents[1] / "static"
 LASTING = "public, max-age=31536000, immutable"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from py2048.language import N_, _
+from py2048.core.language import N_, _
 from py2048.server.http.monitoring import Metrics
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings

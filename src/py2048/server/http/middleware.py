@@ -18,7 +18,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from py2048.language import _, first_known, language_of_header, use_language
+from py2048.core.language import _, first_known, language_of_header, use_language
 from py2048.server.http.assets import WORKER
 from py2048.server.http.monitoring import begin_request, shown_path
 from py2048.server.schema import ErrorAnswer, encode

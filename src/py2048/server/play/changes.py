@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from py2048.errors import StaleGameError, StorageError
-from py2048.storage import GameChange
+from py2048.app.storage import GameChange
+from py2048.core.errors import StaleGameError, StorageError
 
 if TYPE_CHECKING:
-    from py2048.storage import Store
+    from py2048.app.storage import Store
 
 _log = logging.getLogger("py2048.web")
 _MAX_CHANGES = 512

@@ -2,7 +2,7 @@
 
 The commitment is the SHA-256 of the secret (32 random bytes). Draw `counter` of the game is the
 first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number; the
-counters and what a draw decides are those of `py2048.rng`. A draw cannot be foreseen
+counters and what a draw decides are those of `py2048.core.rng`. A draw cannot be foreseen
 without the secret, and the secret cannot be changed without breaking the commitment; so when it
 is revealed with the end of the game, anyone can check every tile with `check_fair`.
 
@@ -22,12 +22,12 @@ import secrets
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 
-from py2048.board import Board
-from py2048.errors import RecordError
-from py2048.game import Record, Turn
-from py2048.game.turn import Draws, draw_spawn, start_from
-from py2048.rules import Rules
-from py2048.storage import OnlineGameInfo
+from py2048.app.storage import OnlineGameInfo
+from py2048.core.board import Board
+from py2048.core.errors import RecordError
+from py2048.core.game import Record, Turn
+from py2048.core.game.turn import Draws, draw_spawn, start_from
+from py2048.core.rules import Rules
 
 _SECRET_BYTES = 32
 _COUNTER_MASK = 2**64 - 1

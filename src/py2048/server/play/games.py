@@ -20,22 +20,9 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
-from py2048.game import Game, Record
-from py2048.game.record import decode_steps, direction_of, encode_step
-from py2048.game.turn import Outcome, start_from
-from py2048.language import N_, _
-from py2048.rules import Rules, get_rules, list_rules
-from py2048.server import schema
-from py2048.server.play import fairness
-from py2048.server.schema import BOT, CASUAL, DAILY, MODES, POSITION, ActionRejected
-from py2048.session.advice import Hint
-from py2048.session.events import Event
-from py2048.session.session import Session
-from py2048.session.tracked_game import TrackedGame
-from py2048.storage import (
+from py2048.app.session.session import Session
+from py2048.app.session.tracked_game import TrackedGame
+from py2048.app.storage import (
     Account,
     GameChange,
     NewOnlineGame,
@@ -43,10 +30,23 @@ from py2048.storage import (
     RecordSummary,
     SavedGame,
 )
-from py2048.storage.values import OpenGame, utc_now, utc_text
+from py2048.app.storage.values import OpenGame, utc_now, utc_text
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import Py2048Error, RecordError, StaleGameError, StorageError
+from py2048.core.game import Game, Record
+from py2048.core.game.record import decode_steps, direction_of, encode_step
+from py2048.core.game.turn import Outcome, start_from
+from py2048.core.language import N_, _
+from py2048.core.rules import Rules, get_rules, list_rules
+from py2048.presentation.events import Event
+from py2048.review.advice import Hint
+from py2048.server import schema
+from py2048.server.play import fairness
+from py2048.server.schema import BOT, CASUAL, DAILY, MODES, POSITION, ActionRejected
 
 if TYPE_CHECKING:
-    from py2048.storage import Store
+    from py2048.app.storage import Store
 
 _log = logging.getLogger("py2048.web")
 MAX_ACTIONS = 1_000_000

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from py2048.board import Board, Motion
-from py2048.direction import Direction
-from py2048.errors import StorageError
-from py2048.game import Outcome, Spawn, Turn
-from py2048.language import N_, _, language
-from py2048.rules import Rules
+from py2048.app.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
+from py2048.app.storage import RecordSummary
+from py2048.app.storage.values import OpenGame
+from py2048.core.board import Board, Motion
+from py2048.core.direction import Direction
+from py2048.core.errors import StorageError
+from py2048.core.game import Outcome, Spawn, Turn
+from py2048.core.language import N_, _, language
+from py2048.core.rules import Rules
+from py2048.presentation import hints
+from py2048.presentation.describe import describe
+from py2048.presentation.screen import preparing
 from py2048.server import schema
 from py2048.server.play.games import preset_of
 from py2048.server.schema import ActionRejected
-from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
-from py2048.storage import RecordSummary
-from py2048.storage.values import OpenGame
-from py2048.ui.shared import hints
-from py2048.ui.shared.describe import describe
-from py2048.ui.shared.screen import preparing
 
 if TYPE_CHECKING:
-    from py2048.compiled.jit.progress import Compiling
+    from py2048.engine.jit.progress import Compiling
     from py2048.server.play.games import OnlineGame
 
 _RETRY_S = 2.0

@@ -24,20 +24,20 @@ from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from starlette.websockets import WebSocketDisconnect
 
-from py2048.errors import Py2048Error, StaleGameError, StorageError
-from py2048.language import _, language, use_language
+from py2048.app.session import Event, IllegalMove
+from py2048.app.storage import GameChange
+from py2048.app.storage.values import OpenGame, utc_text
+from py2048.core.errors import Py2048Error, StaleGameError, StorageError
+from py2048.core.language import _, language, use_language
 from py2048.server import schema
 from py2048.server.play import messages
 from py2048.server.play.changes import GroupCommit, Notices
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
 from py2048.server.schema import CASUAL, ActionRejected
-from py2048.session import Event, IllegalMove
-from py2048.storage import GameChange
-from py2048.storage.values import OpenGame, utc_text
 
 if TYPE_CHECKING:
+    from py2048.app.storage import Store
     from py2048.server.http.monitoring import Metrics
-    from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")

@@ -23,20 +23,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from py2048.language import N_, _
+from py2048.app.storage import Account, AccountError
+from py2048.app.storage.values import looks_of
+from py2048.core.language import N_, _
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.schema import ActionRejected
 from py2048.server.site import auth
 from py2048.server.site.auth import User, Visit
 from py2048.server.site.pages import FormError, page, read_form, render, sentence
-from py2048.storage import Account, AccountError
-from py2048.storage.values import looks_of
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-    from py2048.storage import Store
+    from py2048.app.storage import Store
 
 MAX_NAME = 24
 MAX_BOTS = 5

@@ -17,14 +17,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from py2048.errors import StorageError
-from py2048.language import _
+from py2048.app.storage import Account
+from py2048.app.storage.values import utc_text
+from py2048.core.errors import StorageError
+from py2048.core.language import _
 from py2048.server.http.middleware import address_of, token_in
 from py2048.server.play.games import GameService, guest_name, new_account_id
 from py2048.server.play.rooms import SIGN_IN
 from py2048.server.schema import checked_game_id
-from py2048.storage import Account
-from py2048.storage.values import utc_text
 
 if TYPE_CHECKING:
     from py2048.server.services import Services

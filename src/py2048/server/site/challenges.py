@@ -24,10 +24,12 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from py2048.direction import Direction
-from py2048.errors import StaleGameError
-from py2048.language import _
-from py2048.rules import Rules
+from py2048.app.storage import AccountError
+from py2048.app.storage.values import DailyResult, GameEnd
+from py2048.core.direction import Direction
+from py2048.core.errors import StaleGameError
+from py2048.core.language import _
+from py2048.core.rules import Rules
 from py2048.server.play import battles
 from py2048.server.play.fairness import revelation_of
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
@@ -36,8 +38,6 @@ from py2048.server.schema import DAILY
 from py2048.server.site import pages
 from py2048.server.site.auth import Visit
 from py2048.server.site.pages import page, render
-from py2048.storage import AccountError
-from py2048.storage.values import DailyResult, GameEnd
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle

@@ -20,15 +20,20 @@ from PIL import Image, ImageDraw, ImageFont
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from py2048.board import Board
-from py2048.errors import RecordError
-from py2048.game import Game, Record
-from py2048.game.record import encode_turn
-from py2048.game.turn import score_after
-from py2048.language import N_, _, ngettext, number
+from py2048.app.storage import OnlineGameInfo
+from py2048.core.board import Board
+from py2048.core.errors import RecordError
+from py2048.core.game import Game, Record
+from py2048.core.game.record import encode_turn
+from py2048.core.game.turn import score_after
+from py2048.core.language import N_, _, ngettext, number
+from py2048.presentation import board_image
+from py2048.presentation.board_image import BoardGrid
+from py2048.presentation.plots import score_graph
+from py2048.presentation.result import NONE, result_of
+from py2048.presentation.themes import DARK
+from py2048.presentation.words import luck_word
 from py2048.review import Grade
-from py2048.review.plots import score_graph
-from py2048.review.words import luck_word
 from py2048.server import schema
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, OnlineGame
@@ -37,11 +42,6 @@ from py2048.server.site import reviews
 from py2048.server.site.auth import Visit
 from py2048.server.site.challenges import minutes_left, streak_of
 from py2048.server.site.pages import day_name, origin_of, page, read_form, render, row_of, title_of
-from py2048.storage import OnlineGameInfo
-from py2048.ui.shared import board_image
-from py2048.ui.shared.board_image import BoardGrid
-from py2048.ui.shared.result import NONE, result_of
-from py2048.ui.shared.themes import DARK
 
 STRIDE = 512
 """The turns between two places that are kept of a game."""

@@ -22,27 +22,27 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from py2048 import __version__, ntuple
-from py2048.board import Rows
-from py2048.errors import Py2048Error
-from py2048.language import LANGUAGES, N_, _, language, ngettext
-from py2048.language import number as grouped
-from py2048.players import Unit
+from py2048 import __version__
+from py2048.app.storage import RecordSummary
+from py2048.app.storage.values import OpenGame
+from py2048.core.board import Rows
+from py2048.core.errors import Py2048Error
+from py2048.core.language import LANGUAGES, N_, _, language, ngettext
+from py2048.core.language import number as grouped
+from py2048.core.rules import list_rules
+from py2048.players import Unit, ntuple
+from py2048.presentation import screen, themes
+from py2048.presentation.actions import BY_NAME
+from py2048.presentation.hints import PLAYERS
+from py2048.presentation.plots import bar_plot, line_plot
+from py2048.presentation.words import grade_word, luck_word, number
 from py2048.review import Grade
-from py2048.review.plots import bar_plot, line_plot
-from py2048.review.words import grade_word, luck_word, number
-from py2048.rules import list_rules
 from py2048.server import schema
 from py2048.server.http.assets import Assets
 from py2048.server.http.middleware import LANGUAGE_COOKIE
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
 from py2048.server.site.auth import Visit, greet_user, services_of
-from py2048.storage import RecordSummary
-from py2048.storage.values import OpenGame
-from py2048.ui.shared import screen, themes
-from py2048.ui.shared.actions import BY_NAME
-from py2048.ui.shared.hints import PLAYERS
 
 View = Callable[[Visit], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -101,7 +101,7 @@ def assets() -> Assets:
 
 
 def _network_script(path: Path) -> bytes:
-    from py2048.ntuple.weights import browser_script  # with NumPy, which pages do not need
+    from py2048.players.ntuple.weights import browser_script  # with NumPy, which pages do not need
 
     return browser_script(path)
 

@@ -24,12 +24,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from py2048.direction import Direction
-from py2048.errors import Py2048Error, StorageError
-from py2048.game import Record
+from py2048.app.controller.review import badge_of, headline_of, why_better
+from py2048.app.storage import OnlineGameInfo, RecordSummary
+from py2048.app.storage.values import ReviewClaim, StoredReview, utc_text
+from py2048.core.direction import Direction
+from py2048.core.errors import Py2048Error, StorageError
+from py2048.core.game import Record
 from py2048.players import Unit
+from py2048.presentation.plots import graph
 from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
-from py2048.review.plots import graph
 from py2048.review.themes import Theme, theme_of
 from py2048.server import schema
 from py2048.server.http.monitoring import Metrics
@@ -37,13 +40,10 @@ from py2048.server.play import fairness
 from py2048.server.play.games import GameService, replayed
 from py2048.server.play.messages import game_row
 from py2048.server.schema import ActionRejected
-from py2048.storage import OnlineGameInfo, RecordSummary
-from py2048.storage.values import ReviewClaim, StoredReview, utc_text
-from py2048.ui.shared.review import badge_of, headline_of, why_better
 
 if TYPE_CHECKING:
+    from py2048.app.storage import Store
     from py2048.server.services import Services
-    from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
 

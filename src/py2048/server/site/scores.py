@@ -15,8 +15,9 @@ from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from py2048.board import Rows
-from py2048.language import _, language
+from py2048.app.storage.values import GameEnd
+from py2048.core.board import Rows
+from py2048.core.language import _, language
 from py2048.server import schema
 from py2048.server.play import fairness, messages
 from py2048.server.play.games import GameService, checked_rules
@@ -25,7 +26,6 @@ from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.site.auth import Visit
 from py2048.server.site.challenges import streak_of
 from py2048.server.site.pages import boards_of, marked, page, presets, render, text_of
-from py2048.storage.values import GameEnd
 
 if TYPE_CHECKING:
     from py2048.server.services import Services

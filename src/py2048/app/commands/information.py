@@ -1,0 +1,103 @@
+"""``hint``, ``rules`` and ``players``: what py2048 knows."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
+from py2048.core.errors import GameOverError, install_line
+from py2048.core.rules import Rules, list_rules
+from py2048.players import Player, list_players, make_player
+from py2048.players.registry import describe_player
+from py2048.presentation import options
+from py2048.presentation.describe import describe_rules
+from py2048.presentation.hints import describe_hint, describe_outlook
+from py2048.presentation.streams import LOOK_S, StatusLine, complain
+
+
+def hint(
+    board: options.BoardArgument,
+    player: options.OptionalPlayer = None,
+    rules: options.RulesOption = None,
+    json: options.JsonOption = False,
+) -> None:
+    """Say what a player would do on BOARD, and what the other directions lose against it.
+
+    By default it is `perfect` where the best move is known, and `expectimax` elsewhere.
+    """
+    position = options.board_of(board)
+    snapshot = PositionSnapshot(options.rules_for(position, rules), position, 0)
+    adviser = make_player(player or hint_player(snapshot.rules, position))
+    if not position.can_move():
+        raise GameOverError("no move changes this board: the game is over")
+    answer = _hint_of(snapshot, adviser, quiet=json)
+    if json:
+        meaning = answer.meaning
+        values = {str(direction): value for direction, value in answer.ranked}
+        options.print_json(
+            {"direction": str(answer.direction), "values": values, "unit": meaning.unit.value}
+            | {"exact": meaning.is_exact, "policy": meaning.policy or None}
+            | {"chance": meaning.chance._asdict() if meaning.chance else None}
+            | {"player": answer.player}
+        )
+        return
+    print(answer.direction)
+    for (direction, value), (_, loss) in zip(answer.ranked, answer.losses, strict=True):
+        worth = "" if answer.points is None else f" {max(value, 0):11,.0f} points"
+        against = f" {-loss:+12,.1f}" if round(loss, 1) else ""
+        print(f"  {direction!s:<5}{worth}{against}".rstrip())
+    if outlook := describe_outlook(answer):
+        print(outlook)
+
+
+def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:
+    """Return a player's hint; while it is being compiled, say what is known without it."""
+    with StatusLine(quiet=quiet):
+        for answer in advise(snapshot, player, apart=False):
+            if not isinstance(answer, Hint):
+                time.sleep(LOOK_S)
+            elif not answer.instead_of:
+                return answer
+            elif not quiet:
+                complain(describe_hint(answer))
+    raise AssertionError("advice ends with the hint that was asked for")
+
+
+def rules(
+    name: Annotated[
+        str | None,
+        options.word("RULES", "One preset, or a text of rules.", options.rules_names),
+    ] = None,
+    json: options.JsonOption = False,
+) -> None:
+    """List the rules, or explain one set of them."""
+    chosen = (Rules.parse(name),) if name else list_rules()
+    data = [
+        {"name": each.name, "rules": str(each), "description": describe_rules(each)}
+        | {"rows": each.rows, "columns": each.columns, "target": each.target}
+        for each in chosen
+    ]
+    if json:
+        options.print_json(data)
+        return
+    width = max(len(each.name) for each in chosen)
+    for each in chosen:
+        print(f"{each.name:<{width}}  {describe_rules(each)}")
+    if name:
+        print(f"{'':<{width}}  {chosen[0]}")
+
+
+def players(json: options.JsonOption = False) -> None:
+    """List the players, with their options."""
+    from py2048.players.ntuple.weights import shipped_folders
+
+    known = {name: describe_player(name) for name in list_players()}
+    if json:
+        options.print_json([{"name": name, "description": text} for name, text in known.items()])
+        return
+    width = max(map(len, known))
+    for name, text in known.items():
+        print(f"{name:<{width}}  {text}")
+    if len(shipped_folders()) == 1:
+        complain(f"stronger networks come with: {install_line('py2048[strong]')}")

@@ -1,0 +1,176 @@
+"""``play``, ``watch`` and ``desktop-entry``: your game, a computer's, and an icon to click."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from py2048.app.commands.screens import LaunchOptions, UserInterface, open_screen
+from py2048.core.errors import Py2048Error
+from py2048.core.rng import derive_seed, random_seed
+from py2048.players import make_player
+from py2048.presentation import options
+from py2048.presentation.streams import StatusLine
+from py2048.presentation.themes import get_theme
+
+if TYPE_CHECKING:
+    from py2048.app.session import Event, Session
+
+WATCHED_PLAYER = "expectimax"
+
+
+def play(
+    game: options.GameOptions,
+    player: options.OptionalPlayer = None,
+    ui: Annotated[
+        UserInterface,
+        typer.Option(
+            help="auto plays the moves in a pipe, else opens a window, else the terminal's game; "
+            "lines suits screen readers; demo shows how it is played."
+        ),
+    ] = UserInterface.AUTO,
+    theme: options.ThemeOption = None,
+    resume: Annotated[
+        bool | None,
+        typer.Option(
+            "--resume/--new",
+            help="Resume the last game, or start a new one. By default: resume, unless rules, "
+            "size, seed or a player are given.",
+        ),
+    ] = None,
+    reduced_motion: Annotated[
+        bool, typer.Option("--reduced-motion", help="Do not animate.")
+    ] = False,
+    no_save: Annotated[bool, typer.Option("--no-save", help="Keep nothing.")] = False,
+) -> int:
+    """Play. The game is saved after every move."""
+    if player is not None:
+        make_player(player)  # refuse what is unknown before the screen opens
+    if theme is not None:
+        get_theme(theme)
+    if resume and game.seed is not None:
+        raise Py2048Error(f"--seed {game.seed} is for a new game: leave it or --resume out")
+    is_chosen = bool(game.rules or game.size or game.seed)
+    wanted, number = game.chosen()
+    # A computer player does not take over what a person plays, unless it is told to.
+    resumes = not (is_chosen or player) if resume is None else resume
+
+    def begin(session: Session) -> Iterable[Event]:
+        resumed = session.resume(wanted if is_chosen else None) if resumes else ()
+        return resumed or session.start(wanted, seed=number)
+
+    return open_screen(ui, LaunchOptions(begin, theme, reduced_motion, player, not no_save))
+
+
+def watch(
+    game: options.GameOptions,
+    player: options.PlayerOption = WATCHED_PLAYER,
+    games: options.GamesOption = 1,
+    moves: Annotated[int | None, options.counting("Stop each game after this many moves.")] = None,
+    delay: options.DelayOption = 0.0,
+    quiet: options.QuietOption = False,
+    json: options.JsonOption = False,
+) -> None:
+    """Watch a computer game, printed as it goes. Nothing is saved."""
+    from py2048.app.session import Moved, Session  # costs more than a window's first picture
+    from py2048.presentation.describe import describe
+
+    def show(happened: Iterable[Event]) -> None:
+        for event in () if quiet or json else happened:
+            print(describe(event), flush=True)
+            if isinstance(event, Moved):
+                time.sleep(delay)
+
+    wanted, first = game.chosen()
+    chooser = make_player(player)
+    base = random_seed() if first is None else first
+    results = []
+    for index in range(games):
+        session = Session(player=chooser.name)
+        show(session.start(wanted, seed=base if index == 0 else derive_seed(base, index)))
+        while not session.game.is_over and (moves is None or session.game.ply < moves):
+            with StatusLine(quiet=quiet or json):
+                hint = session.snapshot().ask(chooser, only_move=True)
+            show(session.play_hint(hint))
+        played = session.game
+        if not json:
+            print(played.board)
+            print(
+                f"{played.player}: score {played.score}, largest tile {played.board.max_tile}, "
+                f"{played.ply} moves, seed {played.seed}",
+                flush=True,
+            )
+        results.append(
+            {"player": played.player, "rules": str(played.rules), "seed": played.seed}
+            | {"score": played.score, "max_tile": played.board.max_tile, "plies": played.ply}
+            | {"outcome": played.outcome.value, "board": played.board.rows}
+        )
+    if json:
+        options.print_json(results)
+
+
+def desktop_entry(
+    remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
+) -> None:
+    """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
+    files = _entry_files()
+    if not remove:
+        _install_entry(*files)
+    there = [file for file in files if file.exists()]
+    for file in there:
+        if remove:
+            file.unlink()
+        print(f"{'removed' if remove else 'wrote'} {file}")
+    if not there:
+        print("nothing to remove")
+
+
+# The game in the menu of a desktop, as freedesktop.org has it
+
+
+def _entry_files() -> tuple[Path, Path]:
+    """Return where this user's desktop looks for the entry and for its icon.
+
+    Raises:
+        Py2048Error: on a system without such menus.
+    """
+    if sys.platform in ("win32", "darwin"):
+        from sysconfig import get_path
+
+        raise Py2048Error(
+            "desktop entries are for Linux and BSD: here make a shortcut to "
+            f"{Path(get_path('scripts'), 'py2048w')}"
+        )
+    share = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share").absolute()
+    icons = share / "icons" / "hicolor" / "scalable" / "apps"
+    return share / "applications" / "py2048.desktop", icons / "py2048.svg"
+
+
+def _install_entry(entry: Path, picture: Path) -> None:
+    """Write the entry of this installation, and its icon."""
+    from importlib.resources import files
+
+    for file in (entry, picture):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    package = files("py2048")
+    picture.write_bytes((package / "server" / "static" / "icons" / "icon.svg").read_bytes())
+    # -P: the folder that the desktop starts programs in may hold modules of the same names.
+    python = re.sub(r'(["`$\\])', r"\\\1", sys.executable).replace("%", "%%")
+    text = (package / "app" / "desktop" / "py2048.desktop").read_text(encoding="utf-8")
+    command = _string(f'"{python}" -P -m py2048')
+    text = text.replace("=py2048w", f"={command}").replace(
+        "=py2048\n", f"={_string(str(picture))}\n"
+    )
+    entry.write_text(f"{text}TryExec={_string(sys.executable)}\n", encoding="utf-8")
+
+
+def _string(text: str) -> str:
+    """Return a value of type string."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n")

@@ -1,0 +1,340 @@
+"""``practice`` and ``puzzle``: your own mistakes, endings, and positions with one best move."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from py2048.app.storage import open_store
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import DirectionError, Py2048Error
+from py2048.core.rng import random_seed
+from py2048.presentation import options
+from py2048.presentation.actions import BY_NAME, direction_of_word
+from py2048.presentation.streams import StatusLine, are_terminal
+
+if TYPE_CHECKING:
+    from py2048.app.controller.practice import Drill
+    from py2048.app.session.notebook import Notebook, PuzzleBook
+    from py2048.players import Unit
+    from py2048.review import MoveReview
+
+QUIT = "q", "quit", "exit"
+
+MAX_LINE = 1000
+"""The characters of a line that are read at once: an input need not have lines at all."""
+
+FEW_POINTS = 1000
+"""Values below are told with a digit more."""
+
+_ARROWS = ("\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"), ("\x1bOA", "\x1bOB", "\x1bOD", "\x1bOC")
+_ARROWS_OF_WINDOWS = ("\xe0H", "\xe0P", "\xe0K", "\xe0M"), ("\0H", "\0P", "\0K", "\0M")
+
+KEYS = {key: direction for direction in Direction for key in BY_NAME[str(direction)].keys}
+"""The direction that each key means, on every screen; arrows as terminals send them."""
+KEYS |= {
+    sent: direction
+    for arrows in (*_ARROWS, *_ARROWS_OF_WINDOWS)
+    for sent, direction in zip(arrows, Direction, strict=True)
+}
+
+
+def _themes() -> list[str]:
+    from py2048.review.themes import Theme
+
+    return [theme.value for theme in Theme]
+
+
+# --- mistakes and endings ------------------------------------------------------------------------
+
+
+def practice(
+    only: Annotated[
+        str | None,
+        options.taking(
+            "KIND", "Only corner, row, ending, merge, setup or other mistakes.", words=_themes
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        options.taking(
+            "TABLE", "Play an ending of this table, as L3-256, instead.", words=options.table_names
+        ),
+    ] = None,
+    count: options.OptionalCount = None,
+    seed: options.SeedOption = None,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Show what is known so far, and practise nothing.")
+    ] = False,
+    json: options.JsonOption = False,
+) -> None:
+    """Practise the mistakes of your games that are due, or an ending against its table.
+
+    Moves are keys in a terminal, and words such as left, one a line, in a pipe. Every answer is
+    kept at once.
+    """
+    from py2048.app.controller.practice import MAX_DUE, ending, mistakes
+
+    is_narrowed = only is not None or count is not None
+    if table is not None and (is_narrowed or statistics):
+        raise Py2048Error("--table excludes --only, --count and --statistics: leave it or them out")
+    if statistics and is_narrowed:
+        raise Py2048Error("--statistics excludes --only and --count: leave it or them out")
+    if seed is not None and table is None:
+        raise Py2048Error(f"--seed {seed} draws an ending of a --table: give both")
+    questions = Questions(as_json=json)
+    if table is not None:
+        wanted = options.chosen_seed(seed)
+        with StatusLine():
+            drill = ending(table, random_seed() if wanted is None else wanted)
+        _run(questions, drill)
+        return
+    from py2048.app.session.notebook import Notebook
+    from py2048.review.themes import Theme
+
+    kind = None if only is None else Theme.parse(only)
+    with open_store() as store:
+        notebook = Notebook(store)
+        if statistics:
+            _show_progress(notebook, json=json)
+        else:
+            _run(questions, mistakes(notebook, kind, count or MAX_DUE))
+
+
+def _run(questions: Questions, drill: Drill) -> None:
+    """Ask until nothing more is asked, or no answer comes."""
+    from py2048.app.controller.practice import Closing
+
+    goal = ""
+    for asked in drill:
+        if isinstance(asked, Closing):
+            shown = f"\n{asked.board}\n" if asked.board else ""
+            questions.say(f"{shown}{asked.text}", asked.about)
+            return
+        if asked.goal != goal:
+            goal = asked.goal
+            questions.say(goal)
+        direction = questions.ask(asked.title, asked.board, asked.about)
+        if direction is None:
+            return
+        answer = asked.answer(direction)
+        questions.tell(answer.move, answer.unit, answer.then, answer.about)
+
+
+def _show_progress(notebook: Notebook, *, json: bool) -> None:
+    found = notebook.progress()
+    if json:
+        options.print_json([vars(each) for each in found])
+        return
+    if not found:
+        from py2048.app.controller.practice import HOW_TO_KEEP
+
+        print(f"no mistakes are kept: {HOW_TO_KEEP}")
+        return
+    print("theme         mistakes   due  known  tries  right  next")
+    for each in found:
+        right = f"{each.successes / each.tries:.0%}" if each.tries else "-"
+        print(
+            f"{each.theme:<12} {each.mistakes:>9} {each.due:>5} {each.known:>6} {each.tries:>6} "
+            f"{right:>6}  {each.next_due[:10]}"
+        )
+
+
+# --- puzzles -------------------------------------------------------------------------------------
+
+
+def puzzle(
+    daily: Annotated[bool, typer.Option("--daily", help="The puzzle of today (UTC).")] = False,
+    number: Annotated[
+        int | None, options.taking("N", "The puzzle with this number.", "--id")
+    ] = None,
+    rating: Annotated[
+        str | None, options.taking("A-B", "Only puzzles with ratings from A to B, as 1200-1500.")
+    ] = None,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Show your rating, and no puzzle.")
+    ] = False,
+    json: options.JsonOption = False,
+) -> None:
+    """Solve puzzles: find the one clearly best move. Without options, those near your rating.
+
+    The first answer to a puzzle changes your rating.
+    """
+    from py2048.app.controller.practice import one_puzzle, puzzles, today
+    from py2048.app.session.notebook import PuzzleBook
+    from py2048.review.puzzles import daily_puzzle, get_puzzle
+
+    if sum((daily, number is not None, rating is not None, statistics)) > 1:
+        raise Py2048Error(
+            "--daily, --id, --rating and --statistics exclude each other: give one of them"
+        )
+    limits = _range(rating) if rating else ()
+    questions = Questions(as_json=json)
+    with open_store() as store:
+        book = PuzzleBook(store)
+        if statistics:
+            _show_rating(book, json=json)
+        else:
+            only = daily_puzzle(today()) if daily else None
+            only = only if number is None else get_puzzle(number)
+            _run(questions, one_puzzle(book, only) if only else puzzles(book, *limits))
+
+
+def _range(text: str) -> tuple[int, int]:
+    """Return the least and the greatest rating that a text names.
+
+    Raises:
+        Py2048Error: if it names none, or no puzzle has one of them.
+    """
+    found = re.fullmatch(r"(\d{1,4})-(\d{1,4})", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise Py2048Error(f"{text!r} is not a range of ratings: give one such as 1200-1500")
+    low, high = int(found[1]), int(found[2])
+    from py2048.review.puzzles import puzzles
+
+    ratings = [puzzle.rating for puzzle in puzzles()]
+    if not any(low <= rating <= high for rating in ratings):
+        raise Py2048Error(
+            f"no puzzle is rated {text}: ratings go from {ratings[0]} to {ratings[-1]}"
+        )
+    return low, high
+
+
+def _show_rating(book: PuzzleBook, *, json: bool) -> None:
+    answers, rating = book.answers, book.rating
+    solved = sum(answer.is_solved for answer in answers)
+    if json:
+        data = {"rating": rating.rating, "deviation": rating.deviation}
+        options.print_json({**data, "solved": solved, "answered": len(answers)})
+        return
+    print(f"rating {rating.rating:.0f} ± {rating.deviation:.0f}, solved {solved} of {len(answers)}")
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+
+class Questions:
+    """Asks for moves, by keys in a terminal and by lines elsewhere, and tells what they are worth.
+
+    Args:
+        as_json: write one line of JSON for each question and each answer.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._gap = ""
+        self._ask = _key if are_terminal() and not as_json else _word
+
+    def ask(self, title: str, board: Board, about: Mapping[str, object]) -> Direction | None:
+        """Show a position and return the legal direction that is chosen, `None` for the end.
+
+        Args:
+            title: what people read above the board.
+            board: the position.
+            about: what programs read of it.
+        """
+        if self._as_json:
+            options.print_json({**about, "board": board.rows}, indent=None)
+        else:
+            print(f"{self._gap}{title}\n{board}", flush=True)
+            self._gap = "\n"
+        legal = board.legal_directions()
+        while True:
+            try:
+                direction = self._ask()
+            except DirectionError as error:
+                self._complain(f"{error}")
+                continue
+            if direction is None or direction in legal:
+                return direction
+            self._complain(f"{direction} moves nothing: choose {' or '.join(map(str, legal))}")
+
+    def tell(self, move: MoveReview, unit: Unit, then: str, about: Mapping[str, object]) -> None:
+        """Tell what a move and the others were worth.
+
+        Args:
+            move: the move.
+            unit: the unit of the values.
+            then: a sentence for people on what follows from it.
+            about: the same for programs.
+        """
+        if self._as_json:
+            options.print_json({**_data(move, unit), **about}, indent=None)
+            return
+        print(f"{move.played} is best" if move.played is move.best else _wrong(move))
+        top = move.values[move.best]
+        digits = 0 if top >= FEW_POINTS else 1
+        for direction, value in _ranked(move):
+            worth = f"{value:9.4%}" if unit == "chance" else f"{value:11,.{digits}f} {unit}"
+            loss = f"  {value / top - 1:+.1%}" if 0 < value < top else ""
+            print(f"  {direction!s:<5} {worth}{loss}")
+        print(then, flush=True)
+
+    def say(self, sentence: str, about: Mapping[str, object] | None = None) -> None:
+        """Write a sentence for people, or what programs read instead, if there is something."""
+        if not self._as_json:
+            print(sentence, flush=True)
+        elif about is not None:
+            options.print_json(about, indent=None)
+
+    def _complain(self, sentence: str) -> None:
+        print(sentence, file=sys.stderr if self._as_json else sys.stdout, flush=True)
+
+
+def _key() -> Direction | None:
+    """Return the direction of the next key, `None` for the end.
+
+    Raises:
+        DirectionError: if it has none.
+    """
+    print("your move (arrows, WASD or hjkl; q quits): ", end="", flush=True)
+    try:
+        key = typer.getchar()
+    except EOFError:
+        key = QUIT[0]
+    print(KEYS.get(key, key if key.isprintable() else ""))
+    if key.lower() in QUIT:
+        return None
+    if key not in KEYS:
+        raise DirectionError("that key moves nothing: use the arrows, WASD or hjkl")
+    return KEYS[key]
+
+
+def _word() -> Direction | None:
+    """Return the direction of the next line with something in it, `None` for the end.
+
+    Raises:
+        DirectionError: if it has none.
+    """
+    while line := sys.stdin.readline(MAX_LINE):
+        if word := line.strip().lower():
+            return None if word in QUIT else direction_of_word(word)
+    return None
+
+
+def _wrong(move: MoveReview) -> str:
+    if not move.grade.is_mistake:
+        return f"{move.played} is {move.grade}; best is {move.best}"
+    article = "an" if move.grade.value[0] in "aeiou" else "a"
+    return f"{move.played} is {article} {move.grade}; best is {move.best}"
+
+
+def _ranked(move: MoveReview) -> list[tuple[Direction, float]]:
+    return sorted(move.values.items(), key=lambda item: -item[1])
+
+
+def _data(move: MoveReview, unit: Unit) -> dict[str, object]:
+    return {
+        "played": str(move.played),
+        "best": str(move.best),
+        "grade": move.grade.value,
+        "share": move.share,
+        "values": {str(direction): value for direction, value in _ranked(move)},
+        "unit": unit.value,
+        "source": move.source,
+    }

@@ -1,0 +1,205 @@
+"""``replay``, ``verify``, ``import`` and ``scores``: games written down."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from py2048.app.session import Replay, open_session
+from py2048.core.errors import RecordError, os_errors_as
+from py2048.core.game import Record
+from py2048.core.game.importing import STDIN, load_record, load_records
+from py2048.core.game.record import plain_name
+from py2048.presentation import options
+from py2048.presentation.describe import describe
+from py2048.presentation.themes import DEFAULT_THEME, get_theme
+from py2048.server.play.fairness import check_fair
+
+FileArgument = Annotated[
+    Path,
+    options.word(
+        "FILE", "A record or a replay; - reads stdin.", options.record_files, allow_dash=True
+    ),
+]
+
+
+def replay(
+    file: FileArgument,
+    start: Annotated[int, options.counting("Begin after this many turns.", "--from", least=0)] = 0,
+    end: Annotated[
+        int | None, options.counting("Stop after this many turns.", "--to", least=0)
+    ] = None,
+    delay: options.DelayOption = 0.0,
+    no_boards: Annotated[
+        bool, typer.Option("--no-boards", help="Print what happened only.")
+    ] = False,
+    gif: Annotated[Path | None, options.taking("FILE", "Write an animation instead.")] = None,
+    theme: options.ThemeOption = None,
+    json: options.JsonOption = False,
+) -> None:
+    """Replay FILE turn by turn, checking each."""
+    if end is not None and end < start:
+        raise RecordError(f"--to {end} is before --from {start}: give a later turn")
+    game = Replay(load_record(file))
+    last = len(game) if end is None else min(end, len(game))
+    if start > len(game):
+        raise RecordError(f"{file} has {len(game)} turns: --from {start} is beyond its end")
+    if gif is not None:
+        from py2048.presentation.board_image import save_gif
+
+        with os_errors_as(RecordError, f"cannot write {gif}"):
+            save_gif(gif, game.record, get_theme(theme or DEFAULT_THEME.name), start, last)
+        print(f"{gif}: turns {start} to {last}")
+        return
+    if json:
+        positions = []
+        for index in range(start, last + 1):
+            game.seek(index)
+            board, score, ply = game.position
+            positions.append({"turn": index, "ply": ply, "score": score, "board": board.rows})
+        options.print_json(positions)
+        return
+    game.seek(start)
+    print(
+        f"{game.record.rules.name}: turn {game.index} of {len(game)}, score {game.position.score}"
+    )
+    print(game.board)
+    while game.index < last and (event := game.forward()):
+        time.sleep(delay)
+        print(f"{game.index}. {describe(event)}")
+        if not no_boards:
+            print(game.board, flush=True)
+
+
+def verify(
+    files: Annotated[
+        list[Path],
+        options.word(
+            "FILE...", "Records or replays; - reads stdin.", options.record_files, allow_dash=True
+        ),
+    ],
+    secret: Annotated[
+        str | None, options.taking("HEX", "Check every tile against a server's revealed secret.")
+    ] = None,
+    commitment: Annotated[
+        str | None, options.taking("HEX", "What the server showed of the secret at the start.")
+    ] = None,
+    json: options.JsonOption = False,
+) -> int:
+    """Check each FILE: every move legal, every spawn allowed, the score reproduced."""
+    if commitment is not None and secret is None:
+        raise RecordError("--commitment says nothing without the --secret that it was made from")
+    results = [result for file in files for result in _verified(file, secret, commitment)]
+    if json:
+        options.print_json(results)
+    else:
+        for result in results:
+            out = sys.stdout if result["ok"] else sys.stderr
+            print(result["message"] if result["ok"] else f"py2048: {result['message']}", file=out)
+    return 0 if all(result["ok"] for result in results) else 2
+
+
+def _verified(file: Path, secret: str | None, commitment: str | None) -> list[dict[str, object]]:
+    """Return a result for each game in a file; one if the file is refused."""
+    try:
+        records = load_records(file)
+        for record in records:
+            record.verify()
+            if secret is not None:
+                check_fair(record, secret, commitment)
+    except RecordError as error:
+        text = str(error)
+        named = text.startswith((str(file), "cannot read", "standard input"))
+        message = text if named else f"{file}: {text}"
+        return [{"file": str(file), "ok": False, "message": message}]
+    results: list[dict[str, object]] = []
+    for number, record in enumerate(records, 1):
+        name = f"{file} ({number} of {len(records)})" if len(records) > 1 else str(file)
+        results.append(
+            {"file": str(file), "ok": True, "message": f"{name}: {_summary(record, secret)}"}
+            | {"rules": str(record.rules), "score": record.score, "plies": record.plies}
+            | {"seed": record.seed, "seeded_start": record.has_seeded_start()}
+        )
+    return results
+
+
+def _summary(record: Record, secret: str | None = None) -> str:
+    drawn = ""
+    if record.seed is not None:
+        start = "" if record.has_seeded_start() else " after a start set up by hand"
+        drawn = f", as drawn by seed {record.seed}{start}"
+    drawn += ", as drawn by the secret" if secret is not None else ""
+    return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{drawn}"
+
+
+def import_(
+    file: FileArgument,
+    target: Annotated[
+        str,
+        options.word("TARGET", "The record to write, as game.2048.json; or a folder, as records/."),
+    ],
+    force: options.ForceOption = False,
+) -> None:
+    """Turn the replays of other programs into records."""
+    records = load_records(file)
+    folder = Path(target)
+    if target.endswith(("/", os.sep)):
+        with os_errors_as(RecordError, f"cannot make the folder {target}"):
+            folder.mkdir(parents=True, exist_ok=True)
+    if len(records) > 1 and not folder.is_dir():
+        raise RecordError(
+            f"{file} holds {len(records)} games: name a folder for their records, such as {target}/"
+        )
+    targets = [folder]
+    if folder.is_dir():
+        stem = "game" if file == STDIN else file.name.removesuffix(".json").partition(".")[0]
+        numbers = [""] if len(records) == 1 else [f"-{n}" for n in range(1, len(records) + 1)]
+        targets = [folder / f"{stem}{number}.2048.json" for number in numbers]
+    for each in targets:
+        if each.exists() and not force:
+            raise RecordError(f"{each} exists: choose another name, or give --force to replace it")
+    for each, record in zip(targets, records, strict=True):
+        record.save(each)
+        print(f"{each}: {_summary(record)}")
+
+
+def scores(
+    rules: options.RulesOption = None,
+    count: options.CountOption = 10,
+    json: options.JsonOption = False,
+) -> None:
+    """Show the best scores and the best finished games."""
+    wanted = options.chosen_rules(rules, None) if rules else None
+    session = open_session(finalize=False)
+    try:
+        bests, games = session.scores(wanted), session.finished(wanted, limit=count)
+    finally:
+        session.close()
+    if json:
+        options.print_json(
+            {"best": [vars(best) for best in bests], "games": [vars(g) for g in games]}
+        )
+        return
+    if not bests:
+        print("No scores yet.")
+    for best in bests:
+        print(
+            f"{rules_name(best.rules):<12} {best.category:<9} best {best.best:>9,}  "
+            f"{best.games} finished, mean {best.mean_score:,.0f}, largest tile {best.max_tile}"
+        )
+    for game in games:
+        print(
+            f"  {game.score:>9,}  {rules_name(game.rules):<12} {game.category:<9} "
+            f"tile {game.max_tile:<6} {game.plies:>6} moves  {game.finished[:10]}  "
+            f"{plain_name(game.player)}"
+        )
+
+
+def rules_name(text: str) -> str:
+    """Return the name in a text of rules, which may be of a version that allowed more."""
+    return plain_name(text.partition(":")[0])

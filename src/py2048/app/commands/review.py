@@ -1,0 +1,275 @@
+"""``review`` and ``report``: what each move of a game lost, and a player's games over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from py2048.app.storage import open_store
+from py2048.core.errors import Py2048Error, RecordError, os_errors_as
+from py2048.core.folders import data_folder
+from py2048.core.game import Record
+from py2048.core.game.importing import load_record, load_records
+from py2048.core.game.record import write_atomically
+from py2048.core.language import language_of_environment, use_language
+from py2048.players import make_player
+from py2048.presentation import options, streams
+from py2048.presentation.streams import StatusLine
+
+if TYPE_CHECKING:
+    from py2048.review import MoveReview, Review
+    from py2048.review.report import GameSummary, SummaryFile
+
+MAX_GAMES = 100_000
+
+_JUDGE = (
+    "What values the moves: a player such as expectimax:depth=3, or perfect. By default the best "
+    "there is for the rules."
+)
+JudgeOption = Annotated[str, options.taking("SPEC", _JUDGE, words=options.player_words)]
+
+Source = tuple[str, Callable[[], list[Record]]]
+"""The name of some games, and what loads them."""
+
+
+def review(
+    files: Annotated[
+        list[Path], options.word("FILE...", "Records or replays.", options.record_files)
+    ],
+    judge: JudgeOption = "",
+    json: options.JsonOption = False,
+    html: options.HtmlOption = None,
+    notebook: Annotated[
+        bool, typer.Option("--notebook", help="Put the worst mistakes into that of practice.")
+    ] = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Grade every move of each FILE, tell skill from luck, and show where most was lost.
+
+    Ctrl-C stops and reports the moves reviewed so far.
+    """
+    from py2048.app.session.notebook import Notebook
+    from py2048.presentation.page import page
+
+    check_judge(judge)
+    found, status = _reviewed_files(files, judge, quiet=quiet, tell=not json)
+    if json:
+        data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
+        options.print_json(data[0] if len(files) == 1 else data)
+    if html is not None:
+        with use_language(language_of_environment()):
+            _write(html, page([*found.values()], colours()))
+    if notebook:
+        with open_store() as store:
+            new = sum(map(Notebook(store).keep, found.values()))
+        if not json:
+            print(f"{new} new in your notebook of mistakes: py2048 practice")
+    return status
+
+
+def _reviewed_files(
+    files: list[Path], spec: str, *, quiet: bool, tell: bool
+) -> tuple[dict[Path, Review], int]:
+    """Return the reviews of files, up to Ctrl-C, and the exit status.
+
+    Raises:
+        KeyboardInterrupt: if there is no review yet.
+        Py2048Error: if the only file has none.
+    """
+    found: dict[Path, Review] = {}
+    status = 0
+    for file in files:
+        try:
+            found[file], is_stopped = _reviewed(file, spec, quiet=quiet)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            status = streams.INTERRUPTED
+            break
+        except Py2048Error as error:
+            if len(files) == 1:
+                raise
+            streams.complain(blame(file, error))
+            status = 2
+            continue
+        if tell:
+            print(_report(file, found[file]), flush=True)
+        if is_stopped:
+            status = streams.INTERRUPTED
+            break
+    return found, status
+
+
+def _write(file: Path, page: str) -> None:
+    """Write a page; names in it may be any bytes."""
+    with os_errors_as(RecordError, f"cannot write {file}"):
+        write_atomically(file, page.encode(errors="replace"))
+
+
+def check_judge(spec: str) -> None:
+    """Refuse a judge that is not a player, before each file would be blamed for it.
+
+    Raises:
+        PlayerError: if there is no such player.
+    """
+    if spec:
+        make_player(spec)
+
+
+def blame(name: object, error: Py2048Error) -> str:
+    """Return an error with the name of what it is about."""
+    return str(error) if str(name) in str(error) else f"{name}: {error}"
+
+
+def _reviewed(file: Path, spec: str, *, quiet: bool) -> tuple[Review, bool]:
+    """Return the review of the game in a file, and whether Ctrl-C stopped it.
+
+    Raises:
+        KeyboardInterrupt: if there was no move yet.
+    """
+    from py2048.review import Review, judge_for, reviewing
+
+    record, moves, is_stopped = load_record(file), list["MoveReview"](), False
+    record.verify()
+    with StatusLine(quiet=quiet) as line:
+        judge = judge_for(record.rules, spec, record.start)
+        try:
+            for move in reviewing(record, judge):
+                moves.append(move)
+                line.news = f"{file.name}: {len(moves):,} of {record.plies:,} moves reviewed"
+        except KeyboardInterrupt:
+            if not moves:
+                raise
+            is_stopped = True
+    return Review.of(record, judge, moves), is_stopped
+
+
+def _report(file: Path, found: Review) -> str:
+    """Return a review as text."""
+    from py2048.presentation.words import describe_move, describe_review
+
+    lines = [f"{file}: {found.record.rules.name}, score {found.record.score:,}"]
+    lines += [f"  {sentence}" for sentence in describe_review(found)]
+    lines += [f"  {describe_move(found, move)}" for move in found.critical]
+    return "\n".join(lines)
+
+
+# --- many games ----------------------------------------------------------------------------------
+
+
+def report(
+    paths: Annotated[
+        list[Path] | None,
+        options.word(
+            "[FOLDER|FILE]…",
+            "Records and replays, or folders of them; by default your own finished games.",
+            options.record_files,
+            allow_dash=True,
+        ),
+    ] = None,
+    judge: JudgeOption = "",
+    by: Annotated[str | None, options.taking("NAME", "Only the games of this player.")] = None,
+    json: options.JsonOption = False,
+    html: options.HtmlOption = None,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Report accuracy, luck, speed, scores, tiles and mistakes of many games, by week and rules.
+
+    Reviewed games are kept, so that each is reviewed once; Ctrl-C reports what is done so far.
+    Files that hold no sound game are named and skipped, and the status is 2.
+    """
+    from py2048 import __version__
+    from py2048.presentation.page import describe_report, report_page
+    from py2048.review.report import GameSummary, Report, SummaryFile
+
+    check_judge(judge)
+    known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
+    summaries, refused, status = list[GameSummary](), list[str](), 0
+    with StatusLine(quiet=quiet) as line:
+        try:
+            for name, load in _sources(paths):
+                try:
+                    for record in load():
+                        if by in (None, record.player):
+                            summaries.append(_summary(record, judge, known))
+                            line.news = f"{len(summaries):,} games; {name}"
+                except Py2048Error as error:
+                    refused.append(blame(name, error))
+        except KeyboardInterrupt:
+            status = streams.INTERRUPTED
+    found = Report.of(summaries, refused)
+    if json:
+        options.print_json(found.to_json())
+    else:
+        print("\n".join(describe_report(found)))
+    for reason in refused:
+        streams.complain(f"skipped: {reason}")
+    if known.trouble:
+        streams.complain(f"the next report reviews these games again: {known.trouble}")
+    if html is not None:
+        with use_language(language_of_environment()):
+            _write(html, report_page(found, colours()))
+    return status or (2 if refused else 0)
+
+
+def _summary(record: Record, judge: str, known: SummaryFile) -> GameSummary:
+    """Return the summary of a game, which is reviewed if it was not before."""
+    from py2048.review import review
+    from py2048.review.report import GameSummary
+
+    found = known.get(record, judge)
+    if found is None:
+        record.verify()
+        found = GameSummary.of(review(record, judge or None), judge)
+        known.add(found)
+    return found
+
+
+def _sources(paths: list[Path] | None) -> Iterator[Source]:
+    """Yield the games that are asked for."""
+    if not paths:
+        yield from _finished_games()
+        return
+    for path in paths:
+        for file in _files(path):
+            yield str(file), lambda file=file: load_records(file)  # type: ignore[misc]
+
+
+def _files(path: Path) -> Iterable[Path]:
+    if not path.is_dir():
+        return [path]
+    files = (
+        file
+        for file in path.rglob("*")
+        if file.name.endswith(options.RECORD_ENDINGS) and file.is_file()
+    )
+    return sorted(files)
+
+
+def _finished_games() -> Iterator[Source]:
+    from py2048.app.session import HUMAN_CATEGORIES, open_session
+
+    with closing(open_session(finalize=False)) as session:
+        for game in session.finished(limit=MAX_GAMES):
+            if game.category in HUMAN_CATEGORIES:
+                name = f"the game of {game.finished}"
+                yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
+
+
+def colours() -> str:
+    """Return the light and the dark theme as a style sheet: custom properties, and tiles."""
+    from py2048.presentation.themes import DARK, LIGHT, TOKENS, Theme
+
+    def sheet(theme: Theme) -> str:
+        tokens = "".join(f"--{name.replace('_', '-')}:{getattr(theme, name)};" for name in TOKENS)
+        tiles = "".join(
+            f".board .rank-{rank}{{background:{style.background};color:{style.text}}}"
+            for rank, style in enumerate(theme.tiles + theme.beyond, 1)
+        )
+        return f":root{{{tokens}}}{tiles}"
+
+    return f"{sheet(LIGHT)}@media(prefers-color-scheme:dark){{{sheet(DARK)}}}"

@@ -1,0 +1,212 @@
+"""Choosing the screen that a game opens on, and opening it; imports little before a first frame."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from py2048.core.errors import Py2048Error
+from py2048.core.language import LANGUAGES, language_of_environment, set_language
+from py2048.presentation import streams
+
+if TYPE_CHECKING:
+    from py2048.app.controller.presenter import Start
+    from py2048.app.session import Event, Session
+
+DEMO_PLAYER = "greedy"
+"""Plays the demonstration: a player that has nothing to compile first."""
+
+DEMO_S = 6.0
+DEMO_MOVE_S = 0.4
+"""How many seconds the demonstration plays, and how long each of its moves is shown."""
+
+HOW_TO_PLAY = """\
+That was a demonstration: there is no display, no terminal, and no moves on standard input.
+To play, start py2048 on a desktop or in a terminal (through ssh: ssh -t HOST py2048), or send
+moves, one a line: printf 'left\\nup\\n' | py2048
+A whole game by a computer player: py2048 watch. All commands: py2048 --help"""
+
+NO_TERMINAL = (
+    "the terminal's game needs a terminal at standard input and output: "
+    "for pipes and files there is --ui lines"
+)
+
+
+class UserInterface(StrEnum):
+    """Where to play."""
+
+    AUTO = "auto"
+    DESKTOP = "desktop"
+    TERMINAL = "terminal"
+    LINES = "lines"
+    DEMO = "demo"
+
+
+INSTEAD = {
+    UserInterface.TERMINAL: "the terminal's game",
+    UserInterface.LINES: "the game in lines",
+    UserInterface.DEMO: "a demonstration",
+}
+
+
+class LaunchContext(NamedTuple):
+    """The input, output and display that the command starts with.
+
+    Attributes:
+        moves: standard input is a pipe or a file with something to read.
+        display: a window can be opened.
+        terminal: standard input and output are a terminal.
+        dumb: it is one that can only print lines (``TERM=dumb``, or an encoding without blocks).
+    """
+
+    moves: bool
+    display: bool
+    terminal: bool
+    dumb: bool = False
+
+
+def best_screen(context: LaunchContext) -> UserInterface:
+    """Return the screen that suits the context; ``docs/reference/command.md`` has the rule."""
+    if context.moves:
+        return UserInterface.LINES
+    if context.display:
+        return UserInterface.DESKTOP
+    if context.terminal:
+        return UserInterface.LINES if context.dumb else UserInterface.TERMINAL
+    return UserInterface.DEMO
+
+
+class LaunchOptions(NamedTuple):
+    """How to open a game.
+
+    Attributes:
+        begin: starts or resumes a game.
+        theme: the name of a theme, or `None` for the one used last.
+        reduced_motion: show moves without animation.
+        player: the spec of the player that plays, or `None` for the person.
+        save: keep the game and the score.
+    """
+
+    begin: Start
+    theme: str | None = None
+    reduced_motion: bool = False
+    player: str | None = None
+    save: bool = True
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """What a screen is told, all but what becomes of the session."""
+        return {name: each for name, each in self._asdict().items() if name != "save"}
+
+    def open_session(self) -> Session:
+        """Return a session on the player's store, or one that keeps nothing."""
+        from py2048.app.session import Session, open_session
+
+        return open_session() if self.save else Session()
+
+
+def open_last_game() -> int:
+    """Resume the last game, or start one, on the best screen there is; return the status."""
+    return open_screen(UserInterface.AUTO, LaunchOptions(resume_or_start))
+
+
+def resume_or_start(session: Session) -> Iterable[Event]:
+    """Resume the last game, or start a classic one."""
+    return session.resume() or session.start()
+
+
+def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
+    """Play on this screen until the player leaves; return the exit status.
+
+    Raises:
+        Py2048Error: if the screen that is asked for cannot be here.
+    """
+    screen = choose_screen(ui)
+    set_language(language_of_environment())  # the rest of the command stays English
+    if screen is UserInterface.DESKTOP:
+        from py2048.app import desktop
+        from py2048.core.folders import data_folder
+
+        try:
+            return desktop.run(
+                options.open_session, **options.how, state_file=data_folder() / "desktop.json"
+            )
+        except desktop.NoDesktopError as error:
+            screen = _instead_of_a_window(ui, str(error))
+    return _open_in_terminal(screen, options)
+
+
+def choose_screen(ui: UserInterface) -> UserInterface:
+    """Return the screen to open; where a window was wanted and cannot be, say why.
+
+    Raises:
+        Py2048Error: if the screen that is asked for cannot be here.
+    """
+    from py2048.app import desktop
+
+    if ui is UserInterface.TERMINAL and not streams.are_terminal():
+        raise Py2048Error(NO_TERMINAL)
+    screen = ui
+    if ui is UserInterface.AUTO:
+        screen = best_screen(_context(streams.has_moves(), desktop.has_display()))
+    if screen is UserInterface.DESKTOP and (reason := desktop.why_unavailable()):
+        return _instead_of_a_window(ui, reason)
+    return screen
+
+
+def _context(moves: bool, display: bool) -> LaunchContext:
+    return LaunchContext(moves, display, streams.are_terminal(), streams.is_dumb())
+
+
+def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
+    """Say why there is no window, and return what is best without one.
+
+    Raises:
+        Py2048Error: if a window was asked for, and there is no terminal either.
+    """
+    screen = best_screen(_context(moves=False, display=False))
+    if ui is UserInterface.DESKTOP and screen is UserInterface.DEMO:
+        raise Py2048Error(trouble)
+    streams.complain(f"{trouble}; here is {INSTEAD[screen]} instead")
+    return screen
+
+
+def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:
+    if screen is UserInterface.DEMO:
+        return _demonstrate(options)
+    with closing(options.open_session()) as session:
+        if (chosen := str(session.get_setting("language", ""))) in LANGUAGES:
+            set_language(chosen)
+        if screen is UserInterface.LINES:
+            from py2048.app.terminal import plain_text
+
+            return plain_text.run(
+                session, sys.stdin, sys.stdout, player=options.player, begin=options.begin
+            )
+        from py2048.app import terminal
+
+        return terminal.run(session, **options.how)
+
+
+def _demonstrate(options: LaunchOptions) -> int:
+    """Let the computer play for some seconds, then say how to play. Nothing is saved."""
+    from py2048.app.session import Session
+    from py2048.presentation.describe import describe
+
+    print("2048, played by the computer for a few seconds.")
+    session = Session()
+    happened = options.begin(session)
+    end = time.monotonic() + DEMO_S
+    while happened:
+        print(*map(describe, happened), sep="\n", flush=True)
+        if session.game.ply:
+            print(session.game.board, flush=True)
+            time.sleep(DEMO_MOVE_S)
+        player = options.player or DEMO_PLAYER
+        happened = session.autoplay_step(player) if time.monotonic() < end else ()
+    print(HOW_TO_PLAY)
+    return 0

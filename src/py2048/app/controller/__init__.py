@@ -1,0 +1,3 @@
+"""What terminal and window share: the controller and its helpers."""
+
+from __future__ import annotations

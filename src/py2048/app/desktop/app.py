@@ -1,0 +1,444 @@
+"""The desktop application: the window as a screen for the controller, its keys, menus, dialogs."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import tkinter as tk
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py2048 import __version__
+from py2048.app.controller.background import BackgroundWorker, Failure
+from py2048.app.controller.controller import Controller
+from py2048.app.controller.presenter import fault_of
+from py2048.app.desktop import dialogs
+from py2048.app.desktop.board_view import LIT
+from py2048.app.desktop.dialogs import Dialog
+from py2048.app.desktop.style import colour_menu
+from py2048.app.desktop.window import MainWindow, action_of
+from py2048.app.session import Event, Hint, Session
+from py2048.core.errors import Py2048Error, os_errors_as
+from py2048.core.game import Record
+from py2048.core.language import N_, _
+from py2048.core.rng import parse_seed
+from py2048.presentation import events
+from py2048.presentation.actions import ACTIONS, BY_NAME, HELP_SECTIONS, MENUS, UserAction
+from py2048.presentation.board_image import save_board_image, save_gif
+from py2048.presentation.describe import describe
+from py2048.presentation.hints import headline, name_of, options_of
+from py2048.presentation.screen import FileKind, ListRequest, Status
+from py2048.presentation.themes import THEMES, Theme
+
+if TYPE_CHECKING:
+    from py2048.app.controller.practice import PracticeRun
+    from py2048.app.controller.review import GameReview
+
+WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
+"""Keys that belong to the button that has the focus."""
+
+PICTURES = FileKind(N_("PNG pictures"), ".png")
+GIFS = FileKind(N_("Animated GIFs"), ".gif")
+MOUSE_HELP = (
+    ("", ""),
+    (N_("Mouse"), N_("Drag over the board, or click near one of its sides, to slide")),
+    (N_("Tab"), N_("Goes to the buttons and back; Space or Enter presses one")),
+    (N_("Escape"), N_("Closes a dialog")),
+    ("", N_("The game is saved after every move.")),
+)
+
+
+def text_of(event: Event) -> str:
+    """Return what the line below the board says of an event: nothing that is seen anyway."""
+    if isinstance(event, events.GameStarted):
+        return _("Arrow keys move. Press ? for a hint, F1 for all keys.")
+    if isinstance(event, events.Moved) and not event.redone:
+        return ""
+    if isinstance(event, events.Hinted):
+        return hint_text(event.hint)
+    return describe(event)
+
+
+def hint_text(hint: Hint) -> str:
+    """Return the best move in a line, and what the others lose in another."""
+    others = [
+        f"{name_of(each.direction)} {each.text}"
+        for each in options_of(hint)
+        if each.direction is not hint.direction
+    ]
+    return f"{headline(hint)}\n{' · '.join(others)}"
+
+
+class DesktopApp:
+    """The desktop window: a `GameScreen` with actions of its own.
+
+    Args:
+        window: the widgets.
+        session: where the game is.
+        remember: keeps what is to be remembered about the window.
+        reduced_motion: show moves without animation.
+        player: the spec of the player that gives hints and plays by itself.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        session: Session,
+        remember: Callable[..., None],
+        *,
+        reduced_motion: bool = False,
+        player: str | None = None,
+    ) -> None:
+        self.window, self.root, self.session = window, window.root, session
+        # Parts of the window do much of what the controller asks for.
+        board = window.board
+        self.show_board, self.cover = board.show, window.cover
+        self.show_hint: Callable[[Hint], None] = lambda hint: board.mark(hint.direction)
+        self.show_gain = window.header.show_gain
+        self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
+        self.show_coach = window.show_coach
+        self.ask, self.choose = (
+            partial(self.open, each) for each in (dialogs.ask, dialogs.ListDialog)
+        )
+        self.dialog: Dialog | None = None
+        self._is_closed = False
+        self._remember = remember
+        self._exporting = BackgroundWorker(self.later)
+        self.controller = controller = Controller(
+            session,
+            self,
+            window.theme,
+            reduced_motion=reduced_motion,
+            player=player,
+            text_of=text_of,
+        )
+        self._follow, controller.presenter.follow = controller.presenter.follow, self._play
+        controller.game.open_pasted = self.watch
+        controller.game.more_rules = ((_("Make your own …"), self.open_rules_form),)
+        controller.commands |= {
+            "seed": self.new_from_seed,
+            "edit": self.edit_board,
+            "replay": self.choose_replay,
+            "picture": self.export_picture,
+            "animated_gif": self.export_gif,
+            "copy": self.copy,
+            "paste": self.paste,
+            "statistics": self.show_statistics,
+            "full_screen": self.toggle_full_screen,
+            "about": self.show_about,
+            "keep_going": self.keep_going,
+            "more": self.show_more,
+        }
+        self.menus = Menus(self.root, controller)
+        self.menus.paint()
+        self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
+
+    def _play(self, event: Event) -> None:
+        """Show in motion what else an event means: no way, or a tile that there was none of."""
+        self._follow(event)
+        board = self.window.board
+        match event:
+            case events.IllegalMove(direction) if self.controller.presenter.is_animated:
+                board.lean(direction)
+            case events.Moved() if board.is_animated:
+                largest = event.board.max_tile
+                if largest > max(LIT - 1, event.before.max_tile):
+                    merged = (each.target for each in event.turn.slide.motions if each.merged)
+                    board.light_up(next(cell for cell in merged if event.board[cell] == largest))
+
+    def close(self) -> None:
+        """Leave the session to others, and remember the window."""
+        self._is_closed = True
+        self.controller.close()
+        self._exporting.close()
+        if self.dialog is not None:
+            self.dialog.close()
+        chosen = str(self.session.get_setting("language", ""))
+        theme, place = self.window.theme.name, self.root.geometry()
+        self._remember(theme=theme, geometry=place, language=chosen)
+
+    def press(self, event: tk.Event[tk.Misc]) -> str | None:
+        """Do the action of a key."""
+        is_button = event.widget not in (self.window.board, self.root)
+        if is_button and event.keysym in WIDGET_KEYS:
+            return None
+        action = action_of(event.keysym, int(event.state), event.keycode, event.char)
+        if action is None:
+            return None
+        self.window.board.hide_ring()
+        self.controller.do(action.name)
+        return "break"
+
+    # What the controller asks for
+
+    def show_status(self, status: Status) -> None:
+        """Show the scores, which buttons can do something, and the settings in use."""
+        self.window.show_status(status, is_playing=bool(self.controller.players.playing))
+        self.menus.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self.window.set_theme(theme)
+        self.menus.paint()
+        self._remember(theme=theme.name)
+
+    def ask_to_save(
+        self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
+    ) -> None:
+        """Ask for a file to write, in the system's dialog."""
+        chosen = dialogs.ask_file(self.root, title, kind, name)
+        if chosen is None:
+            return
+        if chosen.suffix:
+            take(chosen)
+        else:  # the dialog has asked about a file without the ending
+            path = chosen.with_name(chosen.name + kind.ending)
+            self.controller.records.replace_file(path, lambda: take(path))
+
+    def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
+        """Ask for a file to read, in the system's dialog."""
+        path = dialogs.ask_file(self.root, title, kind)
+        if path is not None:
+            take(path)
+
+    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+        """Open a review."""
+        from py2048.app.desktop.board_windows import ReviewWindow
+
+        self.open(ReviewWindow, review, play_on)
+
+    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
+        """Open practice."""
+        from py2048.app.desktop.board_windows import PracticeWindow
+
+        self.open(PracticeWindow, run, answer)
+
+    def show_help(self) -> None:
+        """Show all keys."""
+        lines: list[tuple[str, str]] = []
+        for title, actions in HELP_SECTIONS:
+            lines += [("", ""), ("", _(title))] if title else []
+            lines += [(action.shown, _(action.help)) for action in actions if action.shown]
+        lines += [(name and _(name), text and _(text)) for name, text in MOUSE_HELP]
+        self.open(dialogs.read, _("Keys and mouse"), lines)
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        """Call `action` after some seconds."""
+        self.root.after(round(1000 * seconds), action)
+
+    def quit(self) -> None:
+        """Close the window, after what is going on in it."""
+        self.root.event_generate("<<Quit>>", when="tail")
+
+    # Dialogs
+
+    def open(self, make: Callable[..., Dialog], *args: Any) -> None:
+        """Show a dialog in place of the one that is open."""
+        if self.dialog is not None:
+            self.dialog.close()
+        self.dialog = dialog = make(self.window, *args)
+        dialog.on_close = lambda: self._closed(dialog)
+
+    def _closed(self, dialog: Dialog) -> None:
+        if self.dialog is dialog:
+            self.dialog = None
+            self.window.board.focus_force()  # closing it happened in this window
+
+    def new_from_seed(self) -> None:
+        """Start a game from a seed."""
+        own = _("The same seed and the same moves give the same game, everywhere.")
+
+        def start(seed: str) -> None:
+            self.controller.game.start(lambda: self.session.start(seed=parse_seed(seed)))
+
+        def check(seed: str) -> str:
+            return fault_of(lambda: parse_seed(seed))
+
+        seed = str(self.session.game.seed)
+        self.choose(ListRequest(_("New game from a seed"), (), start, seed, own, check))
+
+    def open_rules_form(self) -> None:
+        """Make rules in a form."""
+        self.open(dialogs.RulesDialog, self.session.rules, self.controller.game.play_by)
+
+    def edit_board(self) -> None:
+        """Set up a board."""
+        self.open(dialogs.EditorDialog, self.session.game.board, self.controller.game.play_from)
+
+    def show_statistics(self) -> None:
+        """Show your games in numbers and plots."""
+        from py2048.app.desktop.statistics_window import StatisticsWindow
+
+        self.open(StatisticsWindow, self.session)
+
+    def show_about(self) -> None:
+        """Show the version."""
+        lines = (
+            ("py2048", _("version {version}").format(version=__version__)),
+            ("", _("The game 2048: to play it, to teach with it, to study it.")),
+            ("Python", platform.python_version()),
+        )
+        self.open(dialogs.read, _("About py2048"), lines)
+
+    def keep_going(self) -> None:
+        """Uncover the board after a win."""
+        self.cover(None)
+        self.window.board.focus_set()
+        self.say(_("Keep going: there are larger tiles."))
+
+    def show_more(self) -> None:
+        """Open the menu of what has no button."""
+        button = self.window.buttons["more"]
+        place = button.winfo_rootx(), button.winfo_rooty() + button.winfo_height()
+        self.menus.more.tk_popup(*place)
+
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or not."""
+        self.root.attributes("-fullscreen", not self.root.attributes("-fullscreen"))
+
+    # The clipboard
+
+    def copy(self) -> None:
+        """Copy the board as text."""
+        self.root.clipboard_clear()
+        self.root.clipboard_append(str(self.session.game.board))
+        self.say(_("The board is in the clipboard, as text."))
+
+    def paste(self) -> None:
+        """Play from the board in the clipboard, or watch the game in it."""
+        try:
+            text = self.root.clipboard_get()
+        except tk.TclError:
+            text = None
+        if self._is_closed:  # Tk handles events while it waits for the text
+            return
+        if text is None:
+            self.say(_("The clipboard holds no text."))
+            return
+        self.controller.game.paste(text)
+
+    def share(self) -> None:
+        """Put the result in words into the clipboard and offer its picture; the board otherwise."""
+        if (result := self.controller.presenter.result) is None:
+            self.copy()
+            return
+        self.root.clipboard_clear()
+        self.root.clipboard_append(result.words)
+        self.export_picture()
+
+    # Records to watch, and exports
+
+    def choose_replay(self) -> None:
+        """Choose a game to watch: the current one, a finished one, or one in a file."""
+        self.controller.records.choose(_("Watch a game"), self.watch)
+
+    def watch(self, record: Record) -> None:
+        """Open a record in the viewer.
+
+        Raises:
+            RecordError: if the record breaks its own rules.
+        """
+        from py2048.app.desktop.board_windows import ReplayWindow
+
+        def play_from(turns: int) -> None:
+            self.controller.game.replace(lambda: self.session.start_from(record, turns))
+
+        def review() -> None:
+            self.controller.presenter.attempt(lambda: self.controller.reviews.open(record))
+
+        self.open(ReplayWindow, record, play_from, review, self.controller.presenter.is_animated)
+
+    def export_picture(self) -> None:
+        """Write the board as a picture."""
+        game, theme = self.session.game, self.window.theme
+        write = partial(save_board_image, position=game.board, score=game.score, theme=theme)
+        self._export(_("Export the board"), PICTURES, write)
+
+    def export_gif(self) -> None:
+        """Write the game as an animated GIF."""
+        write = partial(save_gif, record=self.session.record(), theme=self.window.theme)
+        self._export(_("Export the game"), GIFS, write)
+
+    def _export(self, title: str, kind: FileKind, write: Callable[[Path], object]) -> None:
+        """Ask for a file, and write it in the background."""
+
+        def save(path: Path) -> None:
+            def export() -> Iterator[str]:
+                yield _("Writing {path} …").format(path=path)
+                with os_errors_as(Py2048Error, f"cannot write {path}"):
+                    write(path)
+                yield _("Written to {path}.").format(path=path)
+
+            def tell(answer: str | Failure) -> None:
+                self.warn(answer.reason) if isinstance(answer, Failure) else self.say(answer)
+
+            self._exporting.ask(export, tell)
+
+        self.ask_to_save(title, kind, self.controller.records.file_name, save)
+
+
+# Menus
+
+GROUPS = ("up", "undo", "theme", "quit", "coach", "help", "picture", "copy")
+"""The actions that begin a new group of lines in their menu."""
+
+MORE = ("redo", "rules", "games", "coach", "player", "practice", "review", "statistics", "help")
+"""What the button beside the others offers."""
+
+
+class Menus:
+    """The menu bar: every action, with its key, and the themes.
+
+    Args:
+        root: the window.
+        controller: does what is chosen.
+    """
+
+    def __init__(self, root: tk.Tk, controller: Controller) -> None:
+        self._controller = controller
+        self.theme, self.animated = tk.StringVar(root), tk.BooleanVar(root)
+        self.bar, self.more = tk.Menu(root), tk.Menu(root, tearoff=False)
+        self.menus = {name: tk.Menu(self.bar, tearoff=False) for name in MENUS}
+        self.themes = tk.Menu(self.bar, tearoff=False)
+        for name, menu in self.menus.items():
+            self.bar.add_cascade(label=_(name), menu=menu, underline=0)
+        for action in ACTIONS:
+            menu = self.menus[action.menu]
+            if action.name in GROUPS:
+                menu.add_separator()
+            self._add(menu, action)
+            if action.name == "theme":
+                menu.add_cascade(label=_("Colours"), menu=self.themes)
+        for name in MORE:
+            self._add(self.more, BY_NAME[name])
+        for theme in THEMES:
+            choose = partial(controller.set_theme, theme.name)
+            line = {"label": _(theme.title), "value": theme.name}
+            self.themes.add_radiobutton(line, variable=self.theme, command=choose)
+        root.configure(menu=self.bar)
+        self.refresh()
+
+    def _add(self, menu: tk.Menu, action: UserAction) -> None:
+        line = {"label": _(action.title), "accelerator": _accelerator(action.shown)}
+        command = partial(self._controller.do, action.name)
+        if action.name == "animation":
+            menu.add_checkbutton(line, variable=self.animated, command=command)
+        else:
+            menu.add_command(line, command=command)
+
+    def refresh(self) -> None:
+        """Mark the settings in use."""
+        self.theme.set(self._controller.theme.name)
+        self.animated.set(self._controller.presenter.is_animated)
+
+    def paint(self) -> None:
+        """Follow the colours of the window."""
+        if sys.platform != "darwin":  # where menus are the system's
+            for menu in (self.bar, *self.menus.values(), self.themes, self.more):
+                colour_menu(menu)
+
+
+def _accelerator(shown: str) -> str:
+    return shown.replace("Ctrl+", "Command+") if sys.platform == "darwin" else shown

@@ -1,0 +1,273 @@
+"""Accounts of a server's players, their programs, and their sessions, which can be ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from py2048.app.storage.battles import forget_player
+from py2048.app.storage.database import Subject, lock_rows
+from py2048.app.storage.online import ensure_accounts
+from py2048.app.storage.records import enter_records
+from py2048.app.storage.schema import (
+    OWNED,
+    accounts,
+    battle_players,
+    games,
+    names,
+    records,
+    recovery_codes,
+    sessions,
+    turns,
+)
+from py2048.app.storage.values import (
+    Account,
+    AccountError,
+    LoginSession,
+    looks_of,
+    name_key,
+    utc_now,
+)
+
+_ACCOUNT = sa.select(
+    *(column for column in accounts.c if column.name != "name_key"), names.c.bot_of
+).outerjoin(names, names.c.account == accounts.c.id)
+
+
+class Accounts(Subject):
+    """The accounts. A guest is written down with the first game; a name makes it a player."""
+
+    def find(self, account_id: str) -> Account | None:
+        """Return the account, None where there is none."""
+        return self._database.one(Account, _ACCOUNT.where(accounts.c.id == account_id))
+
+    def find_name(self, name: str) -> Account | None:
+        """Return the account with this name, however its letters are written."""
+        return self._database.one(Account, _ACCOUNT.where(accounts.c.name_key == name_key(name)))
+
+    def claim_name(
+        self, account_id: str, name: str, password: str, codes: Collection[str] = ()
+    ) -> Account:
+        """Give a guest a name and the hashes of a password and of recovery codes.
+
+        Everybody signed in as the guest is signed out.
+
+        Raises:
+            AccountError: Somebody has the name, or one that looks like it.
+            AccountError: The account has a name already.
+        """
+        with self._database.write() as connection:
+            ensure_accounts(connection, [account_id])
+            _take_name(connection, account_id, name)
+            _set_password(connection, account_id, password)
+            _set_codes(connection, account_id, codes)
+            enter_records(connection, records.c.owner == account_id)
+            row = connection.execute(_ACCOUNT.where(accounts.c.id == account_id)).one()
+        return Account(**row._mapping)
+
+    def set_password(self, account_id: str, password: str) -> None:
+        """Replace the password's hash; end all sessions."""
+        with self._database.write() as connection:
+            _set_password(connection, account_id, password)
+
+    def set_recovery(self, account_id: str, codes: Collection[str]) -> None:
+        """Replace the hashes of the recovery codes."""
+        with self._database.write() as connection:
+            lock_rows(connection, accounts.c.id, [account_id])
+            _set_codes(connection, account_id, codes)
+
+    def recovery_codes(self, account_id: str) -> set[str]:
+        """Return the hashes of the recovery codes that are not used up."""
+        query = sa.select(recovery_codes.c.code).where(recovery_codes.c.owner == account_id)
+        return set(self._database.values(query))
+
+    def recover(self, account_id: str, code: str, password: str) -> bool:
+        """Use up the code with this hash to replace the password's hash and end all sessions.
+
+        Returns:
+            False, with nothing changed, if the account has no such code (any more).
+        """
+        used = sa.delete(recovery_codes).where(
+            recovery_codes.c.owner == account_id, recovery_codes.c.code == code
+        )
+        with self._database.write() as connection:
+            if not connection.execute(used).rowcount:
+                return False
+            _set_password(connection, account_id, password)
+        return True
+
+    def end_guest(self, account_id: str) -> None:
+        """End what a guest's cookies may do; they have no sessions."""
+        is_guest = accounts.c.id == account_id, accounts.c.name.is_(None)
+        ended = accounts.c.generation + 1
+        self._database.change(sa.update(accounts).where(*is_guest).values(generation=ended))
+
+    def delete(self, account_id: str) -> None:
+        """Remove an account with all its games, records, scores, settings and programs."""
+        with self._database.write() as connection:
+            for bot in _bots(connection, account_id):
+                _delete(connection, bot.id)
+            _delete(connection, account_id)
+
+    # Programs
+
+    def add_bot(self, account_id: str, name: str, person: str, token: str, *, most: int) -> None:
+        """Make an account for a program of `person`, whose token has this hash.
+
+        Raises:
+            AccountError: Somebody has the name, or one that looks like it.
+            AccountError: The person has as many programs as may be, `most`.
+        """
+        with self._database.write() as connection:
+            lock_rows(connection, accounts.c.id, [person])
+            if len(_bots(connection, person)) >= most:
+                raise AccountError(f"you have {most} programs already: delete one first")
+            ensure_accounts(connection, [account_id])
+            _take_name(connection, account_id, name, bot_of=person)
+            _add_token(connection, token, account_id, "token")
+
+    def renew_token(self, person: str, bot: str, token: str) -> bool:
+        """Replace the token of a person's program; return whether there is such a program."""
+        with self._database.write() as connection:
+            if bot not in {each.id for each in _bots(connection, person)}:
+                return False
+            connection.execute(sa.delete(sessions).where(sessions.c.owner == bot))
+            _add_token(connection, token, bot, "token")
+        return True
+
+    def bots(self, person: str) -> list[Account]:
+        """Return the accounts of a person's programs, the oldest first."""
+        with self._database.read() as connection:
+            return _bots(connection, person)
+
+    def live_guests(self, guests: Collection[str]) -> set[str]:
+        """Return those of the accounts that are still guests, and have not ended.
+
+        A guest is written down with the first game: one that the store does not know is one.
+        """
+        is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
+        query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
+        return set(guests).difference(self._database.values(query))
+
+    def export(self, account_id: str) -> dict[str, Any]:
+        """Return all that is kept of an account, as plain values; the password's hash is not."""
+        played = sa.select(turns).join(games).where(games.c.owner == account_id)
+        queries: dict[str, sa.Select[Any]] = {
+            table.name: sa.select(table).where(table.c.owner == account_id) for table in OWNED
+        }
+        fought = battle_players.c.account == account_id
+        queries["battles"] = sa.select(battle_players).where(fought)
+        queries["turns"] = played.order_by(turns.c.game_id, turns.c.ply)
+        with self._database.snapshot():
+            account = self.find(account_id)
+            exported: dict[str, Any] = {
+                name: self._database.all(dict, query) for name, query in queries.items()
+            }
+            bots = self.bots(account_id)
+        for table, secret in (("sessions", "id"), ("recovery_codes", "code")):
+            for row in exported[table]:
+                del row[secret]
+        exported["bots"] = [{"name": each.name, "created": each.created} for each in bots]
+        about = None if account is None else {"name": account.name, "created": account.created}
+        return {"account": about, **exported}
+
+
+class Sessions(Subject):
+    """The sessions. The store knows a session by the SHA-256 of its token, never the token."""
+
+    def begin(self, session_id: str, owner: str, label: str) -> None:
+        """Begin a session."""
+        with self._database.write() as connection:
+            _add_token(connection, session_id, owner, label)
+
+    def find(self, session_id: str) -> tuple[Account, str] | None:
+        """Return who is signed in and when that was last noted; None if the session is over."""
+        query = _ACCOUNT.join(sessions, sessions.c.owner == accounts.c.id).add_columns(
+            sessions.c.seen
+        )
+        return self._database.one(
+            lambda seen, **account: (Account(**account), seen),
+            query.where(sessions.c.id == session_id),
+        )
+
+    def note_use(self, session_id: str) -> None:
+        """Note that a session is in use now."""
+        used = sa.update(sessions).where(sessions.c.id == session_id)
+        self._database.change(used.values(seen=utc_now()))
+
+    def of(self, owner: str) -> list[LoginSession]:
+        """Return an account's sessions, the one in use last first."""
+        query = sa.select(sessions.c.id, sessions.c.label, sessions.c.created, sessions.c.seen)
+        query = query.where(sessions.c.owner == owner).order_by(sessions.c.seen.desc())
+        return self._database.all(LoginSession, query)
+
+    def live(self, session_ids: Collection[str]) -> set[str]:
+        """Return those of the sessions that are not over."""
+        query = sa.select(sessions.c.id).where(sessions.c.id.in_(session_ids))
+        return set(self._database.values(query))
+
+    def end(self, session_id: str, owner: str) -> None:
+        """End one of an account's sessions."""
+        own = sessions.c.id == session_id, sessions.c.owner == owner
+        self._database.change(sa.delete(sessions).where(*own))
+
+    def end_all(self, owner: str) -> None:
+        """End all of an account's sessions."""
+        self._database.change(sa.delete(sessions).where(sessions.c.owner == owner))
+
+    def forget(self, before: str) -> None:
+        """Remove sessions of people that have not been used since a time."""
+        programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
+        unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
+        self._database.change(sa.delete(sessions).where(*unused))
+
+
+def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:
+    """Let the token with this hash speak for an account, within a transaction."""
+    now = utc_now()
+    row = {"id": token, "owner": owner, "label": label, "created": now, "seen": now}
+    connection.execute(sa.insert(sessions), row)
+
+
+def _take_name(connection: Connection, account_id: str, name: str, **more: str | None) -> None:
+    key, looks = name_key(name), looks_of(name)
+    try:  # the indexes decide between two who take it at the same time
+        changed = connection.execute(
+            sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
+            {"name": name, "name_key": key},
+        )
+        if not changed.rowcount:
+            raise AccountError("this account has a name already: it cannot take another")
+        connection.execute(sa.insert(names), {"account": account_id, "looks": looks, **more})
+    except sa.exc.IntegrityError:
+        taken = f"the name {name!r} is taken, or looks like one: choose another"
+        raise AccountError(taken) from None
+
+
+def _set_password(connection: Connection, account_id: str, password: str) -> None:
+    changed = sa.update(accounts).where(accounts.c.id == account_id).values(password=password)
+    connection.execute(changed)
+    connection.execute(sa.delete(sessions).where(sessions.c.owner == account_id))
+
+
+def _set_codes(connection: Connection, account_id: str, codes: Collection[str]) -> None:
+    connection.execute(sa.delete(recovery_codes).where(recovery_codes.c.owner == account_id))
+    rows = [{"owner": account_id, "code": code, "created": utc_now()} for code in codes]
+    if rows:
+        connection.execute(sa.insert(recovery_codes), rows)
+
+
+def _delete(connection: Connection, account_id: str) -> None:
+    for table in OWNED:
+        connection.execute(sa.delete(table).where(table.c.owner == account_id))
+    forget_player(connection, account_id)
+    connection.execute(sa.delete(names).where(names.c.account == account_id))
+    connection.execute(sa.delete(accounts).where(accounts.c.id == account_id))
+
+
+def _bots(connection: Connection, person: str) -> list[Account]:
+    query = _ACCOUNT.where(names.c.bot_of == person).order_by(accounts.c.created, accounts.c.id)
+    return [Account(**row._mapping) for row in connection.execute(query)]

@@ -1,0 +1,133 @@
+"""Many games' changes in one transaction, which is what makes a durable move cheap."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from py2048.app.storage.database import Subject, is_sqlite
+from py2048.app.storage.schema import json_text, reviews
+from py2048.app.storage.values import GameChange, utc_now
+from py2048.core.errors import StorageError
+
+# These statements are the drivers' own: for thousands of rows a second SQLAlchemy, which looks at
+# each value, takes longer than the database.
+_ADVANCE = """
+UPDATE games SET revision = ?, length = ?, position = ?, score = ?, is_over = ?, undos = ?,
+    hints = ?, extra = ?, updated = ?
+WHERE id = ? AND revision = ?
+"""
+_ADD = """
+INSERT INTO turns (game_id, ply, code, millis) VALUES (?, ?, ?, ?)
+ON CONFLICT (game_id, ply) DO UPDATE SET code = excluded.code, millis = excluded.millis
+"""
+
+# PostgreSQL takes all rows in one parameter, at a quarter of the cost; SQLite gains nothing by it.
+# The rows are locked in one order, so that two processes never wait for each other's.
+_ADVANCE_ALL = sa.text("""
+WITH new AS (
+    SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS given(
+        revision int, length int, position int, score bigint, is_over boolean, undos int,
+        hints int, extra text, updated text, game text, seen int
+    )
+), locked AS (
+    SELECT id FROM games WHERE id IN (SELECT game FROM new) ORDER BY id FOR UPDATE
+)
+UPDATE games SET
+    revision = new.revision, length = new.length, position = new.position, score = new.score,
+    is_over = new.is_over, undos = new.undos, hints = new.hints, extra = new.extra,
+    updated = new.updated
+FROM new
+WHERE games.id = new.game AND games.revision = new.seen AND games.id IN (SELECT id FROM locked)
+""")
+_ADVANCED = (
+    *("revision", "length", "position", "score", "is_over", "undos", "hints", "extra", "updated"),
+    *("game", "seen"),
+)
+_ADD_ALL = sa.text("""
+INSERT INTO turns (game_id, ply, code, millis)
+SELECT game_id, ply, code, millis FROM json_to_recordset(CAST(:rows AS json)) AS given(
+    game_id text, ply int, code text, millis bigint
+)
+ON CONFLICT (game_id, ply) DO UPDATE SET code = excluded.code, millis = excluded.millis
+""")
+_ADDED = "game_id", "ply", "code", "millis"
+
+
+class _SomeAreStaleError(Exception):
+    """Ends a transaction in which a change did not find the revision that it starts from."""
+
+
+class Changes(Subject):
+    """Changes of games in progress, written together."""
+
+    def write(self, changes: Sequence[GameChange]) -> set[str]:
+        """Write the changes in one transaction; when this returns they are on the disk.
+
+        Args:
+            changes: At most one for each game.
+
+        Returns:
+            The games that another process has changed since; nothing of theirs was written.
+        """
+        ordered = sorted(changes, key=lambda change: change.id)
+        try:
+            with self._database.write() as connection:
+                if not _write(connection, ordered):
+                    raise _SomeAreStaleError
+        except _SomeAreStaleError:
+            with self._database.write() as connection:
+                return {each.id for each in ordered if not _write(connection, [each])}
+        return set()
+
+
+def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
+    """Write changes; if one of several is stale the transaction must be given up.
+
+    Returns:
+        Whether all could be written. Of a single one that is stale nothing is.
+    """
+    if _advance(connection, changes) != len(changes):
+        return False
+    _add_turns(connection, changes)
+    # An undo may take back the end of a game: what was reviewed is another game.
+    undone = [each.id for each in changes if each.revision - each.seen != len(each.turns)]
+    if undone:
+        connection.execute(sa.delete(reviews).where(reviews.c.game_id.in_(undone)))
+    return True
+
+
+def _advance(connection: Connection, changes: Sequence[GameChange]) -> int:
+    """Bring the games that are as their changes saw them to the new facts; return how many."""
+    now = utc_now()
+    rows = [
+        (
+            each.revision, each.length, each.position, each.score, each.is_over, each.undos,
+            each.hints, _extra_text(each), now, each.id, each.seen,
+        )
+        for each in changes
+    ]  # fmt: skip
+    if is_sqlite(connection.engine):
+        return connection.exec_driver_sql(_ADVANCE, rows).rowcount
+    named = [dict(zip(_ADVANCED, row, strict=True)) for row in rows]
+    return connection.execute(_ADVANCE_ALL, {"rows": json.dumps(named)}).rowcount
+
+
+def _extra_text(change: GameChange) -> str:
+    try:
+        return json_text(dict(change.extra))
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"{change.extra} of game {change.id} is not JSON: {error}") from None
+
+
+def _add_turns(connection: Connection, changes: Sequence[GameChange]) -> None:
+    rows = [(change.id, *turn) for change in changes for turn in change.turns]
+    if rows and is_sqlite(connection.engine):
+        connection.exec_driver_sql(_ADD, rows)
+    elif rows:
+        # Of equal plies the last counts, and one statement may not write a row twice.
+        unique = {row[:2]: dict(zip(_ADDED, row, strict=True)) for row in rows}
+        connection.execute(_ADD_ALL, {"rows": json.dumps(list(unique.values()))})

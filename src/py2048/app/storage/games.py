@@ -1,0 +1,158 @@
+"""Games in progress: saved after every move, changed only by those who know their revision."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import fields
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Row
+
+from py2048.app.storage.database import Subject, insert_new
+from py2048.app.storage.schema import games, turns
+from py2048.app.storage.values import GameChange, SavedGame
+from py2048.core.errors import StaleGameError
+
+_TURNS = (
+    sa.select(turns.c.game_id, turns.c.code, turns.c.millis)
+    .join(games)
+    .where(turns.c.game_id.in_(sa.bindparam("ids", expanding=True)), turns.c.ply < games.c.length)
+    .order_by(turns.c.game_id, turns.c.ply)
+)
+
+
+class SavedGames(Subject):
+    """The games in progress.
+
+    A game has a revision that grows with each change (`Changes.write`). A writer names the revision
+    it last saw; when another process has changed the game since, nothing happens, so no moves
+    are overwritten.
+    """
+
+    def add(self, game: SavedGame) -> None:
+        """Add a game as it began, under its own name, unless it is there already."""
+        with self._database.write() as connection:
+            connection.execute(insert_new(connection, games), row_of(game))
+
+    def find(self, game_id: str) -> SavedGame | None:
+        """Return the game in progress, None if there is none, or it is finished or discarded."""
+        found = self._with_turns(sa.select(games).where(games.c.id == game_id))
+        return found[0] if found else None
+
+    def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
+        """Return what happened in a game since it was at a revision, with `length` turns.
+
+        It costs as much as the turns that are new. None stands for a game that is gone.
+        """
+        new = turns.c.game_id == game_id, turns.c.ply >= length
+        with self._database.read() as connection:
+            row = connection.execute(sa.select(games).where(games.c.id == game_id)).one_or_none()
+            if row is None:
+                return None
+            query = sa.select(turns.c.ply, turns.c.code, turns.c.millis).where(*new)
+            added = connection.execute(
+                query.where(turns.c.ply < row.length).order_by(turns.c.ply)
+            ).all()
+        return GameChange(
+            id=game_id, seen=revision, revision=row.revision, length=row.length,
+            position=row.position, score=row.score, is_over=row.is_over, undos=row.undos,
+            hints=row.hints, extra=row.extra,
+            turns=tuple((ply, code, millis or 0) for ply, code, millis in added),
+        )  # fmt: skip
+
+    def revisions(self, ids: Collection[str]) -> dict[str, int]:
+        """Return the revisions of those of the games that are in progress."""
+        query = sa.select(games.c.id, games.c.revision).where(games.c.id.in_(ids))
+        return {row.id: row.revision for row in self._database.rows(query)}
+
+    def current(self, owner: str = "local", rules: str | None = None) -> SavedGame | None:
+        """Return the owner's game to resume: the last changed one that is not over."""
+        found = self.select(owner, finished=False, rules=rules, limit=1)
+        return found[0] if found else None
+
+    def select(
+        self,
+        owner: str = "local",
+        *,
+        finished: bool | None = None,
+        rules: str | None = None,
+        limit: int = 50,
+        with_turns: bool = True,
+    ) -> list[SavedGame]:
+        """Return the owner's games in progress, the last changed first.
+
+        Args:
+            owner: Whose games.
+            finished: True for games that are over and wait for `Records.finish` (the process
+                ended in between), False for those that are not over, None for both.
+            rules: Only games under these rules.
+            limit: How many at most.
+            with_turns: False leaves out the turns, of which a long game has thousands.
+        """
+        query = sa.select(games).where(games.c.owner == owner)
+        if finished is not None:
+            query = query.where(games.c.is_over == finished)
+        if rules is not None:
+            query = query.where(games.c.rules == rules)
+        query = query.order_by(games.c.updated.desc(), games.c.id).limit(limit)
+        if with_turns:
+            return self._with_turns(query)
+        return [_saved_game(row, ()) for row in self._database.rows(query)]
+
+    def discard(self, game_id: str, revision: int) -> None:
+        """Throw a game away, with its turns; one that is gone already is not an error.
+
+        Raises:
+            StaleGameError: Another process has changed the game.
+        """
+        with self._database.write() as connection:
+            remove_game(connection, game_id, revision)
+
+    def _with_turns(self, query: sa.Select[Any]) -> list[SavedGame]:
+        """Return the games that a query finds, each with its turns."""
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+            played: dict[str, list[tuple[str, int | None]]] = {row.id: [] for row in rows}
+            for game_id, code, millis in connection.execute(_TURNS, {"ids": list(played)}):
+                played[game_id].append((code, millis))
+        return [_saved_game(row, played[row.id]) for row in rows]
+
+
+def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
+    """Remove a game within a transaction and return its row; None when it is not there.
+
+    Raises:
+        StaleGameError: Another process has changed the game.
+    """
+    query = sa.select(games).where(games.c.id == game_id)
+    game = connection.execute(query).one_or_none()
+    same = games.c.id == game_id, games.c.revision == revision
+    if connection.execute(sa.delete(games).where(*same)).rowcount:
+        return game
+    now = connection.execute(query).one_or_none()
+    if now is not None:
+        raise StaleGameError(
+            f"game {game_id} was changed by another window (its revision is {now.revision},"
+            f" not {revision}); load it again to follow"
+        )
+    return None
+
+
+def row_of(game: SavedGame) -> dict[str, object]:
+    """Return the row of a game as it began, without turns."""
+    row: dict[str, object] = {field.name: getattr(game, field.name) for field in fields(game)}
+    del row["turns"], row["millis"]
+    row |= {"length": 0, "position": 0, "score": 0, "is_over": False, "revision": 0}
+    return row | {"seed": None if game.seed is None else str(game.seed)}
+
+
+def _saved_game(row: Row[Any], played: Sequence[tuple[str, int | None]]) -> SavedGame:
+    columns = dict(row._mapping)
+    del columns["length"]
+    columns["seed"] = None if row.seed is None else int(row.seed)
+    return SavedGame(
+        **columns,
+        turns=tuple(code for code, _ in played),
+        millis=tuple(millis for _, millis in played),
+    )

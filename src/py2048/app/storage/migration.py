@@ -1,0 +1,121 @@
+"""Bring a database to the schema of this version: new tables, or those of `BEFORE` converted.
+
+The next change of the schema adds its own conversion here. All of one happens in a transaction, in
+both databases, and nothing is ever dropped that a player would miss.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from py2048.app.storage import TIMEOUT_S, schema
+from py2048.app.storage.database import WRITES, is_sqlite
+from py2048.app.storage.schema import accounts, names, settings
+from py2048.app.storage.values import looks_of
+from py2048.core.errors import StorageError
+
+BEFORE = "0009"
+"""The last schema of the time before the first release; stores that have it are converted."""
+
+_ADVISORY_LOCK = 2048_0001  # any number; every py2048 must use the same
+
+
+def bring_up_to_date(engine: Engine, name: str) -> None:
+    """Create or convert the tables of `engine` unless they are of this version already.
+
+    Several processes may do this at once: one works, the others wait and find it done.
+
+    Raises:
+        StorageError: The database belongs to another version or to another program.
+    """
+    if is_sqlite(engine):
+        _use_write_ahead_log(engine)
+    with engine.begin() as connection:
+        if _revision(connection) == schema.REVISION:
+            return
+    with engine.execution_options(**{WRITES: True}).begin() as connection:
+        if not is_sqlite(engine):  # SQLite's BEGIN IMMEDIATE has waited already
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
+        revision = _revision(connection)
+        if revision is None:
+            _create(connection, name)
+        elif revision == BEFORE:
+            _convert(connection)
+        elif revision != schema.REVISION:
+            age, way_out = "a newer", "upgrade py2048 to use it"
+            if revision < schema.REVISION:
+                age = "an older"
+                way_out = "open it once with the last py2048 before 0.1.0, or move it away"
+            raise StorageError(
+                f"{name} was written by {age} py2048 (schema {revision}, here {schema.REVISION});"
+                f" it was left as it is: {way_out}"
+            )
+
+
+def _convert(connection: Connection) -> None:
+    """Convert the tables of `BEFORE`.
+
+    Names that look alike are compared by `looks_of`: of two the older account's counts, and the
+    other keeps its name, too.
+    """
+    for change in (
+        "DROP TABLE bot_games",
+        "DROP TABLE follows",
+        "ALTER TABLE leaders ADD COLUMN think_ms BIGINT",
+    ):
+        connection.execute(sa.text(change))
+    connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
+    rivals = sa.or_(settings.c.key == "rivals", settings.c.key.startswith("rival "))
+    connection.execute(sa.delete(settings).where(rivals))
+    query = sa.select(names.c.account, names.c.looks).where(names.c.looks.is_not(None))
+    oldest_first = query.join(accounts, accounts.c.id == names.c.account).order_by(
+        accounts.c.created, accounts.c.id
+    )
+    first: dict[str, str] = {}
+    for account, looks in connection.execute(oldest_first):
+        first.setdefault(looks_of(looks), account)
+    connection.execute(sa.update(names).values(looks=None))
+    for looks, account in first.items():
+        connection.execute(sa.update(names).where(names.c.account == account).values(looks=looks))
+
+
+def _use_write_ahead_log(engine: Engine) -> None:
+    """Let readers and a writer work at the same time; the file remembers it.
+
+    The change needs the file for itself, and SQLite does not wait for that on its own.
+    """
+    deadline = time.monotonic() + TIMEOUT_S
+    # Both statements count as writing ones until they are closed, and would hold up a commit.
+    with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
+        while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
+            try:
+                cursor.execute("PRAGMA journal_mode = WAL")
+                return  # even where the file system cannot share memory and it stays as it was
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+
+def _revision(connection: Connection) -> str | None:
+    """Return the schema's revision, None where py2048 has no tables yet."""
+    if not sa.inspect(connection).has_table(schema.version.name):
+        return None
+    return connection.execute(sa.select(schema.version.c.version_num)).scalar_one_or_none()
+
+
+def _create(connection: Connection, name: str) -> None:
+    """Make all tables of a new database."""
+    if is_sqlite(connection.engine) and sa.inspect(connection).get_table_names():
+        raise StorageError(
+            f"{name} is a database of another program; it was left as it is:"
+            " move it away, or set PY2048_HOME to another folder"
+        )
+    schema.metadata.create_all(connection, checkfirst=False)
+    schema.version.create(connection, checkfirst=False)
+    connection.execute(sa.insert(schema.version), {"version_num": schema.REVISION})

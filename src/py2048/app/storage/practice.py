@@ -1,0 +1,121 @@
+"""Mistakes to practise, and answers to puzzles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from py2048.app.storage.database import Subject, insert_new
+from py2048.app.storage.schema import mistakes, puzzle_answers
+from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary
+
+MAX_MISTAKES = 1000
+"""An owner's mistakes beyond this number are dropped, those that are known best first."""
+
+_MISTAKE = sa.select(*(column for column in mistakes.c if column.name != "owner"))
+_ANSWER = sa.select(*(column for column in puzzle_answers.c if column.name != "owner"))
+
+
+class Mistakes(Subject):
+    """The mistakes of each owner, at most `MAX_MISTAKES`."""
+
+    def keep(self, found: Iterable[SavedMistake], *, owner: str = "local") -> int:
+        """Keep mistakes.
+
+        One that is there already, from another game, begins anew with the tries it has had; from
+        the same game it stays as it is.
+
+        Returns:
+            How many were not there.
+        """
+        count = 0
+        with self._database.write() as connection:
+            insert = insert_new(connection, mistakes)
+            for each in found:
+                row = {"owner": owner, **vars(each)}
+                if connection.execute(insert, row).rowcount:
+                    count += 1
+                else:
+                    for name in ("tries", "successes"):
+                        del row[name]
+                    again = _is(owner, each), mistakes.c.game != each.game
+                    connection.execute(sa.update(mistakes).where(*again).values(row))
+            _drop_the_best_known(connection, owner)
+        return count
+
+    def due(
+        self, moment: str, *, theme: str | None = None, limit: int = 20, owner: str = "local"
+    ) -> list[SavedMistake]:
+        """Return the mistakes that are due at a moment, those due longest first."""
+        query = _MISTAKE.where(mistakes.c.owner == owner, mistakes.c.due <= moment)
+        if theme is not None:
+            query = query.where(mistakes.c.theme == theme)
+        query = query.order_by(mistakes.c.due, mistakes.c.rules, mistakes.c.position).limit(limit)
+        return self._database.all(SavedMistake, query)
+
+    def answer(
+        self, mistake: SavedMistake, *, box: int, due: str, is_success: bool, owner: str = "local"
+    ) -> None:
+        """Note that a mistake was practised, and when it is due again."""
+        columns = mistakes.c
+        values = {
+            "box": box,
+            "due": due,
+            "tries": columns.tries + 1,
+            "successes": columns.successes + int(is_success),
+        }
+        self._database.change(sa.update(mistakes).where(_is(owner, mistake)).values(values))
+
+    def summaries(self, moment: str, *, last_box: int, owner: str = "local") -> list[ThemeSummary]:
+        """Return what there is of each theme, in the order of the themes' names."""
+        columns, count = mistakes.c, sa.func.count
+        query = (
+            sa.select(
+                columns.theme,
+                count().label("mistakes"),
+                count().filter(columns.due <= moment).label("due"),
+                count().filter(columns.box >= last_box).label("known"),
+                sa.func.sum(columns.tries).label("tries"),
+                sa.func.sum(columns.successes).label("successes"),
+                sa.func.min(columns.due).label("next_due"),
+            )
+            .where(columns.owner == owner)
+            .group_by(columns.theme)
+            .order_by(columns.theme)
+        )
+        return self._database.all(ThemeSummary, query)
+
+
+def _is(owner: str, mistake: SavedMistake) -> sa.ColumnElement[bool]:
+    columns = mistakes.c
+    return sa.and_(
+        columns.owner == owner, columns.rules == mistake.rules, columns.position == mistake.position
+    )
+
+
+def _drop_the_best_known(connection: Connection, owner: str) -> None:
+    """Drop what is beyond `MAX_MISTAKES`, within a transaction."""
+    key = sa.tuple_(mistakes.c.rules, mistakes.c.position)
+    mine = mistakes.c.owner == owner
+    known = sa.select(mistakes.c.rules, mistakes.c.position).where(mine)
+    extra = known.order_by(mistakes.c.box, mistakes.c.due).offset(MAX_MISTAKES)
+    connection.execute(sa.delete(mistakes).where(mine, key.in_(extra)))
+
+
+class PuzzleAnswers(Subject):
+    """The first answers of each owner; later ones change no rating."""
+
+    def add(self, answer: PuzzleAnswer, *, owner: str = "local") -> bool:
+        """Note an answer; return whether it is the first to its puzzle, else nothing changes."""
+        with self._database.write() as connection:
+            row = {"owner": owner, **vars(answer)}
+            return bool(connection.execute(insert_new(connection, puzzle_answers), row).rowcount)
+
+    def select(self, *, owner: str = "local") -> list[PuzzleAnswer]:
+        """Return all answers, the last first."""
+        columns = puzzle_answers.c
+        query = _ANSWER.where(columns.owner == owner)
+        query = query.order_by(columns.answered.desc(), columns.puzzle)
+        return self._database.all(PuzzleAnswer, query)

@@ -1,0 +1,308 @@
+"""Finished games: their records, the best scores, and the leaderboards."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from py2048.app.storage.database import Subject, upsert
+from py2048.app.storage.games import remove_game
+from py2048.app.storage.schema import accounts, bests, leaders, records, rounds
+from py2048.app.storage.values import GameEnd, RecordSummary, ScoreSummary, utc_now
+from py2048.core.errors import StaleGameError, StorageError
+
+_SUMMARY = sa.select(*(column for column in records.c if column.name != "record"))
+_UNNAMED = tuple(column for column in records.c if column.name not in ("record", "player"))
+_ORDERS = {
+    "score": (records.c.score.desc(), records.c.finished, records.c.id),
+    "finished": (records.c.finished.desc(), records.c.id),
+}
+_CAREER = ("owner", "rules", "category")
+# Each best score with the finished games below it; a best may have none.
+_SUMMARIES = (
+    sa.select(
+        bests.c.rules,
+        bests.c.category,
+        bests.c.score.label("best"),
+        sa.func.count(records.c.id).label("games"),
+        sa.cast(sa.func.coalesce(sa.func.avg(records.c.score), 0), sa.Double).label("mean_score"),
+        sa.func.coalesce(sa.func.max(records.c.max_tile), 0).label("max_tile"),
+        sa.func.coalesce(sa.func.sum(records.c.plies), 0).label("plies"),
+    )
+    .outerjoin(records, sa.and_(*(bests.c[name] == records.c[name] for name in _CAREER)))
+    .group_by(*(bests.c[name] for name in _CAREER))
+    .order_by(bests.c.rules, bests.c.category)
+)
+_FACTS = ("category", "rules", "owner", "score", "finished")
+_LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
+MAX_PLACE = 10_000
+"""How many places of a leaderboard are counted for a player who asks for theirs."""
+
+
+class Records(Subject):
+    """The finished records."""
+
+    def finish(
+        self,
+        game_id: str,
+        revision: int,
+        record_json: str,
+        *,
+        score: int,
+        max_tile: int,
+        plies: int,
+        outcome: str,
+        category: str,
+        counts: bool = True,
+        think_ms: int | None = None,
+    ) -> None:
+        """Turn a game in progress into a finished record of the same id, and note its score.
+
+        All of it happens or nothing. Finishing a game that is finished changes nothing.
+
+        Args:
+            game_id: The game.
+            revision: The revision that the caller last saw.
+            record_json: The record, opaque to the store.
+            score: The final score in points.
+            max_tile: The highest tile of the final board.
+            plies: How many turns were played.
+            outcome: How it ended.
+            category: Which board of scores it counts for.
+            counts: Whether its score may be the owner's best.
+            think_ms: How long a program thought about all moves, for its leaderboard.
+
+        Raises:
+            StaleGameError: Another process has changed or discarded the game.
+        """
+        with self._database.write() as connection:
+            game = remove_game(connection, game_id, revision)
+            if game is not None:
+                insert_record(
+                    connection, id=game_id, owner=game.owner, rules=game.rules,
+                    player=game.player, category=category, started=game.started,
+                    finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
+                    outcome=outcome, record=record_json, counts=counts, think_ms=think_ms,
+                )  # fmt: skip
+            elif not connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
+                raise StaleGameError(f"game {game_id} was discarded by another window")
+
+    def load(self, record_id: str) -> str:
+        """Return the finished record, exactly as it was given.
+
+        Raises:
+            StorageError: There is no such record.
+        """
+        query = sa.select(records.c.record).where(records.c.id == record_id)
+        text: str | None = self._database.value(query)
+        if text is None:
+            raise StorageError(f"no finished game {record_id!r} is in {self._database.name}")
+        return text
+
+    def select(
+        self,
+        *,
+        rules: str | None = None,
+        owner: str | None = None,
+        order: Literal["score", "finished"] = "score",
+        limit: int = 20,
+    ) -> list[RecordSummary]:
+        """Return summaries of finished games, the best or the latest first.
+
+        Args:
+            rules: Only games under these rules.
+            owner: Only this owner's games.
+            order: ``"score"``, the highest first and the earlier of equals before the later,
+                or ``"finished"``, the latest first.
+            limit: How many at most.
+        """
+        wanted = {"rules": rules, "owner": owner}
+        query = _SUMMARY.where(
+            *(records.c[name] == value for name, value in wanted.items() if value is not None)
+        )
+        return self._database.all(RecordSummary, query.order_by(*_ORDERS[order]).limit(limit))
+
+    def summary(self, record_id: str) -> RecordSummary | None:
+        """Return the summary of a finished game, None where there is none."""
+        return self._database.one(RecordSummary, _SUMMARY.where(records.c.id == record_id))
+
+    def ends(self, owner: str, rules: str) -> list[GameEnd]:
+        """Return when an account's latest 5,000 games under rules ended and how, oldest first.
+
+        Games in which a computer player made a move are not among them.
+        """
+        query = (
+            sa.select(records.c.finished, records.c.score, records.c.max_tile)
+            .where(
+                records.c.owner == owner, records.c.rules == rules, records.c.category != "computer"
+            )
+            .order_by(records.c.finished.desc(), records.c.id)
+            .limit(5000)
+        )
+        return self._database.all(GameEnd, query)[::-1]
+
+
+def insert_record(
+    connection: Connection, *, counts: bool = True, think_ms: int | None = None, **row: object
+) -> None:
+    """Add a record, note its score and enter it into the leaderboards, within a transaction.
+
+    A score that does not count is noted as 0: the record has its place among the scores.
+    """
+    connection.execute(sa.insert(records), row)
+    _note(connection, **{name: row[name] for name in _CAREER}, score=row["score"] if counts else 0)
+    enter_records(connection, records.c.id == row["id"], think_ms)
+
+
+class Scores(Subject):
+    """The best scores; they only grow, and outlive the games that reached them."""
+
+    def bests(self, rules: str, owner: str = "local") -> dict[str, int]:
+        """Return the owner's best score in each category, without those that have none."""
+        query = sa.select(bests.c.category, bests.c.score).where(
+            bests.c.owner == owner, bests.c.rules == rules
+        )
+        return {row.category: row.score for row in self._database.rows(query)}
+
+    def note(self, rules: str, owner: str, category: str, score: int) -> None:
+        """Raise the best score to `score` if that is higher, also while the game is in progress."""
+        with self._database.write() as connection:
+            _note(connection, owner=owner, rules=rules, category=category, score=score)
+
+    def summaries(self, owner: str = "local", *, rules: str | None = None) -> list[ScoreSummary]:
+        """Return what the owner reached, one summary per rules and category, in that order."""
+        query = _SUMMARIES.where(bests.c.owner == owner)
+        if rules is not None:
+            query = query.where(bests.c.rules == rules)
+        return self._database.all(ScoreSummary, query)
+
+
+def _note(connection: Connection, **score: object) -> None:
+    """Raise the best score within a transaction."""
+    connection.execute(upsert(connection, bests, rising="score"), {**score, "reached": utc_now()})
+
+
+class Leaderboards(Subject):
+    """The best game of each player with a name, noted as games end.
+
+    A player has one row for each board, rules and period, so that a page reads its hundred rows
+    off an index, however many games there are. Periods are days, weeks and quarters of UTC, and the
+    days of challenges. Quarters are called seasons, and stay.
+    """
+
+    def top(self, category: str, rules: str, period: str = "ever") -> list[RecordSummary]:
+        """Return the best game of each account with a name, the 100 highest scores first.
+
+        Args:
+            category: The board.
+            rules: The text of the rules.
+            period: ``day``, ``week``, ``season`` or ``ever``: when the game ended; the day, the
+                week and the season are those of now, in UTC. Or a season, such as ``2048-Q1``, or
+                the date of a daily challenge, such as ``2048-01-31``: only accounts from before
+                that day stand on its board, as a new one may know the tiles from another.
+        """
+        query = _of_board(category, rules, period).order_by(*_LEADERS).limit(100)
+        return self._database.all(RecordSummary, query)
+
+    def standing(
+        self, owner: str, category: str, rules: str, period: str = "ever"
+    ) -> tuple[int, RecordSummary] | None:
+        """Return an account's place on a board as of `top`, and its game; None if it has none.
+
+        Places are counted as far as `MAX_PLACE`; all who stand behind that have the next one.
+        """
+        query = _of_board(category, rules, period)
+        mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))
+        if mine is None:
+            return None
+        is_earlier = sa.tuple_(leaders.c.finished, leaders.c.record) < (mine.finished, mine.id)
+        ahead = query.where(
+            leaders.c.score >= mine.score, sa.or_(leaders.c.score > mine.score, is_earlier)
+        ).limit(MAX_PLACE)
+        count = sa.select(sa.func.count()).select_from(ahead.subquery())
+        return 1 + int(self._database.value(count)), mine
+
+    def seasons(self) -> list[str]:
+        """Return the seasons from the first with a game to that of now, the last first."""
+        now = season_of(today := datetime.now(UTC).date())
+        of_seasons = leaders.c.period > "season ", leaders.c.period < "season:"
+        found = self._database.value(sa.select(sa.func.min(leaders.c.period)).where(*of_seasons))
+        # A clock may have been ahead.
+        first = min(found.removeprefix("season "), now) if found else now
+        years = range(today.year, int(first[:4]) - 1, -1)
+        names = [f"{year:04}-Q{quarter}" for year in years for quarter in (4, 3, 2, 1)]
+        return [each for each in names if first <= each <= now]
+
+    def forget_periods(self) -> None:
+        """Remove the rows of days and weeks that are over."""
+        today = datetime.now(UTC).date()
+        with self._database.write() as connection:
+            for period in ("day", "week"):
+                past = leaders.c.period > f"{period} ", leaders.c.period < _key(period, today)
+                connection.execute(sa.delete(leaders).where(*past))
+
+
+def _of_board(category: str, rules: str, period: str) -> sa.Select[Any]:
+    """Return the query for the games on a board, in no order."""
+    return (
+        sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
+        .select_from(leaders)
+        .join(records, records.c.id == leaders.c.record)
+        .join(accounts, accounts.c.id == leaders.c.owner)
+        .where(
+            leaders.c.period == _key(period, datetime.now(UTC).date()),
+            leaders.c.category == category,
+            leaders.c.rules == rules,
+            accounts.c.created < period if category == "daily" else sa.true(),
+        )
+    )
+
+
+def enter_records(
+    connection: Connection, condition: sa.ColumnElement[bool], think_ms: int | None = None
+) -> None:
+    """Enter records into the leaderboards if their players have names, within a transaction."""
+    found = connection.execute(
+        sa.select(records.c.id, *(records.c[name] for name in _FACTS), rounds.c.day)
+        .join(accounts, accounts.c.id == records.c.owner)
+        .outerjoin(rounds, rounds.c.game_id == records.c.id)
+        .where(condition, accounts.c.name.is_not(None))
+        .order_by(records.c.score.desc(), records.c.finished, records.c.id)
+    )
+    best: dict[tuple[str, ...], dict[str, object]] = {}
+    for row in found:  # the best comes first
+        facts = {name: row._mapping[name] for name in _FACTS}
+        facts |= {"record": row.id, "think_ms": think_ms}
+        ended = date.fromisoformat(row.finished[:10])
+        for period in filter(None, ("ever", "season", "day", "week", row.day)):
+            key = _key(period, ended)
+            best.setdefault((key, row.category, row.rules), {"period": key, **facts})
+    if best:
+        connection.execute(upsert(connection, leaders, rising="score"), list(best.values()))
+
+
+def season_of(day: date) -> str:
+    """Return the season of a day: its quarter.
+
+    >>> season_of(date(2026, 9, 30)), season_of(date(2026, 10, 1))
+    ('2026-Q3', '2026-Q4')
+    """
+    return f"{day.year:04}-Q{(day.month + 2) // 3}"
+
+
+def _key(period: str, today: date) -> str:
+    """Return what is stored of a period that is named as `Leaderboards.top` does."""
+    match period:
+        case "day":
+            return f"day {today}"
+        case "week":
+            return f"week {today - timedelta(days=today.weekday())}"
+        case "season":
+            return f"season {season_of(today)}"
+        case _ if "Q" in period:
+            return f"season {period}"
+        case _:
+            return period

@@ -1,0 +1,459 @@
+"""The oracle: what a slide is, in plain tuples, and `Board`, an immutable position made of them.
+
+Every faster engine is tested against the functions here. They know no NumPy and no Numba, are
+exact for any board size and any tile value, and are meant to be read.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, RulesError, check_kind, shown
+from py2048.core.rules import Merging, is_tile
+from py2048.core.rules.parts import whole_number
+
+# --- slides of plain tuples ---------------------------------------------------------------------
+
+Line = tuple[int, ...]
+Rows = tuple[Line, ...]
+Steps = tuple[tuple[int, int, bool], ...]
+Cell = tuple[int, int]
+"""``(row, column)``, 0-based from the top left."""
+
+
+class LineSlide(NamedTuple):
+    """A line after sliding towards its first cell.
+
+    Attributes:
+        line: the new line.
+        points: the sum of the merged tiles, in points.
+        steps: one ``(source, target, merged)`` per tile, in the order in which the tiles move;
+            `merged` says that the tile ran into an equal one.
+    """
+
+    line: Line
+    points: int
+    steps: Steps
+
+
+def slide_line(line: Line, merging: Merging = Merging.ONCE) -> LineSlide:
+    """Slide `line` towards its first cell.
+
+    The tiles move one after the other, starting with the one nearest the wall. A tile stops at
+    the wall or at another tile; if that one is equal they merge, and the moving tile's journey
+    ends. With `Merging.ONCE` a merged tile accepts no further one in this slide; with
+    `Merging.CASCADE` it does, so ``2 2 4 8`` becomes ``16`` while ``4 2 2`` becomes ``4 4``.
+
+    >>> slide_line((2, 2, 4, 8)).line
+    (4, 4, 8, 0)
+    >>> slide_line((2, 2, 4, 8), Merging.CASCADE)[:2]
+    ((16, 0, 0, 0), 28)
+    """
+    stack: list[int] = []
+    points = 0
+    open_to_merge = False
+    steps = []
+    for source, tile in enumerate(line):
+        if not tile:
+            continue
+        merged = open_to_merge and stack[-1] == tile
+        if merged:
+            stack[-1] += tile
+            points += stack[-1]
+            open_to_merge = merging is Merging.CASCADE
+        else:
+            stack.append(tile)
+            open_to_merge = True
+        steps.append((source, len(stack) - 1, merged))
+    return LineSlide((*stack, *(0,) * (len(line) - len(stack))), points, tuple(steps))
+
+
+def lines(rows: Rows, direction: Direction) -> Rows:
+    """Return the lines that slide in `direction`, each with the leading cell first."""
+    along = tuple(zip(*rows, strict=True)) if direction.is_vertical else rows
+    return along if direction.is_forward else tuple(line[::-1] for line in along)
+
+
+def from_lines(along: Rows, direction: Direction) -> Rows:
+    """Return the rows whose `lines` in `direction` are `along`."""
+    turned = along if direction.is_forward else tuple(line[::-1] for line in along)
+    return tuple(zip(*turned, strict=True)) if direction.is_vertical else turned
+
+
+def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> tuple[Rows, int]:
+    """Slide all tiles of `rows` in `direction`; return the new rows and the points gained."""
+    slid = [slide_line(line, merging) for line in lines(rows, direction)]
+    return from_lines(tuple(s.line for s in slid), direction), sum(s.points for s in slid)
+
+
+def legal_directions(rows: Rows) -> tuple[Direction, ...]:
+    """Return the directions whose slide changes `rows`. It does not depend on the merging."""
+    return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
+
+
+def has_equal_neighbours(rows: Rows) -> bool:
+    """Return whether two cells side by side are equal; on a full board, whether it can move."""
+    along = (*rows, *zip(*rows, strict=True))
+    return any(one == other for line in along for one, other in pairwise(line))
+
+
+def symmetries(rows: Rows) -> Iterator[Rows]:
+    """Yield the images of `rows` under the symmetries of its shape: 8 if square, otherwise 4."""
+    flipped = tuple(row[::-1] for row in rows)
+    yield from (rows, flipped, rows[::-1], flipped[::-1])
+    if len(rows) == len(rows[0]):
+        turned = tuple(zip(*rows, strict=True))
+        mirrored = tuple(row[::-1] for row in turned)
+        yield from (turned, mirrored, turned[::-1], mirrored[::-1])
+
+
+def canonical(rows: Rows) -> Rows:
+    """Return the least image of `rows` under its symmetries: one name for all of them."""
+    return min(symmetries(rows))
+
+
+# --- boards --------------------------------------------------------------------------------------
+
+# Lines repeat: a game on a 4x4 board meets a few thousand different ones. So boards look up what
+# becomes of a line, and only for a new one ask the functions above.
+_LINES_KEPT = 1 << 14
+
+
+def _table(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
+    """Return what slides a line towards its first or its last cell; steps count from the first."""
+    step = 1 if is_forward else -1
+
+    @lru_cache(_LINES_KEPT)
+    def slid(line: Line) -> LineSlide:
+        after, points, steps = slide_line(line[::step], merging)
+        if not is_forward:
+            last = len(line) - 1
+            steps = tuple(
+                (last - source, last - target, merged) for source, target, merged in steps
+            )
+        return LineSlide(after[::step], points, steps)
+
+    return slid
+
+
+_TABLES = {
+    (merging, is_forward): _table(merging, is_forward)
+    for merging in Merging
+    for is_forward in (True, False)
+}
+
+
+@lru_cache(_LINES_KEPT)
+def _mobility(line: Line) -> int:
+    """Return 1 if a slide towards the first cell changes the line, plus 2 for the last cell."""
+    forward, backward = _TABLES[Merging.ONCE, True], _TABLES[Merging.ONCE, False]
+    return (forward(line).line != line) + 2 * (backward(line).line != line)
+
+
+_LEGAL = tuple(
+    tuple(direction for direction in Direction if bits >> direction.value & 1) for bits in range(16)
+)
+
+
+class Motion(NamedTuple):
+    """The way of one tile in a slide.
+
+    Attributes:
+        source: the cell it left.
+        target: the cell it reached (the same cell if it did not move).
+        merged: whether it ran into an equal tile at `target` and merged with it.
+    """
+
+    source: Cell
+    target: Cell
+    merged: bool
+
+
+class Board:
+    """Rows of cells, each empty (0) or holding a tile (a power of two, 2 or more).
+
+    A board is a value: immutable, hashable, compared by its cells. Build one with
+    `from_rows`, `parse` or `empty`, all of which check their input.
+    """
+
+    __slots__ = ("_rows",)
+    _rows: Rows
+
+    def __init__(self, rows: Iterable[Iterable[int]]) -> None:
+        object.__setattr__(self, "_rows", _checked(rows))
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Iterable[int]]) -> Board:
+        """Return the board with these rows, from the top.
+
+        >>> Board.from_rows([[0, 2], [2, 4]]).max_tile
+        4
+
+        Raises:
+            BoardError: if rows differ in length, a value is not a tile, or there is only one cell.
+        """
+        return cls(rows)
+
+    @classmethod
+    def empty(cls, rows: int, columns: int) -> Board:
+        """Return a board without tiles.
+
+        Raises:
+            BoardError: if the lengths are not whole numbers, or there are not two cells.
+        """
+        height, width = whole_number(rows), whole_number(columns)
+        if height is None or width is None:
+            raise BoardError(f"{shown(rows)} x {shown(columns)} is not a size: give whole numbers")
+        return cls([[0] * width for _ in range(height)])
+
+    @classmethod
+    def _trusted(cls, rows: Rows) -> Board:
+        board = object.__new__(cls)
+        object.__setattr__(board, "_rows", rows)
+        return board
+
+    @classmethod
+    def parse(cls, text: str) -> Board:
+        """Return the board that `text` shows.
+
+        Rows are separated by newlines, ``/`` or ``;``, cells by spaces, commas or ``|``; an empty
+        cell is ``0``, ``.``, ``_`` or ``-``. ``str(board)`` is such a text.
+
+        >>> Board.parse("2 . / 4 8").rows
+        ((2, 0), (4, 8))
+
+        Raises:
+            BoardError: if the text is not a board; the message names the value.
+        """
+        check_kind(text, str, BoardError, "a text of a board, such as '2 . / 4 8'")
+        rows = text.replace(";", "\n").replace("/", "\n").splitlines()
+        cells = [line.replace(",", " ").replace("|", " ").split() for line in rows]
+        return cls([[_parse_cell(cell) for cell in row] for row in cells if row])
+
+    @property
+    def rows(self) -> Rows:
+        """The rows from the top, each a tuple of values."""
+        return self._rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(rows, columns)``."""
+        return len(self._rows), len(self._rows[0])
+
+    @property
+    def max_tile(self) -> int:
+        """The largest value on the board (0 if it is empty)."""
+        return max(map(max, self._rows))
+
+    @property
+    def sum(self) -> int:
+        """The sum of all tiles. A slide conserves it."""
+        return sum(map(sum, self._rows))
+
+    def empty_cells(self) -> list[Cell]:
+        """Return the empty cells in row-major order."""
+        return [
+            (r, c)
+            for r, row in enumerate(self._rows)
+            if 0 in row
+            for c, tile in enumerate(row)
+            if not tile
+        ]
+
+    def slide(self, direction: Direction | str, merging: Merging = Merging.ONCE) -> Slide:
+        """Slide all tiles in `direction`; the result says whether anything changed.
+
+        Raises:
+            DirectionError: if `direction` is neither a direction nor its text.
+            RulesError: if `merging` is not a `Merging`.
+        """
+        if not isinstance(direction, Direction):
+            direction = Direction.parse(direction)
+        if not isinstance(merging, Merging):
+            raise RulesError(
+                f"{shown(merging)} is not a merging: give Merging.ONCE or Merging.CASCADE"
+            )
+        along = tuple(zip(*self._rows)) if direction.is_vertical else self._rows  # noqa: B905 - equally long
+        slid = list(map(_TABLES[merging, direction.is_forward], along))
+        after = tuple([line.line for line in slid])
+        if after == along:
+            return Slide(self, direction, merging, self, 0)
+        points = sum([line.points for line in slid])
+        rows = tuple(zip(*after)) if direction.is_vertical else after  # noqa: B905
+        return Slide(self, direction, merging, Board._trusted(rows), points)
+
+    def legal_directions(self) -> tuple[Direction, ...]:
+        """Return the directions whose slide changes the board, in the order of `Direction`."""
+        along = across = 0
+        for line in self._rows:
+            along |= _mobility(line)
+        for line in zip(*self._rows):  # noqa: B905 - equally long
+            across |= _mobility(line)
+        return _LEGAL[across | along << 2]
+
+    def can_move(self) -> bool:
+        """Return whether any direction changes the board."""
+        return any(map(_mobility, self._rows)) or any(map(_mobility, zip(*self._rows)))  # noqa: B905
+
+    def with_tile(self, cell: Cell, tile: int) -> Board:
+        """Return this board with `tile` (0 to clear) on `cell`.
+
+        Raises:
+            BoardError: if the cell is outside the board or `tile` is not a tile.
+        """
+        (row, column), (height, width) = checked_cell(cell), self.shape
+        if not (0 <= row < height and 0 <= column < width):
+            raise BoardError(f"cell {shown((row, column))} is outside a {height}x{width} board")
+        return self._with((row, column), _checked_value(tile))
+
+    def _with(self, cell: Cell, tile: int) -> Board:
+        """Return this board with `tile` on `cell`, both of which are known to be good."""
+        row, column = cell
+        line = self._rows[row]
+        changed = (*line[:column], tile, *line[column + 1 :])
+        return Board._trusted((*self._rows[:row], changed, *self._rows[row + 1 :]))
+
+    def __getitem__(self, cell: Cell) -> int:
+        """Return the value on ``(row, column)``."""
+        try:
+            row, column = cell
+            return self._rows[row][column]
+        except (TypeError, ValueError):
+            raise _no_cell(cell) from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Board is immutable: cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Board is immutable: cannot delete {name}")
+
+    def __eq__(self, other: object) -> bool:
+        return self._rows == other._rows if isinstance(other, Board) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._rows)
+
+    def __str__(self) -> str:
+        width = len(str(self.max_tile))
+        return "\n".join(
+            " ".join(str(tile or ".").rjust(width) for tile in row) for row in self._rows
+        )
+
+    def __repr__(self) -> str:
+        return f"Board.from_rows({[list(row) for row in self._rows]})"
+
+    def _repr_html_(self) -> str:
+        """Return the board as a table for notebooks, the larger a tile the deeper its colour."""
+        rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in self._rows)
+        return f'<table style="border-spacing:4px;border-collapse:separate">{rows}</table>'
+
+    def __reduce__(self) -> tuple[type[Board], tuple[Rows]]:
+        return Board, (self._rows,)
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """What a slide did.
+
+    Attributes:
+        before: the board that was slid.
+        direction: where to.
+        merging: how often a tile could merge.
+        board: the afterstate, before anything spawns.
+        points: the sum of the merged tiles.
+    """
+
+    before: Board
+    direction: Direction
+    merging: Merging
+    board: Board
+    points: int
+
+    @property
+    def changed(self) -> bool:
+        """Whether the slide changed the board, which is what makes a move legal."""
+        return self.board is not self.before
+
+    @property
+    def motions(self) -> tuple[Motion, ...]:
+        """The way of each tile, line by line, the tile nearest the wall first."""
+        rows, is_vertical = self.before.rows, self.direction.is_vertical
+        along = zip(*rows) if is_vertical else rows  # noqa: B905 - equally long
+        slid = map(_TABLES[self.merging, self.direction.is_forward], along)
+        return tuple(
+            [each for at, line in enumerate(slid) for each in _motions(is_vertical, at, line.steps)]
+        )
+
+
+@lru_cache(maxsize=4096)  # a 4x4 board has some hundred
+def _motions(is_vertical: bool, index: int, steps: Steps) -> tuple[Motion, ...]:
+    """Return the motions of the tiles in the row or column number `index`."""
+    if is_vertical:
+        return tuple(Motion((here, index), (there, index), merged) for here, there, merged in steps)
+    return tuple(Motion((index, here), (index, there), merged) for here, there, merged in steps)
+
+
+def checked_cell(cell: Any) -> Cell:
+    """Return ``(row, column)`` as ints, which need not be on a board.
+
+    Raises:
+        BoardError: if `cell` is not a pair of whole numbers.
+    """
+    try:
+        row, column = cell
+        return operator.index(row), operator.index(column)
+    except (TypeError, ValueError):
+        raise _no_cell(cell) from None
+
+
+def _no_cell(cell: object) -> BoardError:
+    return BoardError(f"{shown(cell)} is not a cell: give (row, column), counted from 0")
+
+
+def _parse_cell(text: str) -> int:
+    if text in (".", "_", "-"):
+        return 0
+    try:
+        return int(text)
+    except ValueError:
+        raise BoardError(
+            f"{shown(text)} is not a cell: write a tile such as 2, or . for empty"
+        ) from None
+
+
+def _checked(rows: Iterable[Iterable[int]]) -> Rows:
+    try:
+        checked = tuple(tuple(map(_checked_value, row)) for row in rows)
+    except TypeError:
+        raise BoardError(f"{shown(rows)} is not a board: give rows of values") from None
+    lengths = {len(row) for row in checked}
+    if not checked or 0 in lengths:
+        raise BoardError("a board needs at least one row with a cell")
+    if len(lengths) > 1:
+        raise BoardError(f"all rows must be equally long, not {shown(list(map(len, checked)))}")
+    if len(checked) * len(checked[0]) < 2:
+        raise BoardError("a 1x1 board has no move: a board needs at least two cells")
+    return checked
+
+
+def _checked_value(value: object) -> int:
+    tile = whole_number(value)
+    if tile is None or (tile and not is_tile(tile)):
+        raise BoardError(
+            f"{shown(value)} is not a tile: a tile is 0 (empty) or a power of two from 2"
+        )
+    return tile
+
+
+def _html_cell(tile: int) -> str:
+    level = min(tile.bit_length(), 18)
+    ink, light = ("#222", 92) if level < 12 else ("#fff", 75)
+    back = f"hsl({50 - 3 * level},75%,{light - 2.5 * level}%)" if tile else "#8883"
+    size = "min-width:3em;height:3em;text-align:center;font-weight:bold"
+    return f'<td style="{size};background:{back};color:{ink}">{tile or ""}</td>'

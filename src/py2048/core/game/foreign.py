@@ -1,0 +1,372 @@
+"""Replays of other programs, read turn by turn into records.
+
+**2048verse**, texts in two public forms. Each writes the two start tiles first, as if they were
+turns whose direction means nothing.
+
+- Older: ``replay`` with an optional ``:`` or ``_`` and size, then one character a turn. The
+  character's place in the alphabet has seven bits: two for the direction (up, right, down, left),
+  one for the tile (2 or 4), two for the column and two for the row.
+- Newer: ``4x4-…_`` (rows x columns; what stands before the ``_`` is free), then three digits of
+  base 128 a turn, 21 bits from the low end: two for the direction (up, down, left, right), two for
+  the tile, three for the column, three for the row, and eleven for the thinking time.
+
+A replay begins at the beginning of a line and ends at a blank line or where the next one begins;
+its lines may be wrapped. Source: the site's own converter,
+github.com/2048Verse/2048-replay-utils.
+
+**2048EndgameTablebase**, binary files in two forms.
+
+- ``.rpl``, its trainer's and its analysis': 25 bytes a turn, little-endian. The board (64 bits, a
+  rank of 4 bits a cell, the first cell highest), the turn (from the low end: one bit for the tile,
+  2 or 4; four for its cell; two for the direction: left, right, up, down), and four success rates.
+  A row of fixed numbers ends the file.
+- ``.vrs``, its player's: 13 bytes a position. The board, the score (32 bits), and the direction
+  that led to it (1 to 4: left, right, up, down; 0 before the first move).
+
+Smaller boards lie in a 4x4 one whose other cells hold 32768. A rank of 4 bits cannot write a
+65536, and there two 32768s never merge: games that come so far are refused. Source: the public
+reader and writer, github.com/game-difficulty/2048EndgameTablebase, engine_core/replay_utils.py,
+backend/analysis_core.py and backend/tester.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from py2048.core.board import Board, Cell
+from py2048.core.direction import Direction
+from py2048.core.errors import RecordError, RulesError
+from py2048.core.game.record import Record, encode_step
+from py2048.core.game.turn import Spawn, Turn, score_after, spawn_fault
+from py2048.core.rules import Rules, get_rules, list_rules
+
+
+class _IllegalTurnError(RecordError):
+    """A turn that breaks the rules.
+
+    Attributes:
+        ply: the turn, from 1; 0 for the start.
+    """
+
+    def __init__(self, ply: int, reason: str) -> None:
+        super().__init__(reason if not ply else f"ply {ply} {reason}")
+        self.ply = ply
+
+
+class _WrittenTurn(NamedTuple):
+    """A turn as another program wrote it, not yet checked."""
+
+    direction: Direction
+    spawn: Spawn
+    think_ms: int | None = None
+
+
+def _classic_rules(size: Cell) -> Rules:
+    """Return the classic rules on a board of `size`, by the preset's name if it has one."""
+    name = f"{size[0]}x{size[1]}"
+    if name in {rules.name for rules in list_rules()}:
+        return get_rules(name)
+    try:
+        return get_rules("classic", rows=size[0], columns=size[1])
+    except RulesError as error:
+        raise RecordError(str(error)) from None
+
+
+def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player: str) -> Record:
+    """Return the record of `turns`, each checked against the rules.
+
+    Raises:
+        _IllegalTurnError: at the first turn that breaks them.
+    """
+    board, score = start, 0
+    codes: list[str] = []
+    times: list[int] = []
+    for ply, (direction, spawn, think_ms) in enumerate(turns, 1):
+        slide = board.slide(direction, rules.merging)
+        if not slide.changed:
+            legal = " and ".join(map(str, board.legal_directions()))
+            instead = f"only {legal} can be played" if legal else "the game was over"
+            raise _IllegalTurnError(ply, f"({direction}): the move changes nothing; {instead}")
+        if fault := spawn_fault(rules, slide.board, direction, spawn):
+            free = ", ".join(map(str, slide.board.empty_cells()))
+            raise _IllegalTurnError(ply, f"({direction}): {fault}; free are {free}")
+        turn = Turn(direction, slide, spawn)
+        board = turn.board
+        score = score_after(rules, score, turn, board)
+        codes.append(encode_step(direction, spawn, rules.shape))
+        times += [] if think_ms is None else [think_ms]
+    return Record(rules, start, "".join(codes), score, player=player, times=tuple(times))
+
+
+# --- 2048verse -----------------------------------------------------------------------------------
+
+_HEAD = re.compile(
+    r"^(?:replay(?:(?P<mark>[:_])(?P<old>\d{1,9}x\d{1,9})?)?|(?P<new>\d{1,9}x\d{1,9})-[^_\n]{0,80}_)",
+    re.MULTILINE,
+)
+_BLANK = re.compile(r"\n[ \t]*\n")
+
+# The printable characters of ASCII, then those of code page 850 from its 128th place.
+_OLD = bytes([*range(32, 127), *range(128, 161)]).decode("cp850")
+_NEW = (
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    + "".join(map(chr, range(192, 256)))
+    + "¤¾"
+)
+_OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
+_NEW_DIRECTIONS = tuple(Direction)
+
+# The time is `multiplier` steps of a resolution above the reach of the finer ones.
+_STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
+_REACH_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
+_PAGE_CLOSED = 7, 255
+
+
+class TextError(RecordError):
+    """A place in a text where something else is expected.
+
+    Attributes:
+        place: the index of the character.
+        ply: how far the game was read before.
+    """
+
+    def __init__(self, place: int, ply: int, reason: str) -> None:
+        super().__init__(reason)
+        self.place = place
+        self.ply = ply
+
+
+class _Form(NamedTuple):
+    """One of the two forms: its digits, how many make a turn, and what is not a digit."""
+
+    name: str
+    alphabet: str
+    digits: dict[str, int]
+    width: int
+    gaps: str
+
+
+_OLDER = _Form(
+    "older", "ASCII from the space to ~ and Ç to á", {c: n for n, c in enumerate(_OLD)}, 1, "\n"
+)
+_NEWER = _Form("newer", "0-9 a-z A-Z À-ÿ ¤ ¾", {c: n for n, c in enumerate(_NEW)}, 3, " \t\n")
+
+
+def verse_records(text: str) -> list[Record]:
+    """Return the records of the replays of 2048verse in `text`, verified; none if it holds none.
+
+    Raises:
+        TextError: if one is damaged.
+    """
+    heads = list(_HEAD.finditer(text))
+    bounds = [*(head.start() for head in heads), len(text)]
+    return [_verse_record(text, *each) for each in zip(heads, bounds[1:], strict=True)]
+
+
+def _verse_record(text: str, head: re.Match[str], end: int) -> Record:
+    """Return the record of the replay after `head`, which ends at `end` or a blank line."""
+    if blank := _BLANK.search(text, head.end(), end):
+        end = blank.start()
+    form = _NEWER if head["new"] else _OLDER
+    size = head["new"] or head["old"] or "4x4"
+    starts = [head.end()]
+    if head["mark"] and not head["old"]:  # the sign after the word may be the first tile
+        starts.append(head.end() - 1)
+    faults: list[TextError] = []
+    for start in starts:
+        places = [place for place in range(start, end) if text[place] not in form.gaps]
+        try:
+            return _digits_record(text, form, size, places)
+        except TextError as fault:
+            faults.append(fault)
+    raise max(faults, key=lambda fault: fault.ply)
+
+
+def _digits_record(text: str, form: _Form, size: str, places: list[int]) -> Record:
+    turns = _verse_turns(text, form, places)
+    try:
+        rows, columns = map(int, size.split("x"))
+        rules = _classic_rules((rows, columns))
+        spawns = [turn.spawn for turn in (next(turns, None), next(turns, None)) if turn]
+        if len(spawns) < 2:
+            raise _IllegalTurnError(0, "the replay ends before its two start tiles")
+        start = Board.empty(*rules.shape)
+        for spawn in spawns:
+            if spawn.cell not in start.empty_cells():
+                raise _IllegalTurnError(0, f"a start tile cannot stand on cell {spawn.cell}")
+            start = start.with_tile(spawn.cell, spawn.tile)
+        return _record_of(rules, start, turns, "2048verse")
+    except TextError:
+        raise
+    except RecordError as fault:
+        ply = fault.ply if isinstance(fault, _IllegalTurnError) else 0
+        index = (ply + 1) * form.width if ply else 0
+        place = places[index] if index < len(places) else len(text)
+        raise TextError(place, ply, str(fault)) from None
+
+
+def _verse_turns(text: str, form: _Form, places: list[int]) -> Iterator[_WrittenTurn]:
+    decode = _new_turn if form is _NEWER else _old_turn
+    for index in range(0, len(places), form.width):
+        group = places[index : index + form.width]
+        ply = max(index // form.width - 1, 0)
+        bits = 0
+        for place in group:
+            if (digit := form.digits.get(text[place])) is None:
+                wrong = f"{text[place]!r} is not a digit of the {form.name} form"
+                raise TextError(place, ply, f"{wrong}, which has {form.alphabet}")
+            bits = bits << 7 | digit
+        if len(group) < form.width:
+            whole = f"a turn has {form.width} digits, and the last one {len(group)}"
+            raise TextError(group[0], ply, f"the replay is cut off: {whole}")
+        yield decode(bits)
+
+
+def _old_turn(bits: int) -> _WrittenTurn:
+    spawn = Spawn(4 if bits >> 4 & 1 else 2, (bits & 3, bits >> 2 & 3))
+    return _WrittenTurn(_OLD_DIRECTIONS[bits >> 5], spawn)
+
+
+def _new_turn(bits: int) -> _WrittenTurn:
+    spawn = Spawn(2 << (bits >> 2 & 3), (bits >> 7 & 7, bits >> 4 & 7))
+    return _WrittenTurn(_NEW_DIRECTIONS[bits & 3], spawn, _think_ms(bits >> 10 & 7, bits >> 13))
+
+
+def _think_ms(resolution: int, multiplier: int) -> int:
+    """Return the thinking time; a page that was closed in between counts as none."""
+    if (resolution, multiplier) == _PAGE_CLOSED:
+        return 0
+    finer = _REACH_MS[resolution - 1] + _STEPS_MS[resolution - 1] if resolution else 0
+    return finer + _STEPS_MS[resolution] * multiplier
+
+
+# --- 2048EndgameTablebase ------------------------------------------------------------------------
+
+_TURN = struct.Struct("<QB4I")
+_END = struct.pack("<B4I", 88, 666666666, 233333333, 314159265, 987654321)
+_POSITION = struct.Struct("<QIB")
+_DIRECTIONS = (Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN)
+_WALL = 0x8000
+
+
+class _Area(NamedTuple):
+    """Where a smaller board lies."""
+
+    rows: range
+    columns: range
+
+
+_AREAS = (
+    _Area(range(4), range(4)),
+    _Area(range(3), range(4)),
+    _Area(range(3), range(3)),
+    _Area(range(1, 3), range(4)),
+)
+
+
+def is_tablebase(data: bytes) -> bool:
+    """Return whether `data` is a replay in one of the two forms."""
+    return _is_trainers(data) or _is_players(data)
+
+
+def tablebase_record(data: bytes) -> Record:
+    """Return the record of a replay.
+
+    Raises:
+        RecordError: if a turn breaks the rules; the message names it.
+    """
+    boards, moves = _of_trainer(data) if _is_trainers(data) else _of_player(data)
+    faults: list[RecordError] = []
+    for area in _AREAS:
+        if not all(_is_walled(board, area) for board in boards):
+            continue
+        rules = _classic_rules((len(area.rows), len(area.columns)))
+        cut = [_cut(board, area) for board in boards]
+        try:
+            return _record_of(rules, cut[0], _turns(cut, moves, area), "2048EndgameTablebase")
+        except RecordError as error:
+            faults.append(error)
+    raise faults[0]
+
+
+def _is_trainers(data: bytes) -> bool:
+    return len(data) % _TURN.size == 0 and data.endswith(_END) and len(data) > _TURN.size
+
+
+def _is_players(data: bytes) -> bool:
+    if len(data) % _POSITION.size:
+        return False
+    scores = [score for board, score, _ in _POSITION.iter_unpack(data) if board]
+    return bool(scores) and scores[0] == 0 and scores == sorted(scores)
+
+
+_Move = tuple[Direction, int]
+"""A direction, with the code of a trainer's turn."""
+
+
+def _of_trainer(data: bytes) -> tuple[list[Board], list[_Move]]:
+    rows = list(_TURN.iter_unpack(data))[:-1]
+    moves = [(_DIRECTIONS[row[1] >> 5 & 3], row[1]) for row in rows]
+    return [_board(row[0]) for row in rows], moves
+
+
+def _of_player(data: bytes) -> tuple[list[Board], list[_Move]]:
+    rows = [row for row in _POSITION.iter_unpack(data) if row[0]]
+    boards = [_board(row[0]) for row in rows]
+    moves: list[_Move] = []
+    for index, (_, _, code) in enumerate(rows[1:], 1):
+        if not 1 <= code <= 4:
+            raise RecordError(f"position {index + 1}: {code} is not a direction: 1 to 4 are")
+        moves.append((_DIRECTIONS[code - 1], 0))
+    return boards, moves
+
+
+def _board(bits: int) -> Board:
+    ranks = [bits >> 4 * (15 - cell) & 15 for cell in range(16)]
+    tiles = [1 << rank if rank else 0 for rank in ranks]
+    return Board.from_rows([tiles[row : row + 4] for row in range(0, 16, 4)])
+
+
+def _is_walled(board: Board, area: _Area) -> bool:
+    return all(
+        board[row, column] == _WALL or (row in area.rows and column in area.columns)
+        for row, column in itertools.product(range(4), range(4))
+    )
+
+
+def _cut(board: Board, area: _Area) -> Board:
+    return Board.from_rows([[board[row, column] for column in area.columns] for row in area.rows])
+
+
+def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iterator[_WrittenTurn]:
+    # A trainer's code counts the cells from the last one; an analysis' does from the first.
+    from_last = True
+    for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
+        if ply == len(boards):  # the code alone says what the last turn brought
+            yield _WrittenTurn(direction, Spawn(4 if code & 1 else 2, _cell(code, area, from_last)))
+            return
+        after, shown = board.slide(direction).board, boards[ply]
+        rows, columns = after.shape
+        cells = itertools.product(range(rows), range(columns))
+        new = [cell for cell in cells if after[cell] != shown[cell]]
+        if len(new) != 1:
+            raise RecordError(
+                f"ply {ply} ({direction}): {len(new)} cells differ from what the move makes of "
+                f"{_line(board)}: it is {_line(after)}, and {_line(shown)} is written"
+            )
+        from_last = from_last and new[0] == _cell(code, area, True)
+        yield _WrittenTurn(direction, Spawn(shown[new[0]], new[0]))
+
+
+def _cell(code: int, area: _Area, from_last: bool) -> Cell:
+    number = code >> 1 & 15
+    row, column = divmod(15 - number if from_last else number, 4)
+    return row - area.rows[0], column - area.columns[0]
+
+
+def _line(board: Board) -> str:
+    return " / ".join(" ".join(line.split()) for line in str(board).splitlines())

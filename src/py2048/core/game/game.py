@@ -1,0 +1,354 @@
+"""`Game`: rules, a start and the turns played, with undo and redo."""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from py2048.core import rng
+from py2048.core.board import Board, Slide
+from py2048.core.direction import Direction
+from py2048.core.errors import (
+    BoardError,
+    GameOverError,
+    IllegalMoveError,
+    PlayerError,
+    RecordError,
+    check_kind,
+)
+from py2048.core.game.record import Record, encode_turn, plain_name, utc
+from py2048.core.game.turn import (
+    Draws,
+    Outcome,
+    Position,
+    Spawn,
+    Turn,
+    draw_spawn,
+    draws_from,
+    has_target,
+    outcome_of,
+    score_after,
+    spawn_fault,
+    start_from,
+)
+from py2048.core.rules import MovePoints, Rules, get_rules
+
+if TYPE_CHECKING:
+    from py2048.engine.batch import History  # loads NumPy, which no single game needs
+
+
+class Game:
+    """A game in progress or finished.
+
+    The same rules, seed and moves give the same game on every machine: spawns come from the
+    generator documented in `py2048.core.rng`, keyed by the seed and the ply.
+
+    >>> from py2048 import Direction, Game, get_rules
+    >>> game = Game(get_rules("classic"), seed=7)
+    >>> turn = game.play(game.legal_directions()[0])
+    >>> game.undo() == turn and game.redo() == turn
+    True
+
+    Rules, boards and directions may be given as their texts, here and in `play` and `attempt`:
+
+    >>> Game("3x3", board="2 2 . / . . . / . . .").play("left").slide.points
+    4
+
+    Args:
+        rules: the rules; ``None`` means the classic ones.
+        seed: a whole number from 0 to 2**64 - 1; ``None`` draws a fresh one.
+        board: a position to start from instead of one drawn by the rules.
+        player: who plays, for the record, which leaves control characters out.
+        draws: where the draws come from instead of the seed's generator, for games whose tiles
+            must not be foreseen; their records have no seed.
+
+    Raises:
+        RulesError: if `rules` are not rules.
+        SeedError: if `seed` is not a seed.
+        BoardError: if `board` is not a board, or does not have the size that the rules ask for.
+        PlayerError: if `player` is not a text.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | str | None = None,
+        *,
+        seed: int | None = None,
+        board: Board | str | None = None,
+        player: str = "",
+        draws: Draws | None = None,
+    ) -> None:
+        self._rules = get_rules(rules)
+        self._seed = rng.random_seed() if seed is None else rng.checked_seed(seed)
+        self._draws = draws or draws_from(rng.key_of(self._seed))
+        self._is_seeded = draws is None
+        if isinstance(board, str):
+            board = Board.parse(board)
+        check_kind(board, Board | None, BoardError, "a board: give a Board, or its text")
+        check_kind(player, str, PlayerError, "a name: say who plays in a text")
+        if board is not None and board.shape != self._rules.shape:
+            raise BoardError(
+                f"the rules {self._rules.name} play on {self._rules.rows}x{self._rules.columns}, "
+                f"not on a board of {board.shape[0]}x{board.shape[1]}"
+            )
+        self.player = player
+        self.started = time.time()
+        self.finished: float | None = None
+        start = board if board is not None else start_from(self._rules, self._draws)
+        self._positions = [Position(start, 0, 0)]
+        self._turns: list[Turn] = []
+        self._undone: list[Turn] = []
+        self._outcome: Outcome | None = None
+        self._has_won: bool | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of this game."""
+        return self._rules
+
+    @property
+    def seed(self) -> int:
+        """The seed of the generator."""
+        return self._seed
+
+    @property
+    def start(self) -> Board:
+        """The board before the first turn."""
+        return self._positions[0].board
+
+    @property
+    def board(self) -> Board:
+        """The board now."""
+        return self._positions[-1].board
+
+    @property
+    def score(self) -> int:
+        """The score now, in the points of the rules."""
+        return self._positions[-1].score
+
+    @property
+    def ply(self) -> int:
+        """The number of legal turns played."""
+        return self._positions[-1].ply
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns played, illegal attempts that cost points among them."""
+        return tuple(self._turns)
+
+    @property
+    def turn_count(self) -> int:
+        """The number of `turns`."""
+        return len(self._turns)
+
+    @property
+    def last_turn(self) -> Turn | None:
+        """The turn just played; `None` at the start."""
+        return self._turns[-1] if self._turns else None
+
+    @property
+    def undone(self) -> tuple[Turn, ...]:
+        """The turns that `redo` would play again, the next one first."""
+        return tuple(reversed(self._undone))
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome, or that the game is still played."""
+        if self._outcome is None:
+            self._outcome = outcome_of(self._rules, self.board, self.has_won)
+        return self._outcome
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further move is possible, or the rules end the game at its target."""
+        return self.outcome is not Outcome.PLAYING
+
+    @property
+    def has_won(self) -> bool:
+        """Whether the target is on the board; play may continue."""
+        if self._has_won is None:
+            self._has_won = has_target(self._rules, self.board)
+        return self._has_won
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a turn to take back."""
+        return bool(self._turns)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a turn to play again."""
+        return bool(self._undone)
+
+    def has_drawn_start(self) -> bool:
+        """Return whether the start is the one that the game's draws give, not one set up."""
+        return self.start == start_from(self._rules, self._draws)
+
+    def legal_directions(self) -> tuple[Direction, ...]:
+        """Return the directions that `play` accepts now; none when the game is over."""
+        if self._ended_at_target:
+            return ()
+        return self.board.legal_directions()
+
+    def play(self, direction: Direction | str, *, spawn: Spawn | None = None) -> Turn:
+        """Play a legal move and let a tile appear.
+
+        Args:
+            direction: where to slide.
+            spawn: the tile to appear, for replays and teaching; by default the generator's.
+
+        Raises:
+            DirectionError: if `direction` is not a direction.
+            GameOverError: if the game is over.
+            IllegalMoveError: if the slide changes nothing, or `spawn` cannot happen. In each
+                case the game stays as it was.
+        """
+        slide = self.board.slide(direction, self._rules.merging)
+        if self._ended_at_target:
+            raise GameOverError(f"the game is over: the target {self._rules.target} is reached")
+        if not slide.changed:
+            raise self._refusal(slide.direction)
+        return self._add(slide, self._spawn_for(slide, spawn))
+
+    def attempt(self, direction: Direction | str) -> bool:
+        """Play `direction` if it is legal, and pay for it if the rules say so when it is not.
+
+        Returns whether the move was legal. An illegal attempt under rules that punish it is a
+        turn without a spawn: it changes the score, is recorded, and can be undone. After the
+        end of the game an attempt does nothing.
+
+        Raises:
+            DirectionError: if `direction` is not a direction.
+        """
+        slide = self.board.slide(direction, self._rules.merging)
+        if slide.changed and not self._ended_at_target:
+            self._add(slide, self._draw_spawn(slide))
+            return True
+        if isinstance(self._rules.scoring, MovePoints) and not self.is_over:
+            self._add(slide, None)
+        return False
+
+    def undo(self) -> Turn | None:
+        """Take back the last turn and return it; `None` at the start."""
+        if not self._turns:
+            return None
+        turn = self._turns.pop()
+        self._positions.pop()
+        self._outcome = self._has_won = None
+        if not self._turns:
+            self.finished = None
+        self._undone.append(turn)
+        return turn
+
+    def redo(self) -> Turn | None:
+        """Play the last undone turn again and return it; `None` if there is none."""
+        if not self._undone:
+            return None
+        turn = self._undone.pop()
+        self._step(turn)
+        return turn
+
+    def copy(self) -> Game:
+        """Return a game of its own with the same turns, undone ones included."""
+        other = copy.copy(self)
+        other._positions, other._turns = self._positions[:], self._turns[:]
+        other._undone = self._undone[:]
+        return other
+
+    def positions(self) -> tuple[Position, ...]:
+        """Return the position at the start and after each turn."""
+        return tuple(self._positions)
+
+    def record(self) -> Record:
+        """Return this game written down.
+
+        The seed is left out if a spawn was given by hand or came from other draws, so that a
+        record with a seed can always be checked against the generator.
+        """
+        record = Record(
+            rules=self._rules,
+            start=self.start,
+            turns="".join(map(encode_turn, self._turns)),
+            score=self.score,
+            seed=self._seed,
+            player=plain_name(self.player),
+            started=utc(self.started),
+            finished="" if self.finished is None else utc(self.finished),
+        )
+        follows_seed = self._is_seeded and record.follows_seed()
+        return record if follows_seed else replace(record, seed=None)
+
+    @classmethod
+    def from_record(cls, record: Record) -> Game:
+        """Return the game of `record` with every turn played, ready to be continued or undone.
+
+        Raises:
+            RecordError: if it is not a record, or a turn breaks the rules.
+        """
+        check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
+        game = cls(record.rules, seed=record.seed, board=record.start, player=record.player)
+        for _, turn, _ in record.replay():
+            game._step(turn)
+        return game
+
+    @classmethod
+    def from_history(cls, history: History) -> Game:
+        """Return the game that a compiled batch remembers: its rules, seed and directions.
+
+        A direction that is not legal is an attempt: it costs what the rules say, often nothing.
+        """
+        game = cls(history.rules, seed=history.seed, board=history.start)
+        for direction in history.directions:
+            game.attempt(direction)
+        return game
+
+    @property
+    def _ended_at_target(self) -> bool:
+        return self._rules.ends_at_target and self.has_won
+
+    def _refusal(self, direction: Direction) -> IllegalMoveError:
+        board = " / ".join(str(self.board).splitlines())
+        if not self.board.can_move():
+            return GameOverError(f"the game is over: no move changes {board}")
+        return IllegalMoveError(f"{direction} changes nothing on {board}")
+
+    def _spawn_for(self, slide: Slide, wanted: Spawn | None) -> Spawn:
+        if wanted is None:
+            return self._draw_spawn(slide)
+        check_kind(wanted, Spawn, IllegalMoveError, "a spawn: give Spawn(tile, cell)")
+        fault = spawn_fault(self._rules, slide.board, slide.direction, wanted)
+        if fault:
+            raise IllegalMoveError(f"{fault} (ply {self.ply + 1}, after {slide.direction})")
+        return wanted
+
+    def _draw_spawn(self, slide: Slide) -> Spawn:
+        word = self._draws(self.ply, slide.board)
+        return draw_spawn(self._rules, slide.board, slide.direction, word)
+
+    def _add(self, slide: Slide, spawn: Spawn | None) -> Turn:
+        """Add a new turn; what was undone cannot be redone after it."""
+        turn = Turn(slide.direction, slide, spawn)
+        self._undone.clear()
+        self._step(turn)
+        return turn
+
+    def _step(self, turn: Turn) -> None:
+        board = turn.board
+        score = score_after(self._rules, self.score, turn, board)
+        self._positions.append(Position(board, score, self.ply + turn.legal))
+        self._turns.append(turn)
+        self._outcome = self._has_won = None
+        self.finished = time.time()
+
+    def __repr__(self) -> str:
+        return f"<Game {self._rules.name} seed={self._seed} ply={self.ply} score={self.score}>"
+
+    def _repr_html_(self) -> str:
+        """Return the board with its score and moves, for notebooks."""
+        from html import escape  # seldom needed
+
+        name = escape(self._rules.name)
+        told = f"{name}: {self.score:,} points, {self.ply:,} moves, {self.outcome.value}"
+        return f"<div>{told}</div>{self.board._repr_html_()}"

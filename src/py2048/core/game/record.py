@@ -1,0 +1,485 @@
+"""`Record`: a game written down, so that anyone can replay and verify it.
+
+The file is JSON with one field a line; ``docs/reference/record-format.md`` describes it. It
+stores every spawn, so a replay depends on no generator, and reading is strict: a file that
+differs by a single byte from what py2048 would have written is refused, with the reason.
+
+Turns are text, here and in the store. A legal turn is a direction letter (``U D L R``), the rank
+of the spawned tile and its cell in row-major order, as digits of base 64 (``0-9 A-Z a-z - _``):
+``L1C`` is left, then a 2 on cell 12. Boards above 64 cells write the cell with two digits. An
+illegal attempt that cost points is the direction letter in lower case alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import IO, Any, TypeGuard
+
+from py2048.core import rng
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import Py2048Error, RecordError, os_errors_as, shown
+from py2048.core.game.turn import (
+    Outcome,
+    Spawn,
+    Turn,
+    draw_spawn,
+    draw_start,
+    outcome_of,
+    score_after,
+    spawn_fault,
+)
+from py2048.core.rules import MovePoints, Rules
+
+Replayed = tuple[Board, Turn, int]
+"""The board after a turn, the turn, and the score after it."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game written down.
+
+    Once it was verified, it keeps what it verified: `replay` then costs nothing.
+
+    Attributes:
+        rules: the rules it was played under.
+        start: the board before the first turn.
+        turns: the turns in the notation of this module.
+        score: the final score that the record claims; `verify` reproduces it.
+        seed: the seed of the generator, if the spawns came from it.
+        player: who played.
+        started: when, as ISO 8601 in UTC, or an empty text.
+        finished: when the last turn was played, likewise.
+        undos: how many turns were taken back on the way.
+        hints: how many hints were shown.
+        times: the thinking time of each turn in milliseconds; empty if it was not kept.
+    """
+
+    rules: Rules
+    start: Board
+    turns: str
+    score: int
+    seed: int | None = None
+    player: str = ""
+    started: str = ""
+    finished: str = ""
+    undos: int = 0
+    hints: int = 0
+    times: tuple[int, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        for name, kind in (("rules", Rules), ("start", Board), ("times", tuple)):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise RecordError(f"{name} must be of type {kind.__name__}, not {shown(value)}")
+        _check(self._plain())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Record:
+        """Read a record from a file.
+
+        Raises:
+            RecordError: if the file cannot be read, is not a record, or is not byte for byte what
+                `save` wrote; the message names the file and the reason.
+        """
+        source = _path_of(path)
+        with os_errors_as(RecordError, f"cannot read {path}"), source.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        try:
+            if len(data) > MAX_BYTES:
+                raise RecordError(f"this is not a record: it has more than {MAX_BYTES:,} bytes")
+            return cls.from_json(data.decode())
+        except UnicodeDecodeError:
+            raise RecordError(f"{path}: this is not a record: it is not UTF-8 text") from None
+        except RecordError as error:
+            raise RecordError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Record:
+        """Read a record from the text of its file; strict like `load`."""
+        data = _parse(text)
+        try:
+            rules, start = Rules.parse(data["rules"]), Board.from_rows(data["start"])
+        except Py2048Error as error:
+            raise RecordError(str(error)) from None
+        if start.shape != rules.shape:
+            raise RecordError(f"the start has size {start.shape}, the rules {rules.shape}")
+        values = data | {"rules": rules, "start": start, "times": tuple(data["times"])}
+        record = cls(**values)
+        if record.to_json() != text:
+            raise RecordError("the record was changed after it was written: the layout is not ours")
+        return record
+
+    def save(self, path: str | Path) -> None:
+        """Write the record to a file, replacing a record that is there in one step.
+
+        Raises:
+            RecordError: if the file cannot be written, or holds something else than a record; it
+                is then untouched.
+        """
+        target, text = _path_of(path), self.to_json()
+        with os_errors_as(RecordError, f"cannot write {path}"):
+            if target.is_file():
+                with target.open("rb") as file:
+                    if (head := file.read(200)) and f'"{FORMAT}"'.encode() not in head:
+                        what = "it is there and not a record: choose another name"
+                        raise OSError(errno.EEXIST, what, str(path))
+            write_atomically(target, text.encode())
+
+    def to_json(self) -> str:
+        """Return the text of the record's file."""
+        values = self._plain()
+        data: dict[str, object] = {"format": FORMAT, "version": VERSION}
+        data |= {name: values[name] for name in _CHECKS}
+        return _lines(data | {"checksum": _checksum(data)})
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out of copies what can be replayed."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def _plain(self) -> dict[str, object]:
+        """Return the fields as plain values."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        start = [list(row) for row in self.start.rows]
+        return values | {"rules": str(self.rules), "start": start, "times": list(self.times)}
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """The turns as directions and spawns, not yet checked against the rules."""
+        return decode_steps(self.turns, self.rules.shape)
+
+    @property
+    def plies(self) -> int:
+        """The number of legal turns."""
+        return sum(spawn is not None for _, spawn in self.steps)
+
+    @cached_property
+    def replayed(self) -> tuple[Replayed, ...]:
+        """What `replay` yields, kept from the first time that it is asked for.
+
+        Raises:
+            RecordError: as `replay`.
+        """
+        return tuple(self.replay())
+
+    def replay(self) -> Iterator[Replayed]:
+        """Yield ``(board, turn, score)`` after each turn, checking each against the rules.
+
+        Raises:
+            RecordError: at the first turn that breaks the rules; the message names the ply.
+        """
+        if "replayed" in vars(self):
+            yield from self.replayed
+            return
+        board, score, ply, over = self.start, 0, 0, False
+        for direction, spawn in self.steps:
+            slide = board.slide(direction, self.rules.merging)
+            turn = Turn(direction, slide, spawn)
+            fault = "the game was over" if over else self._fault(turn)
+            if fault:
+                raise RecordError(f"ply {ply + 1} ({direction}): {fault}")
+            board = turn.board
+            score = score_after(self.rules, score, turn, board)
+            ply += turn.legal
+            over = self.rules.ends_at_target and outcome_of(self.rules, board) is Outcome.WON
+            yield board, turn, score
+
+    def verify(self) -> None:
+        """Check the whole game: each move legal, each spawn allowed, the score reproduced.
+
+        A record with a seed is also checked against the generator, spawn by spawn. The dates must
+        be dates or empty, there may be no more thinking times than turns, and the player's name
+        may have no control characters.
+
+        Raises:
+            RecordError: at the first fault; the message names the ply and the reason.
+        """
+        self._check_about()
+        score, unseeded = self._check_turns()
+        if score != self.score:
+            raise RecordError(f"the record claims a score of {self.score}; its turns give {score}")
+        if self.seed is not None and unseeded:
+            raise RecordError(f"ply {unseeded}: the spawn is not the one of seed {self.seed}")
+
+    def _check_about(self) -> None:
+        if self.player != plain_name(self.player):
+            raise RecordError(f"player is {shown(self.player)}: a name has no control characters")
+        for name, text in (("started", self.started), ("finished", self.finished)):
+            if text and not _is_time(text):
+                raise RecordError(
+                    f"{name} is {shown(text)}, but must be a time such as 2026-11-23T12:00:00Z"
+                )
+        if self.times and len(self.times) > (turns := sum(1 for _ in self.steps)):
+            raise RecordError(f"the record has {len(self.times)} times for {turns} turns")
+
+    def follows_seed(self) -> bool:
+        """Return whether every spawn is the one that the generator draws from the seed."""
+        return self.seed is not None and self._check_turns()[1] is None
+
+    def _check_turns(self) -> tuple[int, int | None]:
+        """Return the score, and the first ply whose spawn the seed does not draw, if any."""
+        key = rng.key_of(self.seed or 0)
+        score, ply, unseeded = 0, 0, None
+        for _, turn, reached in self.replayed:
+            score = reached
+            if turn.spawn is None:
+                continue
+            word = rng.draw(key, ply)
+            ply += 1
+            drawn = draw_spawn(self.rules, turn.slide.board, turn.direction, word)
+            if turn.spawn != drawn and unseeded is None:
+                unseeded = ply
+        return score, unseeded
+
+    def has_seeded_start(self) -> bool:
+        """Return whether the start is the one that the generator draws from the seed."""
+        return self.seed is not None and self.start == draw_start(self.rules, rng.key_of(self.seed))
+
+    def _fault(self, turn: Turn) -> str | None:
+        if turn.spawn is None:
+            if not isinstance(self.rules.scoring, MovePoints):
+                return "an illegal attempt does not count under these rules"
+            return "a legal move is written as an illegal attempt" if turn.slide.changed else None
+        if not turn.slide.changed:
+            return "the move changes nothing"
+        return spawn_fault(self.rules, turn.slide.board, turn.direction, turn.spawn)
+
+
+def plain_name(name: str) -> str:
+    """Return a name without control characters, which a terminal could obey."""
+    return "".join(sign for sign in name if not (sign < " " or "\x7f" <= sign < "\xa0"))
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def utc(moment: float) -> str:
+    """Return a time in seconds since the epoch as ISO 8601 in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+# Turns as text
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+
+Step = tuple[Direction, Spawn | None]
+"""A direction with its spawn; `None` for an illegal attempt."""
+
+_VALUES = {digit: value for value, digit in enumerate(DIGITS)}
+_LEGAL = {direction.letter: direction for direction in Direction}
+_ILLEGAL = {direction.letter.lower(): direction for direction in Direction}
+
+
+def cell_digits(shape: tuple[int, int]) -> int:
+    """Return how many digits a cell takes on a board of this shape."""
+    return 1 if shape[0] * shape[1] <= len(DIGITS) else 2
+
+
+def encode_step(direction: Direction, spawn: Spawn | None, shape: tuple[int, int]) -> str:
+    """Return the code of one turn on a board of `shape`."""
+    if spawn is None:
+        return direction.letter.lower()
+    cell = _encode_cell(spawn.cell, shape)
+    return direction.letter + DIGITS[spawn.tile.bit_length() - 1] + cell
+
+
+@lru_cache(maxsize=4096)
+def _encode_cell(cell: tuple[int, int], shape: tuple[int, int]) -> str:
+    number = cell[0] * shape[1] + cell[1]
+    return "".join(DIGITS[number >> (6 * k) & 63] for k in reversed(range(cell_digits(shape))))
+
+
+def encode_turn(turn: Turn) -> str:
+    """Return the code of `turn`."""
+    return encode_step(turn.direction, turn.spawn, turn.slide.before.shape)
+
+
+def direction_of(code: str) -> Direction:
+    """Return the direction of one turn's code, legal or not."""
+    return _LEGAL[code[0].upper()]
+
+
+def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
+    """Yield the steps that `text` writes, for a board of `shape`.
+
+    Raises:
+        RecordError: at the first character that fits no turn; the message says where.
+    """
+    index, width = 0, 2 + cell_digits(shape)
+    while index < len(text):
+        letter = text[index]
+        if letter in _ILLEGAL:
+            yield _ILLEGAL[letter], None
+            index += 1
+            continue
+        spawn = _decode_spawn(text[index + 1 : index + width], shape)
+        if letter not in _LEGAL or spawn is None:
+            raise RecordError(
+                f"turn text {text[index : index + width]!r} at character {index + 1} is not a turn"
+            )
+        yield _LEGAL[letter], spawn
+        index += width
+
+
+def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
+    if len(code) != 1 + cell_digits(shape) or any(digit not in _VALUES for digit in code):
+        return None
+    cell = 0
+    for digit in code[1:]:
+        cell = cell << 6 | _VALUES[digit]
+    rank = _VALUES[code[0]]
+    return Spawn(1 << rank, divmod(cell, shape[1])) if rank and cell < shape[0] * shape[1] else None
+
+
+# The text of a record's file: one canonical layout, read strictly, written atomically
+
+FORMAT = "py2048 record"
+VERSION = 1
+MAX_BYTES = 1 << 26
+"""More than any record has: a million turns take five or six million bytes."""
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """Return the plain field values that `text` holds, each of the right type.
+
+    Raises:
+        RecordError: if it is not a record, from a newer version, damaged, or has wrong fields.
+    """
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordError(f"this is not a record: {error}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise RecordError(f'this is not a record: "format" must be "{FORMAT}"')
+    version = data.get("version")
+    if type(version) is not int or version < 1:
+        raise RecordError(f"version {shown(version)} is not a version of the record format")
+    if version > VERSION:
+        raise RecordError(
+            f"the record has version {version}, this py2048 reads up to {VERSION}: update py2048"
+        )
+    claimed = data.pop("checksum", None)
+    if claimed != _checksum(data):
+        raise RecordError("the record was changed after it was written: its checksum is wrong")
+    values = {key: data[key] for key in data.keys() - {"format", "version"}}
+    _check(values)
+    return values
+
+
+def _check(values: Mapping[str, object]) -> None:
+    """Check that these are the plain field values of a record, each of the right type.
+
+    Raises:
+        RecordError: naming the first field that is not.
+    """
+    unknown = values.keys() - _CHECKS.keys()
+    missing = _CHECKS.keys() - values.keys()
+    if unknown or missing:
+        what, names = ("unknown", unknown) if unknown else ("missing", missing)
+        raise RecordError(f"{what} fields: {', '.join(sorted(names))}")
+    for name, (is_right, meaning) in _CHECKS.items():
+        if not is_right(values[name]):
+            raise RecordError(f"{name} is {shown(values[name])}, but must be {meaning}")
+
+
+def _path_of(path: str | Path) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise RecordError(f"{shown(path)} is not the name of a file") from None
+
+
+def check_replaceable(path: Path) -> None:
+    """Check that `path` leads to an ordinary file or to nothing, so that it may be replaced.
+
+    Raises:
+        OSError: if a device, a pipe or a folder is there.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "it is there and not an ordinary file", str(path))
+
+
+@contextmanager
+def replacing(path: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
+    """Yield a file that replaces the one at `path` when it is complete and on disk.
+
+    An exception leaves the file at `path` as it was.
+
+    Args:
+        path: the file.
+        mode: who may read and write it, once it is there; until then its owner alone.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    check_replaceable(path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the file at `path` by one with `data`, or leave it as it was and raise OSError."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+def _lines(data: Mapping[str, object]) -> str:
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _checksum(data: Mapping[str, object]) -> str:
+    return "sha256:" + hashlib.sha256(_lines(data).encode()).hexdigest()
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return type(value) is int and value >= 0
+
+
+def _is_counts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_count, value))
+
+
+_TEXT = (lambda value: isinstance(value, str), "a text")
+_COUNT = (_is_count, "a whole number from 0")
+_CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "rules": _TEXT,
+    "player": _TEXT,
+    "started": _TEXT,
+    "finished": _TEXT,
+    "seed": (lambda value: value is None or (_is_count(value) and value < 2**64), "a seed or null"),
+    "start": (
+        lambda value: isinstance(value, list) and all(map(_is_counts, value)),
+        "rows of whole numbers",
+    ),
+    "turns": _TEXT,
+    "score": (lambda value: type(value) is int, "a whole number"),
+    "undos": _COUNT,
+    "hints": _COUNT,
+    "times": (_is_counts, "a list of milliseconds"),
+}

@@ -1,0 +1,217 @@
+"""What a game is made of: turns and the tiles that appear in them, scores, outcomes.
+
+Start tiles and spawns are drawn by the documented generator, `py2048.core.rng`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, assert_never
+
+from py2048.core import rng
+from py2048.core.board import Board, Cell, Slide, checked_cell
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, shown
+from py2048.core.rules import (
+    BoardSum,
+    EdgeSpawn,
+    MergePoints,
+    MovePoints,
+    RandomSpawn,
+    Rules,
+    is_tile,
+)
+
+Draws = Callable[[int, Board], int]
+"""Gives the 64-bit draw of a counter (the plies of a game, and `rng.START` and on for its start)
+for the board on which the tile appears. Most draws depend on the counter alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """A tile that appeared.
+
+    Attributes:
+        tile: its value.
+        cell: where, as ``(row, column)``.
+    """
+
+    tile: int
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One step of a game: a slide and the tile that appeared after it.
+
+    Attributes:
+        direction: where the player slid.
+        slide: what the slide did.
+        spawn: the new tile; `None` for an illegal attempt that the rules counted.
+    """
+
+    direction: Direction
+    slide: Slide
+    spawn: Spawn | None
+
+    @property
+    def legal(self) -> bool:
+        """Whether the slide changed the board."""
+        return self.spawn is not None
+
+    @property
+    def board(self) -> Board:
+        """The board after the turn."""
+        if self.spawn is None:
+            return self.slide.board
+        return self.slide.board._with(self.spawn.cell, self.spawn.tile)
+
+
+class Outcome(Enum):
+    """The state of a game."""
+
+    PLAYING = "playing"
+    """A move is possible."""
+
+    WON = "won"
+    """Over, with the target on the board."""
+
+    LOST = "lost"
+    """Over, without the target."""
+
+    ENDED = "ended"
+    """Over, under rules that have no target."""
+
+
+class Position(NamedTuple):
+    """The state of a game after a turn: the board, the score and the number of legal turns."""
+
+    board: Board
+    score: int
+    ply: int
+
+
+def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
+    """Return the score after `turn`, which led to `board`, from `score` before it."""
+    match rules.scoring:
+        case MergePoints():
+            return score + turn.slide.points
+        case MovePoints(legal, illegal):
+            return score + (legal if turn.legal else illegal)
+        case BoardSum():
+            return board.sum
+        case other:
+            assert_never(other)
+
+
+def has_target(rules: Rules, board: Board) -> bool:
+    """Return whether the target of `rules`, if they have one, is on `board`, or a larger tile."""
+    return rules.target is not None and board.max_tile >= rules.target
+
+
+def outcome_of(rules: Rules, board: Board, has_won: bool | None = None) -> Outcome:
+    """Return the outcome of a game under `rules` on `board`; `has_won` is `has_target` if known.
+
+    A game that reaches its target and gets stuck on the same move is won, not lost.
+    """
+    won = has_target(rules, board) if has_won is None else has_won
+    if not (won and rules.ends_at_target) and board.can_move():
+        return Outcome.PLAYING
+    if rules.target is None:
+        return Outcome.ENDED
+    return Outcome.WON if won else Outcome.LOST
+
+
+def edge_cell(board: Board, direction: Direction) -> Cell | None:
+    """Return the empty cell where an `EdgeSpawn` lands after a move in `direction`.
+
+    The edge is the one left behind, read from its right end after Up, from its left end after
+    Down, from its top after Left and from its bottom after Right. `None` if that edge is full,
+    which no afterstate of a legal move is.
+    """
+    rows, columns = board.shape
+    match direction:
+        case Direction.UP:
+            edge = [(rows - 1, column) for column in reversed(range(columns))]
+        case Direction.DOWN:
+            edge = [(0, column) for column in range(columns)]
+        case Direction.LEFT:
+            edge = [(row, columns - 1) for row in range(rows)]
+        case Direction.RIGHT:
+            edge = [(row, 0) for row in reversed(range(rows))]
+    return next((cell for cell in edge if not board[cell]), None)
+
+
+def possible_cells(rules: Rules, afterstate: Board, direction: Direction) -> list[Cell]:
+    """Return the cells where a tile can appear, all equally likely, row-major.
+
+    Args:
+        rules: the rules of the game.
+        afterstate: the board after the slide.
+        direction: the move's direction.
+    """
+    match rules.spawn:
+        case RandomSpawn():
+            return afterstate.empty_cells()
+        case EdgeSpawn():
+            cell = edge_cell(afterstate, direction)
+            return [] if cell is None else [cell]
+        case other:
+            assert_never(other)
+
+
+def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int) -> Spawn:
+    """Return what appears on `afterstate`, reached by a legal move in `direction`.
+
+    Args:
+        rules: the rules of the game.
+        afterstate: the board after the slide; it has an empty cell.
+        direction: the move's direction, which decides a deterministic spawn.
+        word: the 64-bit draw that decides a random spawn.
+    """
+    cells = possible_cells(rules, afterstate, direction)
+    assert cells, "a legal move leaves a cell where a tile can appear"
+    tile = rng.pick_tile(rules.spawn_weights, word)
+    return Spawn(tile, cells[rng.pick(rng.low(word), len(cells))])
+
+
+def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
+    """Return why `spawn` cannot happen on `afterstate` under `rules`, or `None` if it can."""
+    try:
+        (row, column), (rows, columns) = checked_cell(spawn.cell), afterstate.shape
+    except BoardError as error:
+        return str(error)
+    if not (0 <= row < rows and 0 <= column < columns):
+        return f"cell {spawn.cell} is outside the {rows}x{columns} board"
+    if not is_tile(spawn.tile) or spawn.tile not in rules.spawn_weights.tiles:
+        return f"a {shown(spawn.tile)} never spawns under these rules"
+    if afterstate[spawn.cell]:
+        return f"a tile spawned on cell {spawn.cell}, which is occupied"
+    cells = possible_cells(rules, afterstate, direction)
+    if spawn.cell not in cells:
+        return f"a tile spawned on cell {spawn.cell} instead of {cells[0] if cells else 'none'}"
+    return None
+
+
+def draw_start(rules: Rules, key: int) -> Board:
+    """Return the start position of a game whose draws have `key`."""
+    return start_from(rules, draws_from(key))
+
+
+def draws_from(key: int) -> Draws:
+    """Return the draws of the documented generator with this `key`."""
+    return lambda counter, _board: rng.draw(key, counter)
+
+
+def start_from(rules: Rules, draws: Draws) -> Board:
+    """Return the start position of a game with these `draws`."""
+    start = rules.start
+    board = Board.empty(*rules.shape)
+    extra = rng.pick(rng.high(draws(rng.START, board)), start.high - start.low + 1)
+    for index in range(start.low + extra):
+        word, cells = draws(rng.START + 1 + index, board), board.empty_cells()
+        cell = cells[rng.pick(rng.low(word), len(cells))]
+        board = board.with_tile(cell, rng.pick_tile(rules.start_weights, word))
+    return board

@@ -1,0 +1,117 @@
+"""The documented generator: where a game's start tiles and spawns come from.
+
+It is counter-based: draw number `counter` of a game is a pure function of the seed and the
+counter, so any turn can be reproduced without its history, on any machine, and the compiled
+batch draws the very same tiles. The mixing function is the finaliser of SplitMix64
+(Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+
+=============================  ===========================================================
+draw                           value (all arithmetic modulo 2**64)
+=============================  ===========================================================
+key of a seed                  ``mix64(seed + GOLDEN)``
+draw `counter` of a key        ``mix64(key + (counter + 1) * GOLDEN)``
+counter of a turn              its ply: 0 for the first
+counter of the start           ``2**63`` for the number of start tiles, ``2**63 + 1 + k`` for
+                               the k-th of them
+counter of a derived seed      ``2**62 + i`` for game number i of a batch or series
+tile of a draw                 from its high 32 bits, `pick`-ed among the integer weights
+cell of a draw                 from its low 32 bits, `pick`-ed among the empty cells,
+                               row-major
+=============================  ===========================================================
+
+A 32-bit number scaled to `n` choices favours none by more than ``n / 2**32``.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from os import urandom
+
+from py2048.core.errors import SeedError, shown
+from py2048.core.rules import Weights
+from py2048.core.rules.parts import whole_number
+
+MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+START = 2**63
+"""The first counter of the start's draws."""
+SERIES = 2**62
+"""The first counter of the seeds of a series."""
+
+
+def mix64(value: int) -> int:
+    """Return the SplitMix64 finaliser of `value`, a bijection of 64-bit numbers."""
+    value &= MASK
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
+    return value ^ (value >> 31)
+
+
+def key_of(seed: int) -> int:
+    """Return the key of a game's draws."""
+    return mix64(seed + GOLDEN)
+
+
+def draw(key: int, counter: int) -> int:
+    """Return the 64-bit draw number `counter` of `key`."""
+    return mix64(key + (counter + 1) * GOLDEN)
+
+
+def pick(bits: int, choices: int) -> int:
+    """Scale 32 random `bits` to a number below `choices`."""
+    return (bits * choices) >> 32
+
+
+def high(word: int) -> int:
+    """Return the high half of a draw."""
+    return word >> 32
+
+
+def low(word: int) -> int:
+    """Return the low half of a draw."""
+    return word & 0xFFFFFFFF
+
+
+def pick_tile(weights: Weights, word: int) -> int:
+    """Return the tile that the high half of `word` chooses."""
+    integers = weights.integers
+    remaining = pick(high(word), sum(integers))
+    for tile, weight in zip(weights.tiles, integers, strict=True):
+        if remaining < weight:
+            return tile
+        remaining -= weight
+    raise AssertionError("unreachable: pick is below the sum of the weights")
+
+
+def derive_seed(seed: int, index: int) -> int:
+    """Return the seed of game number `index` of a batch or series with `seed`."""
+    return draw(key_of(seed), SERIES + index)
+
+
+def checked_seed(seed: object) -> int:
+    """Return `seed` if it is one.
+
+    Raises:
+        SeedError: if it is not a whole number from 0 to 2**64 - 1.
+    """
+    number = whole_number(seed)
+    if number is None or not 0 <= number <= MASK:
+        raise SeedError(f"{shown(seed)} is not a seed: give a whole number from 0 to {MASK}")
+    return number
+
+
+def parse_seed(text: str) -> int:
+    """Return the seed that `text` writes.
+
+    Raises:
+        SeedError: if it is not a whole number from 0 to 2**64 - 1.
+    """
+    number: object = text
+    with suppress(ValueError):
+        number = int(text)
+    return checked_seed(number)
+
+
+def random_seed() -> int:
+    """Return a fresh seed, short enough to be exact in every JSON reader (below 2**53)."""
+    return int.from_bytes(urandom(7)) >> 3

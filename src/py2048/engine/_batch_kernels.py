@@ -1,0 +1,727 @@
+"""Whole turns for all games of a batch, block by block; whole random games.
+
+The state of a batch is a `BatchState`. A block is copied to a workspace that fits the first-level
+cache, stepped there, and copied back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.core.errors import BoardError
+from py2048.core.rules import Rules
+from py2048.engine._bits_kernels import (
+    GOLDEN,
+    HALF,
+    SERIES,
+    derive_seed,
+    draw,
+    key_of,
+    mix64,
+    unmix64,
+)
+from py2048.engine._board_kernels import slide_cells
+from py2048.engine._show_kernels import (
+    CUTS,
+    ENDS,
+    GAMES,
+    IS_TERMINAL,
+    LEGAL_AT_END,
+    LIMIT,
+    OBSERVATIONS,
+    ORDERS,
+    RANDOM,
+    RESET,
+    STEPS,
+    lay_by_cells,
+    lay_out,
+    show,
+)
+from py2048.engine._simd_kernels import (
+    B1,
+    BANK,
+    CHANCE,
+    DIRECTION,
+    DONE,
+    EMPTY,
+    FOUND,
+    ILLEGAL,
+    LANES,
+    LEGAL,
+    OVER,
+    SCORE,
+    STATE,
+    STORED_FLAGS,
+    WIDTH,
+    WORD_ROWS,
+    Bytes,
+    Int,
+    Legal,
+    Longs,
+    Turn,
+    Words,
+    Workspace,
+    begin,
+    choose,
+    enter,
+    find_over,
+    look_any,
+    look_classic,
+    turn_any,
+    turn_classic,
+)
+from py2048.engine.crew import (
+    LINE,
+    MAX_LOOKS,
+    finish_block,
+    is_round_done,
+    leave,
+    open_round,
+    take_block,
+)
+from py2048.engine.jit import kernel, pause, select
+from py2048.engine.rules import CompiledRules, RuleArrays
+
+SAME_STEP, NEXT_STEP, DISABLED = range(3)
+ONE = np.uint64(1)
+
+EPISODE, SLOT_KEY, LENGTH = range(WORD_ROWS, WORD_ROWS + 3)
+"""Rows of `BatchState.words` after those of a block: the number of the game in each slot, the key
+of the seed that the slot's games take theirs from, and the steps of an episode that has a limit."""
+
+
+class Tally(NamedTuple):
+    """What happened in a number of steps.
+
+    Attributes:
+        steps: steps played, all games together.
+        games: games that ended.
+        score: the sum of their scores.
+    """
+
+    steps: int
+    games: int
+    score: int
+
+
+class BatchState(NamedTuple):
+    """Everything that decides how a batch of `n` games continues.
+
+    Attributes:
+        cells: the ranks, uint8 `[cells, padded]`, with `n` padded to whole blocks.
+        flags: uint8 `[STORED_FLAGS, padded]`, the rows named in ``_simd_kernels.py``.
+        words: uint64 `[WORD_ROWS + 3, padded]`, the rows named there and above.
+        rewards: the points of the last step, int32 `[padded]`.
+        last_cells: the final boards of the games that ended last, uint8 `[padded, cells]`.
+        last_scores: their scores, int64 `[padded]`.
+    """
+
+    cells: NDArray[np.uint8]
+    flags: NDArray[np.uint8]
+    words: NDArray[np.uint64]
+    rewards: NDArray[np.int32]
+    last_cells: NDArray[np.uint8]
+    last_scores: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, blocks: int, cells: int) -> BatchState:
+        """Return the state of `blocks` blocks of boards of `cells` cells, all zero."""
+        padded = blocks * LANES
+        return cls(
+            np.zeros((cells, padded), np.uint8),
+            np.zeros((STORED_FLAGS, padded), np.uint8),
+            np.zeros((WORD_ROWS + 3, padded), np.uint64),
+            np.zeros(padded, np.int32),
+            np.zeros((padded, cells), np.uint8),
+            np.zeros(padded, np.int64),
+        )
+
+    def copy(self) -> BatchState:
+        """Return a state of its own."""
+        return BatchState._make(array.copy() for array in self)
+
+    def assign(self, other: BatchState) -> None:
+        """Take over the content of another state.
+
+        Raises:
+            BoardError: if it belongs to another number of games or other boards.
+        """
+        pairs: list[tuple[np.ndarray, np.ndarray]] = list(zip(self, other, strict=True))
+        for own, saved in pairs:
+            if own.shape != saved.shape:
+                raise BoardError(f"a state of {saved.shape} does not fit a batch of {own.shape}")
+        for own, saved in pairs:
+            own[...] = saved
+
+
+@kernel(inline=True, borrows=True)
+def episode_key(words: Words, game: np.uint64) -> np.uint64:
+    """Return the key of the game that a slot has come to."""
+    return key_of(draw(words[SLOT_KEY, game], SERIES + words[EPISODE, game]))
+
+
+# --- a block in and out --------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Copy the block at `base` into the workspace and recall the high halves of its last draws."""
+    copy_in(space.board, state.cells, base)
+    copy_in(space.flags, state.flags, base)
+    copy_in(space.words, state.words[:WORD_ROWS], base)
+    words, halves = space.words, space.halves
+    for lane in range(WIDTH):
+        halves[CHANCE + lane] = np.uint32(mix64(words[STATE + lane] - GOLDEN) >> HALF)
+
+
+@kernel(borrows=True)
+def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Copy the workspace back to the block at `base`."""
+    copy_out(space.board, state.cells, base)
+    copy_out(space.flags, state.flags, base)
+    copy_out(space.words, state.words[:WORD_ROWS], base)
+
+
+@kernel(borrows=True)
+def copy_in(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
+    """Copy the lanes from `base` on of all rows into a block."""
+    for row in range(rows.shape[0]):
+        start = np.uint64(row) * WIDTH
+        for lane in range(WIDTH):
+            block[start + lane] = rows[row, base + lane]
+
+
+@kernel(borrows=True)
+def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
+    """Copy a block to the lanes from `base` on of all rows."""
+    for row in range(rows.shape[0]):
+        start = np.uint64(row) * WIDTH
+        for lane in range(WIDTH):
+            rows[row, base + lane] = block[start + lane]
+
+
+@kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])", borrows=True)
+def enter_directions(numbers: Bytes | Longs, out: Bytes) -> bool:
+    """Copy directions to bytes if all of them are numbers from 0 to 3; return whether they are."""
+    seen = np.uint64(0)
+    for game in range(np.uint64(len(out))):
+        seen |= np.uint64(numbers[game])
+    if seen > np.uint64(3):
+        return False
+    for game in range(np.uint64(len(out))):
+        out[game] = np.uint8(numbers[game])
+    return True
+
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def note_over(flags: Bytes, reset: Int) -> None:
+    """Clear ``DONE``, and keep it in ``OVER`` where the game does not begin anew at once."""
+    kept = np.uint8(reset != SAME_STEP)
+    for lane in range(WIDTH):
+        flags[OVER + lane] = flags[DONE + lane] & kept
+        flags[DONE + lane] = EMPTY
+
+
+@kernel(borrows=True)
+def forbid_over(flags: Bytes) -> None:
+    """Leave no legal direction to episodes that are over, though their games may not be."""
+    for lane in range(WIDTH):
+        over = flags[OVER + lane] != EMPTY
+        flags[LEGAL + lane] = select(over, EMPTY, flags[LEGAL + lane])
+
+
+@kernel(inline=True, borrows=True)
+def finish(
+    base: np.uint64,
+    count: Int,
+    orders: Longs,
+    state: BatchState,
+    space: Workspace,
+    rules: RuleArrays,
+) -> tuple[np.int64, np.int64]:
+    """Note the `count` games found to be over, and begin new ones as the orders say.
+
+    Returns the number of games that ended and the sum of their scores.
+    """
+    ended, total, flags = np.int64(0), np.int64(0), space.flags
+    reset, games = orders[RESET], np.uint64(orders[GAMES])
+    for index in range(np.uint64(count)):
+        lane = np.uint64(space.halves[FOUND + index])
+        was_over = flags[OVER + lane] != EMPTY
+        if not was_over:
+            score = np.int64(space.words[SCORE + lane])
+            if base + lane < games:
+                ended += np.int64(1)
+                total += score
+            keep_last(base, lane, score, state, space)
+        elif reset == DISABLED:
+            restore_last(base, lane, state, space)
+        flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
+        if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
+            state.words[EPISODE, base + lane] += ONE
+            begin(space, lane, episode_key(state.words, base + lane), rules)
+    return ended, total
+
+
+@kernel(borrows=True)
+def note_ends(base: np.uint64, state: BatchState, flags: Bytes, orders: Longs) -> None:
+    """Set which episodes the step has ended, and which it has cut; count their steps."""
+    for lane in range(WIDTH):
+        flags[ENDS + lane] = flags[DONE + lane]
+        flags[CUTS + lane] = EMPTY
+        flags[LEGAL_AT_END + lane] = EMPTY
+    if orders[IS_TERMINAL]:
+        for lane in range(WIDTH):
+            flags[ENDS + lane] |= flags[ILLEGAL + lane]
+    limit, kept = np.uint64(orders[LIMIT]), np.uint8(orders[RESET] != SAME_STEP)
+    if limit:
+        lengths = state.words[LENGTH, base : base + WIDTH]
+        for lane in range(WIDTH):
+            length = select(flags[OVER + lane] != EMPTY, np.uint64(0), lengths[lane] + ONE)
+            cut = np.uint8(length >= limit)
+            goes_on = kept | np.uint8((cut | flags[ENDS + lane]) == EMPTY)
+            lengths[lane] = select(goes_on != EMPTY, length, np.uint64(0))
+            flags[CUTS + lane] = cut
+
+
+@kernel(inline=True, borrows=True)
+def end_early(
+    base: np.uint64,
+    orders: Longs,
+    state: BatchState,
+    space: Workspace,
+    rules: RuleArrays,
+) -> tuple[np.int64, np.int64]:
+    """End the episodes whose games are not over; return what `finish` does."""
+    ended, total, flags, games = np.int64(0), np.int64(0), space.flags, np.uint64(orders[GAMES])
+    for number in range(WIDTH):
+        lane = np.uint64(number)
+        if (flags[ENDS + lane] | flags[CUTS + lane]) == EMPTY or flags[DONE + lane] != EMPTY:
+            continue
+        score = np.int64(space.words[SCORE + lane])
+        if base + lane < games:
+            ended += np.int64(1)
+            total += score
+        keep_last(base, lane, score, state, space)
+        flags[DONE + lane], flags[LEGAL_AT_END + lane] = B1, flags[LEGAL + lane]
+        if orders[RESET] == SAME_STEP:
+            state.words[EPISODE, base + lane] += ONE
+            begin(space, lane, episode_key(state.words, base + lane), rules)
+    return ended, total
+
+
+@kernel(inline=True, borrows=True)
+def keep_last(
+    base: np.uint64, lane: np.uint64, score: np.int64, state: BatchState, space: Workspace
+) -> None:
+    """Keep the final board and score of a game."""
+    state.last_scores[base + lane] = score
+    for cell in range(np.uint64(state.last_cells.shape[1])):
+        state.last_cells[base + lane, cell] = space.board[cell * WIDTH + lane]
+
+
+@kernel(inline=True, borrows=True)
+def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Put back the final board of a game: a board that was won could slide again, and did."""
+    for cell in range(np.uint64(state.last_cells.shape[1])):
+        space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
+
+
+def play_arguments() -> tuple[object, ...]:
+    """Return arguments of `play`, to compile it for."""
+    rules, orders = Rules("classic"), np.zeros(ORDERS, np.int64)
+    arrays = BatchState.empty(1, rules.cells), CompiledRules.of(rules).arrays, Workspace.of(rules)
+    return 0, True, np.zeros(2 * LINE, np.int64), orders, *arrays
+
+
+def enter_arguments() -> tuple[object, ...]:
+    """Return arguments of `enter_boards`, to compile it for."""
+    return np.zeros(1, np.int64), np.zeros((0, 16), np.uint8), *play_arguments()[4:]
+
+
+Play = Callable[[Int, bool, Longs, Longs, BatchState, RuleArrays, Workspace], bool]
+
+
+Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.int64, np.int64]]
+
+
+def make_step(turn: Turn) -> Step:
+    """Return the kernel that plays a step made of these turns."""
+
+    @kernel(inline=True, borrows=True)
+    def step(
+        block: np.int64, orders: Longs, state: BatchState, rules: RuleArrays, space: Workspace
+    ) -> tuple[np.int64, np.int64]:
+        """Play a step of the block in the workspace; return what `finish` does."""
+        base, flags = np.uint64(block) * WIDTH, space.flags
+        can_end_early = orders[IS_TERMINAL] != 0 or orders[LIMIT] != 0
+        note_over(flags, orders[RESET])
+        if can_end_early:
+            forbid_over(flags)
+        if orders[RANDOM]:
+            choose(flags, space.halves)
+        turn(space, state.rewards[block * LANES : (block + 1) * LANES], rules)
+        if can_end_early:
+            forbid_over(flags)
+        count = find_over(space.legal, space.halves)
+        ended, total = finish(base, count, orders, state, space, rules)
+        if orders[OBSERVATIONS]:
+            note_ends(base, state, flags, orders)
+        if can_end_early:
+            more, scores = end_early(base, orders, state, space, rules)
+            ended, total = ended + more, total + scores
+        return ended, total
+
+    return step
+
+
+def make_play(turn: Turn) -> Play:
+    """Return the kernel that plays rounds made of these turns."""
+    step = make_step(turn)
+
+    @kernel(example=play_arguments, borrows=True)
+    def play(
+        thread: Int,
+        opens: bool,
+        words: Longs,
+        orders: Longs,
+        state: BatchState,
+        rules: RuleArrays,
+        space: Workspace,
+    ) -> bool:
+        """Take part in rounds until no block is left, or other threads do not come to an end.
+
+        Args:
+            thread: the number of the thread; number 0 plays one round, the others go on.
+            opens: whether to begin the round.
+            words: what the threads of the crew share.
+            orders: what to do in the round, as named in ``_show_kernels.py``.
+            state: the batch.
+            rules: its rules.
+            space: a workspace.
+
+        Returns:
+            whether the round is done.
+        """
+        if opens:
+            open_round(words)
+        looks = 0
+        while looks < MAX_LOOKS:
+            block = take_block(words, thread)
+            if block >= 0:
+                looks, ended, total, base = 0, np.int64(0), np.int64(0), np.uint64(block) * WIDTH
+                load(base, state, space)
+                for _ in range(orders[STEPS]):
+                    more, scores = step(block, orders, state, rules, space)
+                    ended, total = ended + more, total + scores
+                if orders[OBSERVATIONS]:
+                    show(block, state, space, orders)
+                store(base, state, space)
+                finish_block(words, thread, ended, total)
+            elif thread == 0 and is_round_done(words):
+                return True
+            else:
+                pause()
+                looks += 1
+        if thread != 0:
+            leave(words, thread)
+        return False
+
+    return play
+
+
+play_classic = make_play(turn_classic)
+play_any = make_play(turn_any)
+
+
+def boards_arguments() -> tuple[object, ...]:
+    """Return arguments of `turn_boards`, to compile it for."""
+    boards, points = np.zeros(16 * LANES, np.uint8), np.zeros(LANES, np.int32)
+    words = np.zeros(LANES, np.uint64)
+    return 0, 1, boards, boards[:LANES], words, points, boards[:LANES], *play_arguments()[5:]
+
+
+def make_turn_boards(turn: Turn, look: Legal) -> Callable[..., None]:
+    """Return the kernel that plays one of these turns on boards by themselves."""
+
+    @kernel(example=boards_arguments, borrows=True)
+    def turn_boards(
+        first: Int,
+        end: Int,
+        boards: Bytes,
+        directions: Bytes,
+        draws: Words,
+        points: NDArray[np.int32],
+        over: Bytes,
+        rules: RuleArrays,
+        space: Workspace,
+    ) -> None:
+        """Play a turn on the blocks of boards from `first` to before `end`.
+
+        Args:
+            first: the first block.
+            end: the block after the last.
+            boards: uint8 `[blocks * LANES * cells]`, replaced by the boards after the turn.
+            directions: uint8 `[blocks * LANES]`.
+            draws: the draw of each spawn, uint64.
+            points: the points of each turn.
+            over: whether the game is over, uint8.
+            rules: the rules.
+            space: a workspace.
+        """
+        size, flags, words = len(space.board), space.flags, space.words
+        for block in range(first, end):
+            base, block_boards = np.uint64(block) * WIDTH, boards[block * size : (block + 1) * size]
+            lay_by_cells(block_boards, space.board)
+            for lane in range(WIDTH):
+                flags[DIRECTION + lane] = directions[base + lane]
+            for lane in range(WIDTH):
+                words[STATE + lane] = unmix64(draws[base + lane])
+                words[BANK + lane] = np.uint64(0)
+            look(space.board, flags, rules.numbers)
+            turn(space, points[block * LANES : (block + 1) * LANES], rules)
+            lay_out(space.board, block_boards, space.halves)
+            for lane in range(WIDTH):
+                over[base + lane] = np.uint8(flags[LEGAL + lane] == EMPTY)
+
+    return turn_boards
+
+
+turn_boards_classic = make_turn_boards(turn_classic, look_classic)
+turn_boards_any = make_turn_boards(turn_any, look_any)
+
+
+# --- positions -----------------------------------------------------------------------------------
+
+
+@kernel("(uint8[:,::1], uint8[::1], int64, int64, boolean, int64[::1])", borrows=True)
+def slide_boards(
+    boards: Bytes, directions: Bytes, rows: Int, columns: Int, cascade: bool, points: Longs
+) -> None:
+    """Slide boards, uint8 `[n, cells]`, in place; set their points, -1 where nothing moved."""
+    for game in range(len(boards)):
+        way = np.int64(directions[game])
+        points[game] = slide_cells(boards[game], way, rows, columns, cascade)
+
+
+@kernel(example=enter_arguments, borrows=True)
+def enter_boards(
+    games: Longs, boards: Bytes, state: BatchState, rules: RuleArrays, space: Workspace
+) -> None:
+    """Begin the next episode of each of `games`: from its row of `boards`, or afresh if none.
+
+    Args:
+        games: int64 `[k]`, numbers of games.
+        boards: uint8 `[k, cells]`, or `[0, cells]` to draw the starts.
+        state: the batch.
+        rules: the rules.
+        space: a workspace.
+    """
+    lane = np.uint64(0)
+    for index in range(len(games)):
+        game = np.uint64(games[index])
+        state.words[EPISODE, game] += ONE
+        key = episode_key(state.words, game)
+        if len(boards):
+            for cell in range(boards.shape[1]):
+                space.board[cell * LANES] = boards[index, cell]
+            enter(space, lane, key, rules)
+        else:
+            begin(space, lane, key, rules)
+        space.flags[DONE] = np.uint8(space.flags[LEGAL] == EMPTY)
+        state.words[LENGTH, game] = np.uint64(0)
+        store_first(game, state, space)
+
+
+@kernel(borrows=True)
+def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Copy the first lane of the workspace to a fresh game of the batch."""
+    for cell in range(state.cells.shape[0]):
+        state.cells[cell, game] = space.board[cell * LANES]
+        state.last_cells[game, cell] = space.board[cell * LANES]
+    for row in range(STORED_FLAGS):
+        is_kept = row * LANES == LEGAL or row * LANES == DONE
+        state.flags[row, game] = space.flags[row * LANES] if is_kept else EMPTY
+    for row in range(WORD_ROWS):
+        state.words[row, game] = space.words[row * LANES]
+
+
+@kernel("(uint8[:,::1], int64, int64, boolean, uint8[:,:,::1], int64[:,::1])", borrows=True)
+def slide_each(
+    boards: Bytes, rows: Int, columns: Int, cascade: bool, after: Bytes, points: NDArray[np.int64]
+) -> None:
+    """Write the slides of boards, `[n, cells]`, in each direction, and points as `slide_boards`."""
+    for game in range(len(boards)):
+        for way in range(4):
+            for cell in range(boards.shape[1]):
+                after[game, way, cell] = boards[game, cell]
+            points[game, way] = slide_cells(after[game, way], way, rows, columns, cascade)
+
+
+# --- whole games from given positions -------------------------------------------------------------
+
+# Each *job* is one game. A lane whose game ends takes the next job, so the block stays full until
+# the jobs run out. The result of a job depends on its number alone.
+
+
+FORCED = OVER
+"""The row of flags that holds one more than the direction that a game must begin with, or 0."""
+
+INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
+IDLE = np.int64(-1)
+ENDLESS = np.int64(2**62)
+"""More turns than any game has."""
+
+
+class Series(NamedTuple):
+    """Games to play, and their results."""
+
+    games: Int
+    """How many games to play from each board; job ``j`` plays from board ``j // games``."""
+    moves: Int
+    """How many turns a game has at most, or `ENDLESS`."""
+    seed: np.uint64
+    """The seed of the series; job ``j`` has the seed ``derive_seed(seed, j)``."""
+    boards: Bytes
+    """uint8 `[m, cells]`."""
+    firsts: Bytes
+    """One more than the first direction from each board, 0 for a random one."""
+    scores: Longs
+    """int64 `[m * count]`, receives the points gained."""
+    plies: Longs
+    """int64 `[m * count]`, receives the number of turns."""
+
+
+class Lanes(NamedTuple):
+    """What is played in each lane of a block."""
+
+    jobs: Longs
+    """The job, or `IDLE`."""
+    ends: Longs
+    """The turn of the block after which the game stops."""
+    rewards: NDArray[np.int32]
+    """The points of a turn."""
+
+    @classmethod
+    def empty(cls) -> Lanes:
+        """Return room for a block."""
+        longs = np.zeros((2, LANES), np.int64)
+        return cls(longs[0], longs[1], np.zeros(LANES, np.int32))
+
+
+@kernel(inline=True, borrows=True)
+def take_job(
+    lane: np.uint64,
+    job: Int,
+    end: Int,
+    clock: Int,
+    series: Series,
+    lanes: Lanes,
+    space: Workspace,
+    rules: RuleArrays,
+) -> np.int64:
+    """Begin the next job in one lane, passing over boards without a legal move.
+
+    Returns the number of the job that began, or `end` if none was left.
+    """
+    lanes.jobs[lane], lanes.ends[lane] = IDLE, clock + series.moves
+    while job < end:
+        number = np.uint64(job // series.games)
+        for cell in range(np.uint64(series.boards.shape[1])):
+            space.board[cell * WIDTH + lane] = series.boards[number, cell]
+        enter(space, lane, key_of(derive_seed(series.seed, np.uint64(job))), rules)
+        space.flags[FORCED + lane] = series.firsts[number]
+        if space.flags[LEGAL + lane] != EMPTY:
+            lanes.jobs[lane] = job
+            break
+        job += 1
+    return np.int64(job)
+
+
+@kernel(borrows=True)
+def force_first(flags: Bytes) -> None:
+    """Replace the random direction of games that must begin with another."""
+    for lane in range(WIDTH):
+        forced = flags[FORCED + lane]
+        direction = np.uint8(forced - B1)
+        flags[DIRECTION + lane] = select(forced != EMPTY, direction, flags[DIRECTION + lane])
+        flags[FORCED + lane] = EMPTY
+
+
+@kernel(borrows=True)
+def stop_due(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
+    """End the games that have had all their turns; return after which turn the next ones end."""
+    due = np.int64(clock + moves)
+    for number in range(WIDTH):
+        lane = np.uint64(number)
+        if ends[lane] <= clock:
+            flags[LEGAL + lane] = EMPTY
+        else:
+            due = min(due, ends[lane])
+    return np.int64(due)
+
+
+@kernel(inline=True, borrows=True)
+def note_result(lane: np.uint64, job: Int, series: Series, space: Workspace) -> None:
+    """Write the points and the number of turns of a game that ended."""
+    key = key_of(derive_seed(series.seed, np.uint64(job)))
+    series.scores[job] = np.int64(space.words[SCORE + lane])
+    series.plies[job] = np.int64((space.words[STATE + lane] - key) * INVERSE) - 1
+
+
+def rollout_arguments() -> tuple[object, ...]:
+    """Return arguments of `rollout`, to compile it for."""
+    rules = Rules("classic")
+    boards, lanes = np.zeros((1, rules.cells), np.uint8), Lanes.empty()
+    series = Series(1, ENDLESS, np.uint64(0), boards, boards[0], lanes.jobs, lanes.jobs)
+    return 0, 1, series, lanes, Workspace.of(rules), CompiledRules.of(rules).arrays
+
+
+Rollout = Callable[[Int, Int, Series, Lanes, Workspace, RuleArrays], None]
+
+
+def make_rollout(turn: Turn) -> Rollout:
+    """Return the kernel that plays random games made of these turns."""
+
+    @kernel(example=rollout_arguments, borrows=True)
+    def rollout(
+        first: Int, end: Int, series: Series, lanes: Lanes, space: Workspace, rules: RuleArrays
+    ) -> None:
+        """Play the jobs from `first` to before `end`."""
+        following, playing = np.int64(first), np.int64(0)
+        space.flags[:] = EMPTY
+        clock, due = np.int64(0), np.int64(series.moves)
+        for number in range(WIDTH):
+            lane = np.uint64(number)
+            job = take_job(lane, following, end, clock, series, lanes, space, rules)
+            playing += np.int64(job < end)
+            following = np.int64(min(job + 1, end))
+        while playing:
+            choose(space.flags, space.halves)
+            force_first(space.flags)
+            turn(space, lanes.rewards, rules)
+            clock += 1
+            if clock >= due:
+                due = stop_due(space.flags, lanes.ends, clock, series.moves)
+            over = find_over(space.legal, space.halves)
+            for index in range(np.uint64(over)):
+                lane = np.uint64(space.halves[FOUND + index])
+                if lanes.jobs[lane] == IDLE:
+                    continue
+                note_result(lane, lanes.jobs[lane], series, space)
+                job = take_job(lane, following, end, clock, series, lanes, space, rules)
+                playing -= np.int64(job >= end)
+                following = np.int64(min(job + 1, end))
+
+    return rollout
+
+
+rollout_classic = make_rollout(turn_classic)
+rollout_any = make_rollout(turn_any)

@@ -1,0 +1,300 @@
+"""What a step of a block looks like to agents: boards, masks, rewards, ends and scores.
+
+A block keeps its boards by cells, so that one instruction serves many; an agent wants them one
+after another. Four cells at a time are put together to a 32-bit word, in loops that become vector
+code, and the words are laid side by side. The memory of agents is given by addresses, because it is
+another at each step, and threads that wait for the next one have no other way to hear of it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.engine._bits_kernels import trailing_zeros
+from py2048.engine._simd_kernels import (
+    BELOW_TOPS,
+    ILLEGAL,
+    INDEX,
+    LANES,
+    LEGAL,
+    MOVED,
+    RANK,
+    SCORE,
+    WIDTH,
+    Bytes,
+    Halves,
+    Int,
+    Longs,
+    Word,
+    Words,
+    Workspace,
+)
+from py2048.engine.jit import address_of, kernel, memory_at, prefetch, select
+
+BatchState = Any
+"""That of ``_batch_kernels.py``, which imports this module."""
+
+(
+    STEPS,
+    RANDOM,
+    RESET,
+    GAMES,
+    IS_TERMINAL,
+    LIMIT,
+    OBSERVATION,
+    LEVELS,
+    SIZE,
+    RECORD,
+    IS_LOG,
+    # Then addresses, that of the penalty last. Without one of observations nothing is shown, and
+    # without one of last records no last positions are.
+    OBSERVATIONS,
+    REWARDS,
+    MASKS,
+    SCORES,
+    TERMINATED,
+    TRUNCATED,
+    LAST,
+    LAST_OVER,
+    PENALTY,
+) = range(20)
+"""Places in the orders of a round, int64 `[20]`: the steps; whether directions are random; what
+follows an end; the number of games; whether an illegal direction ends an episode, and after how
+many steps it is cut, or 0; how a board is observed, how many planes there are or by what is
+divided, and the bytes of an observation and of a record; whether rewards are logarithms;
+addresses."""
+
+ORDERS = 20
+
+MASK_AT, SHOWN_AT = 8, 12
+"""Where mask and observation begin in the record of one position, after its score."""
+
+EXPONENTS, ONEHOT, NORMALISED = range(3)
+SQUARE, MAX_PLANES = 16, 32
+"""The cells of 4x4 boards; the most planes of any."""
+
+ENDS, CUTS, LEGAL_AT_END = MOVED, INDEX, RANK
+"""Rows of `flags` after a turn: which episodes it ended, which it cut, and what was legal then."""
+
+BYTE_MASK, ONES = np.uint64(0xFF), np.uint64(0x0101010101010101)
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
+SEVEN, PLANES = np.uint64(7), np.repeat(np.arange(MAX_PLANES, dtype=np.uint64) * ONES, 2)
+"""`PLANES` has the number of each plane of a 4x4 board in all bytes of two words."""
+BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
+SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
+"""A product with `SPREAD` puts bit ``d`` of a number below 16 at the bottom of byte ``d``."""
+
+
+@kernel(borrows=True)
+def show(block: Int, state: BatchState, space: Workspace, orders: Longs) -> None:
+    """Write what agents are given of a block."""
+    first, flags = np.int64(block) * LANES, space.flags
+    ends = memory_at(np.uint8, orders[TERMINATED] + first, LANES)
+    cuts = memory_at(np.uint8, orders[TRUNCATED] + first, LANES)
+    for lane in range(WIDTH):
+        ends[lane] = flags[ENDS + lane]
+    for lane in range(WIDTH):
+        cuts[lane] = flags[CUTS + lane]
+    if orders[LAST]:
+        fetch_last(first, orders)
+    show_boards(first, space, orders)
+    masks = memory_at(np.uint32, orders[MASKS] + 4 * first, LANES)
+    for lane in range(WIDTH):
+        masks[lane] = (np.uint32(flags[LEGAL + lane]) * SPREAD) & LOW_BITS
+    points = state.rewards[first : first + LANES]
+    show_rewards(points, flags[ILLEGAL : ILLEGAL + WIDTH], first, orders)
+    scores = memory_at(np.uint64, orders[SCORES] + 8 * first, LANES)
+    for lane in range(WIDTH):
+        scores[lane] = space.words[SCORE + lane]
+    if orders[LAST]:
+        show_last(first, state, flags, orders)
+
+
+@kernel(borrows=True)
+def show_rewards(points: NDArray[np.int32], illegal: Bytes, first: Int, orders: Longs) -> None:
+    """Write the rewards: points or their logarithms, and the penalties."""
+    rewards = memory_at(np.float64, orders[REWARDS] + 8 * first, LANES)
+    for lane in range(WIDTH):
+        rewards[lane] = np.float64(points[lane])
+    if orders[IS_LOG]:
+        for lane in range(WIDTH):
+            size = math.log2(1.0 + math.fabs(rewards[lane]))
+            rewards[lane] = math.copysign(size, rewards[lane])
+    penalty = memory_at(np.float64, orders[PENALTY], 1)[0] if orders[PENALTY] else 0.0
+    if penalty != 0.0:
+        for lane in range(WIDTH):
+            rewards[lane] += penalty * np.float64(illegal[lane])
+
+
+# --- observations --------------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def show_boards(first: Int, space: Workspace, orders: Longs) -> None:
+    """Write the observations of a block."""
+    cells, size = np.int64(len(space.board)) // LANES, orders[SIZE]
+    kind, levels, start = orders[OBSERVATION], orders[LEVELS], orders[OBSERVATIONS] + first * size
+    if kind == EXPONENTS:
+        lay_out(space.board, memory_at(np.uint8, start, cells * LANES), space.halves)
+        return
+    lay_out(space.board, space.scratch, space.halves)
+    for lane in range(LANES):
+        board = space.scratch[lane * cells : (lane + 1) * cells]
+        encode(board, kind, levels, memory_at(np.uint8, start + lane * size, size))
+
+
+@kernel(inline=True, borrows=True)
+def encode(board: Bytes, kind: Int, levels: Int, out: Bytes) -> None:
+    """Write the observation of a board, uint8 `[cells]`."""
+    if kind == ONEHOT and len(board) == SQUARE and levels < MAX_PLANES:
+        square = memory_at(np.uint64, address_of(board), len(board) >> 3)
+        write_square_planes(square, memory_at(np.uint64, address_of(out), len(out) >> 3))
+    elif kind == ONEHOT:
+        write_planes(board, levels, out)
+    elif kind == NORMALISED:
+        parts = memory_at(np.float32, address_of(out), len(out) >> 2)
+        for cell in range(np.uint64(len(board))):
+            parts[cell] = np.float32(board[cell]) / np.float32(levels)
+    else:
+        for cell in range(np.uint64(len(board))):
+            out[cell] = board[cell]
+
+
+@kernel(borrows=True)
+def write_planes(board: Bytes, levels: Int, planes: Bytes) -> None:
+    """Write whether each cell has the exponent of each plane; large ones share the last."""
+    start, last = ZERO, np.uint8(levels - 1)
+    for level in range(np.uint64(levels)):
+        for cell in range(np.uint64(len(board))):
+            exponent = select(board[cell] > last, last, board[cell])
+            planes[start + cell] = np.uint8(exponent == np.uint8(level))
+        start += np.uint64(len(board))
+
+
+@kernel(inline=True, borrows=True)
+def write_square_planes(board: Words, planes: Words) -> None:
+    """Do the same for a 4x4 board on which no exponent is larger, eight cells at a time."""
+    a, b = board[0], board[1]
+    for place in range(np.uint64(len(planes))):
+        other = select(place & ONE != ZERO, b, a) ^ PLANES[place]
+        # A byte below 128 plus 127 reaches the top bit unless it is 0, and carries nowhere.
+        planes[place] = ~(other + BELOW_TOPS) >> SEVEN & ONES
+
+
+@kernel(borrows=True)
+def lay_out(board: Bytes, boards: Bytes, scratch: Halves) -> None:
+    """Write the boards of a block one after another, where they can be as words of four cells."""
+    cells = np.uint64(len(board)) // WIDTH
+    quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
+    if cells & (FOUR - ONE):
+        for lane in range(WIDTH):
+            for cell in range(cells):
+                boards[lane * cells + cell] = board[cell * WIDTH + lane]
+    elif quads == FOUR:
+        for quad in range(FOUR):
+            join(board, FOUR * quad * WIDTH, scratch, quad * WIDTH)
+        for lane in range(WIDTH):
+            words[FOUR * lane] = scratch[lane]
+            words[FOUR * lane + ONE] = scratch[WIDTH + lane]
+            words[FOUR * lane + TWO] = scratch[TWO * WIDTH + lane]
+            words[FOUR * lane + THREE] = scratch[THREE * WIDTH + lane]
+    else:
+        for quad in range(quads):
+            join(board, FOUR * quad * WIDTH, scratch, ZERO)
+            for lane in range(WIDTH):
+                words[quads * lane + quad] = scratch[lane]
+
+
+@kernel(inline=True, borrows=True)
+def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
+    """Write four cells of each board, from `row` on, as one word to `out`, from `start` on."""
+    for lane in range(WIDTH):
+        word = np.uint32(board[row + lane])
+        word |= np.uint32(board[row + WIDTH + lane]) << BYTE
+        word |= np.uint32(board[row + TWO * WIDTH + lane]) << SHORT
+        word |= np.uint32(board[row + THREE * WIDTH + lane]) << TRIPLE
+        out[start + lane] = word
+
+
+@kernel(borrows=True)
+def lay_by_cells(boards: Bytes, board: Bytes) -> None:
+    """Undo `lay_out`: write boards that stand one after another as a block."""
+    cells = np.uint64(len(board)) // WIDTH
+    quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
+    if cells & (FOUR - ONE):
+        for lane in range(WIDTH):
+            for cell in range(cells):
+                board[cell * WIDTH + lane] = boards[lane * cells + cell]
+    elif quads == FOUR:
+        for quad in range(FOUR):
+            split(words, FOUR, quad, board)
+    else:
+        for quad in range(quads):
+            split(words, quads, quad, board)
+
+
+@kernel(inline=True, borrows=True)
+def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
+    """Write the four cells of each word number `quad` of a board to their rows."""
+    row = FOUR * quad * WIDTH
+    for lane in range(WIDTH):
+        word = words[quads * lane + quad]
+        board[row + lane] = np.uint8(word)
+        board[row + WIDTH + lane] = np.uint8(word >> BYTE)
+        board[row + TWO * WIDTH + lane] = np.uint8(word >> SHORT)
+        board[row + THREE * WIDTH + lane] = np.uint8(word >> TRIPLE)
+
+
+# --- last positions ------------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def fetch_last(first: Int, orders: Longs) -> None:
+    """Prefetch what `show_last` writes: the few games lie far apart."""
+    were = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
+    end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)
+    cut_words = memory_at(np.uint64, orders[TRUNCATED] + first, LANES // 8)
+    start, size = orders[LAST], orders[RECORD]
+    for word in range(WIDTH >> THREE):
+        changed = were[word] | end_words[word] | cut_words[word]
+        while changed != ZERO:
+            byte = trailing_zeros(changed) >> THREE
+            changed &= ~(BYTE_MASK << (byte << THREE))
+            game = first + np.int64((word << THREE) + byte)
+            record = memory_at(np.uint8, start + game * size, size)
+            prefetch(record, 0)
+            prefetch(record, size - 1)
+
+
+@kernel(borrows=True)
+def show_last(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> None:
+    """Write the last position of each episode of a block that is over, and 0 for the others.
+
+    Only what is not 0 from the last time is cleared: ``LAST_OVER`` says where.
+    """
+    were = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
+    end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)
+    cut_words = memory_at(np.uint64, orders[TRUNCATED] + first, LANES // 8)
+    for word in range(WIDTH >> THREE):
+        over = end_words[word] | cut_words[word]
+        changed = over | were[word]
+        while changed != ZERO:
+            byte = trailing_zeros(changed) >> THREE
+            changed &= ~(BYTE_MASK << (byte << THREE))
+            lane = (word << THREE) + byte
+            game = np.uint64(first) + lane
+            place = orders[LAST] + np.int64(game) * orders[RECORD]
+            words = memory_at(np.int64, place, orders[RECORD] >> 3)
+            for part in range(np.uint64(len(words))):
+                words[part] = 0
+            if over >> (byte << THREE) & BYTE_MASK != ZERO:
+                words[0] = state.last_scores[game]
+                legal = np.uint32(flags[LEGAL_AT_END + lane])
+                memory_at(np.uint32, place + MASK_AT, 1)[0] = (legal * SPREAD) & LOW_BITS
+                shown = memory_at(np.uint8, place + SHOWN_AT, orders[SIZE])
+                encode(state.last_cells[game], orders[OBSERVATION], orders[LEVELS], shown)
+        were[word] = over

@@ -1,0 +1,821 @@
+"""Many games at once: the parts of a turn for a block of `LANES` boards, without tables.
+
+A block is laid out by cells: row ``c`` of the uint8 array `board` holds the ranks of cell ``c`` of
+all boards in the block, so one vector instruction does the same to 16, 32 or 64 boards. There are
+no branches and no tables, whatever the direction of each board; what differs between boards is
+chosen by `select`. Ranks are bytes, so every tile fits.
+
+The loops over ``lane`` are the ones that become vector code. They keep to what LLVM vectorises:
+constant length, few contiguous rows, mostly one element type, and no branch. Indices are unsigned
+throughout, because one that might be negative would need a test for each element.
+
+Besides its board a block has
+
+* `flags`, uint8 `[FLAG_ROWS * LANES]`, with the rows named below;
+* `words`, uint64 `[WORD_ROWS * LANES]`, with the rows named below;
+* `halves`, uint32 `[HALF_ROWS * LANES]`, with the rows named below;
+* `scratch`, uint8 `[LANES]` times 8 or the number of cells.
+
+There are two slides: one for 4x4 boards that merge once, in registers, and one for all others, line
+by line in `scratch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.core.rules import Rules
+from py2048.engine._bits_kernels import (
+    GOLDEN,
+    HALF,
+    LOW_HALF,
+    ONE,
+    START,
+    draw,
+    mix64,
+    trailing_zeros,
+)
+from py2048.engine.jit import IS_PLAIN, kernel, select
+from py2048.engine.rules import (
+    CASCADE,
+    COLUMNS,
+    FIXED,
+    ILLEGAL_POINTS,
+    LEGAL_POINTS,
+    MERGE_POINTS,
+    ROWS,
+    START_HIGH,
+    START_LOW,
+    SUM_POINTS,
+    TARGET,
+    RuleArrays,
+)
+
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+Halves = NDArray[np.uint32]
+Longs = NDArray[np.int64]
+Word = np.uint64
+Int = int | np.int64
+
+LANES = 16 if IS_PLAIN else 512
+"""How many boards make a block; few where each of them costs time of its own."""
+
+MAX_CELLS = 254
+"""A byte counts the empty cells, and 255 marks a board that gets no tile."""
+
+ZERO = np.uint64(0)
+WIDTH = np.uint64(LANES)
+"""From one row of a block to the next, and the number of lanes to go over."""
+WIDTH2, WIDTH3, WIDTH4 = np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
+
+# Rows of `flags`.
+DIRECTION, LEGAL, DONE, ILLEGAL, MOVED, INDEX, RANK, OVER = (
+    np.uint64(row * LANES) for row in range(8)
+)
+FLAG_ROWS = 8
+STORED_FLAGS = 4
+"""The first rows outlive a step: the direction taken; the legal ones (bit ``d`` for direction
+``d``, 0 when the game is over); whether the game ended in the step; and whether the direction was
+not legal in a game that was not over. ``OVER`` is whether a game was over before the step."""
+
+# Rows of `words`.
+STATE, SCORE, BANK = (np.uint64(row * LANES) for row in range(3))
+WORD_ROWS = 3
+"""The generator's state ``key + (ply + 1) * GOLDEN``, the score, and the points that the next
+legal move brings besides its own."""
+
+# Rows of `halves`.
+POINTS, CHANCE, LOW, FOUND = (np.uint64(row * LANES) for row in range(4))
+HALF_ROWS = 4
+"""The points of the merges of this slide, the high halves of the last draws and the low ones, and
+the lanes of the games that are over."""
+
+TOPS, BELOW_TOPS = np.uint64(0x8080808080808080), np.uint64(0x7F7F7F7F7F7F7F7F)
+
+EMPTY = np.uint8(0)
+B1, B2, B3 = np.uint8(1), np.uint8(2), np.uint8(3)
+NO_MERGE = np.uint8(31)
+POINT_BITS = np.uint32(0x7FFFFFFF)
+U1, U16 = np.uint32(1), np.uint32(0xFFFF)
+
+
+# --- which way -----------------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def choose(flags: Bytes, halves: Halves) -> None:
+    """Choose a legal direction for each board, each equally likely, by bits 32-47 of the last draw.
+
+    The spawn takes its tile from the highest bits of that half; these are free.
+    """
+    for lane in range(WIDTH):
+        legal = flags[LEGAL + lane]
+        ways = (legal & B1) + (legal >> B1 & B1) + (legal >> B2 & B1) + (legal >> B3)
+        flags[INDEX + lane] = np.uint8(ways)
+    for lane in range(WIDTH):
+        bits, ways = halves[CHANCE + lane] & U16, np.uint32(flags[INDEX + lane])
+        flags[INDEX + lane] = np.uint8((bits * ways) >> np.uint32(16))
+    for lane in range(WIDTH):
+        legal, index = flags[LEGAL + lane], flags[INDEX + lane]
+        one = legal & B1
+        two = np.uint8(one + (legal >> B1 & B1))
+        three = np.uint8(two + (legal >> B2 & B1))
+        below = np.uint8(one <= index) + np.uint8(two <= index) + np.uint8(three <= index)
+        flags[DIRECTION + lane] = np.uint8(below)
+
+
+@kernel(borrows=True)
+def judge(flags: Bytes) -> None:
+    """Set ``MOVED`` where the direction is legal, and ``ILLEGAL`` where it is not."""
+    for lane in range(WIDTH):
+        direction, legal = flags[DIRECTION + lane], flags[LEGAL + lane]
+        bit = select((direction & B1) != EMPTY, B2, B1)
+        bit = select(direction >= B2, np.uint8(bit << B2), bit)
+        moved = (legal & bit) != EMPTY
+        flags[MOVED + lane] = np.uint8(moved)
+        flags[ILLEGAL + lane] = np.uint8((legal != EMPTY) & (not moved))
+
+
+# --- what appears --------------------------------------------------------------------------------
+
+
+@kernel(inline=True)
+def whole_rows(end: np.uint64) -> np.uint64:
+    """Return how much of a board can be gone through four cells at a time."""
+    return np.uint64(end // WIDTH4 * WIDTH4)
+
+
+@kernel(borrows=True)
+def count_empty(board: Bytes, flags: Bytes) -> None:
+    """Set ``INDEX`` to the number of empty cells."""
+    end = np.uint64(len(board))
+    for lane in range(WIDTH):
+        flags[INDEX + lane] = EMPTY
+    for cell in range(ZERO, whole_rows(end), WIDTH4):
+        for lane in range(WIDTH):
+            a, b = board[cell + lane] == EMPTY, board[cell + WIDTH + lane] == EMPTY
+            c, d = board[cell + WIDTH2 + lane] == EMPTY, board[cell + WIDTH3 + lane] == EMPTY
+            flags[INDEX + lane] += np.uint8(np.uint8(a) + np.uint8(b) + np.uint8(c) + np.uint8(d))
+    for cell in range(whole_rows(end), end, WIDTH):
+        for lane in range(WIDTH):
+            flags[INDEX + lane] += np.uint8(board[cell + lane] == EMPTY)
+
+
+@kernel(borrows=True)
+def draw_spawns(
+    words: Words, flags: Bytes, halves: Halves, ranks: Bytes, thresholds: Words
+) -> None:
+    """Draw the tile and the cell of each spawn, and advance the generator of those that moved.
+
+    Takes the number of empty cells from ``INDEX`` and replaces it by the number of the chosen one;
+    sets ``RANK`` and ``CHANCE``.
+    """
+    for lane in range(WIDTH):
+        state = words[STATE + lane]
+        word = mix64(state)
+        words[STATE + lane] = state + (GOLDEN & (ZERO - np.uint64(flags[MOVED + lane])))
+        halves[CHANCE + lane] = np.uint32(word >> HALF)
+        halves[LOW + lane] = np.uint32(word & LOW_HALF)
+    for lane in range(WIDTH):
+        count = np.uint64(flags[INDEX + lane])
+        flags[INDEX + lane] = np.uint8((np.uint64(halves[LOW + lane]) * count) >> HALF)
+    rank = ranks[0]
+    for lane in range(WIDTH):
+        flags[RANK + lane] = rank
+    for index in range(1, len(ranks)):
+        rank, least = ranks[index], np.uint32(thresholds[index])
+        for lane in range(WIDTH):
+            reached = halves[CHANCE + lane] >= least
+            flags[RANK + lane] = select(reached, rank, flags[RANK + lane])
+
+
+@kernel(borrows=True)
+def place(board: Bytes, flags: Bytes) -> None:
+    """Put the tile of ``RANK`` on empty cell number ``INDEX`` of each board that moved."""
+    for lane in range(WIDTH):
+        moved = flags[MOVED + lane] != EMPTY
+        flags[INDEX + lane] = select(moved, flags[INDEX + lane], np.uint8(255))
+    end = np.uint64(len(board))
+    for cell in range(ZERO, whole_rows(end), WIDTH4):
+        for lane in range(WIDTH):
+            rank, index = flags[RANK + lane], flags[INDEX + lane]
+            a, index = put(board[cell + lane], rank, index)
+            b, index = put(board[cell + WIDTH + lane], rank, index)
+            c, index = put(board[cell + WIDTH2 + lane], rank, index)
+            d, index = put(board[cell + WIDTH3 + lane], rank, index)
+            board[cell + lane], board[cell + WIDTH + lane] = a, b
+            board[cell + WIDTH2 + lane], board[cell + WIDTH3 + lane] = c, d
+            flags[INDEX + lane] = index
+    for cell in range(whole_rows(end), end, WIDTH):
+        for lane in range(WIDTH):
+            tile, index = put(board[cell + lane], flags[RANK + lane], flags[INDEX + lane])
+            board[cell + lane], flags[INDEX + lane] = tile, index
+
+
+@kernel(inline=True)
+def put(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
+    """Return what stands on a cell after its turn, and which empty cell is still to come."""
+    empty = tile == EMPTY
+    here = empty & (index == EMPTY)
+    return select(here, rank, tile), select(empty, np.uint8(index - B1), index)
+
+
+@kernel(borrows=True)
+def place_fixed(board: Bytes, flags: Bytes, landing: Longs) -> None:
+    """Put the tile of ``RANK`` on the first empty of the cells where it may land.
+
+    Args:
+        board: the boards.
+        flags: the flags.
+        landing: int64 `[4, k]`: for each direction the cells, best first, then -1.
+    """
+    for lane in range(WIDTH):
+        flags[INDEX + lane] = flags[MOVED + lane]
+    for direction in range(4):
+        way = np.uint8(direction)
+        for number in landing[direction]:
+            if number < 0:
+                break
+            cell = np.uint64(number) * WIDTH
+            for lane in range(WIDTH):
+                tile, waiting = board[cell + lane], flags[INDEX + lane]
+                free = (tile == EMPTY) & (flags[DIRECTION + lane] == way)
+                here = free & (waiting != EMPTY)
+                board[cell + lane] = select(here, flags[RANK + lane], tile)
+                flags[INDEX + lane] = select(here, EMPTY, waiting)
+
+
+# --- what it is worth ----------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def reward(
+    words: Words,
+    flags: Bytes,
+    halves: Halves,
+    rewards: NDArray[np.int32],
+    numbers: Longs,
+) -> None:
+    """Set `rewards`, int32 `[LANES]`, to the points of this turn, and add them to the scores.
+
+    The four terms of the score are in `numbers`; `CompiledRules` says what they mean.
+    """
+    merged, legal = np.int32(numbers[MERGE_POINTS]), np.int32(numbers[LEGAL_POINTS])
+    illegal = np.int32(numbers[ILLEGAL_POINTS])
+    for lane in range(WIDTH):
+        points = np.int32(np.int32(halves[POINTS + lane]) * merged + legal)
+        unmoved = np.int32(illegal * np.int32(flags[ILLEGAL + lane]))
+        rewards[lane] = select(flags[MOVED + lane] != EMPTY, points, unmoved)
+    if numbers[SUM_POINTS]:
+        # A slide keeps the sum and the spawn adds its tile; the first turn brings the start too.
+        for lane in range(WIDTH):
+            bank, moved = words[BANK + lane], flags[MOVED + lane] != EMPTY
+            tile = np.int32(U1 << np.uint32(flags[RANK + lane]))
+            rewards[lane] += select(moved, np.int32(np.int32(bank) + tile), np.int32(0))
+            words[BANK + lane] = select(moved, ZERO, bank)
+    for lane in range(WIDTH):
+        words[SCORE + lane] += np.uint64(np.int64(rewards[lane]))
+
+
+@kernel(borrows=True)
+def find_over(legal: Words, halves: Halves) -> Int:
+    """Write the lanes of the games that are over to ``FOUND``; return their number.
+
+    Args:
+        legal: the row ``LEGAL`` as words of eight lanes.
+        halves: the rows of halves.
+    """
+    count = ZERO
+    for index in range(np.uint64(LANES // 8)):
+        # A byte below 128 plus 127 reaches the top bit unless it is 0, and carries nowhere.
+        over = ~(legal[index] + BELOW_TOPS) & TOPS
+        while over != ZERO:
+            lane = np.uint64(8 * index) + (trailing_zeros(over) >> np.uint64(3))
+            halves[FOUND + count] = np.uint32(lane)
+            count += ONE
+            over &= over - ONE
+    return np.int64(count)
+
+
+@kernel(borrows=True)
+def forbid_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
+    """Leave no legal direction to boards with a tile of at least `rank`."""
+    for cell in range(ZERO, np.uint64(len(board)), WIDTH):
+        for lane in range(WIDTH):
+            won = board[cell + lane] >= rank
+            flags[LEGAL + lane] = select(won, EMPTY, flags[LEGAL + lane])
+
+
+# --- one board of the block ----------------------------------------------------------------------
+
+
+@kernel(inline=True, borrows=True)
+def start_board(
+    board: Bytes,
+    lane: np.uint64,
+    key: np.uint64,
+    low: Int,
+    high: Int,
+    ranks: Bytes,
+    thresholds: Words,
+    placed: Bytes,
+) -> Int:
+    """Set up the start position of the game with this key, as `py2048.core.game` draws it.
+
+    Returns the number of tiles; their cells are in `placed`, ascending.
+    """
+    end = np.uint64(len(board))
+    for place in range(lane, end, WIDTH):
+        board[place] = EMPTY
+    count, free = low, end // WIDTH
+    if high > low:
+        spread = np.uint64(high - low + 1)
+        count += np.int64(((draw(key, START) >> HALF) * spread) >> HALF)
+    for number in range(count):
+        word = draw(key, START + ONE + np.uint64(number))
+        tile = 0
+        while tile + 1 < len(ranks) and word >> HALF >= thresholds[tile + 1]:
+            tile += 1
+        # The number of the chosen cell among the free ones; then pass over those before it.
+        cell, before = ((word & LOW_HALF) * (free - np.uint64(number))) >> HALF, 0
+        while before < number and placed[before] <= cell:
+            cell += ONE
+            before += 1
+        for later in range(number, before, -1):
+            placed[later] = placed[later - 1]
+        placed[before] = np.uint8(cell)
+        board[cell * WIDTH + lane] = ranks[tile]
+    return count
+
+
+@kernel(inline=True, borrows=True)
+def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: Longs) -> np.uint8:
+    """Return the directions in which the tile on a cell of one board can move, as in ``LEGAL``."""
+    bits, tile = EMPTY, board[np.uint64(cell) * WIDTH + lane]
+    for direction in range(4):
+        neighbour = neighbours[cell, direction]
+        if neighbour >= 0:
+            other = board[np.uint64(neighbour) * WIDTH + lane]
+            if (other == EMPTY) | (other == tile):
+                bits |= np.uint8(1 << direction)
+    return bits if tile != EMPTY else EMPTY
+
+
+@kernel(inline=True)
+def pair_bits(a: np.uint8, b: np.uint8) -> np.uint8:
+    """Return whether neighbours can move towards the first (1) and towards the second (2)."""
+    no_a, no_b = a == EMPTY, b == EMPTY
+    merge = (a == b) & (not no_a)
+    first, last = merge | (no_a & (not no_b)), merge | (no_b & (not no_a))
+    return np.uint8(select(first, B1, EMPTY) | select(last, B2, EMPTY))
+
+
+@kernel(inline=True, borrows=True)
+def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
+    """Return the sum of the tiles of one board of the block."""
+    total = ZERO
+    for cell in range(lane, np.uint64(len(board)), WIDTH):
+        if board[cell] != EMPTY:
+            total += ONE << np.uint64(board[cell])
+    return total
+
+
+class Workspace(NamedTuple):
+    """The memory in which one thread steps a block; the head of this file describes the rows.
+
+    `legal` is the row ``LEGAL`` of `flags` as words of eight lanes: the same memory, which a copy
+    would tear apart. So who keeps workspaces makes new ones for a copy.
+    """
+
+    board: NDArray[np.uint8]
+    flags: NDArray[np.uint8]
+    words: NDArray[np.uint64]
+    halves: NDArray[np.uint32]
+    scratch: NDArray[np.uint8]
+    legal: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, rules: Rules) -> Workspace:
+        """Return a workspace for boards of `rules`; up to 8x8 it fits the first-level cache."""
+        width, rows = LANES, max(8, rules.cells)
+        flags = np.zeros(FLAG_ROWS * width, np.uint8)
+        return cls(
+            np.zeros(rules.cells * width, np.uint8),
+            flags,
+            np.zeros(WORD_ROWS * width, np.uint64),
+            np.zeros(HALF_ROWS * width, np.uint32),
+            np.zeros(rows * width, np.uint8),
+            flags[LEGAL : LEGAL + WIDTH].view(np.uint64),
+        )
+
+
+# --- 4x4 boards that merge once -------------------------------------------------------------------
+
+COLUMN3, COLUMN4, BOARD = np.uint64(8 * LANES), np.uint64(12 * LANES), np.uint64(16 * LANES)
+
+
+@kernel(borrows=True)
+def slide_classic(space: Workspace, _numbers: Longs) -> None:
+    """Slide every board in its direction; a direction that is not legal changes nothing."""
+    turn_vertical(space.board, space.flags)
+    slide_rows(space.board, space.flags, space.scratch)
+    add_points(space.halves, space.scratch)
+    turn_vertical(space.board, space.flags)
+
+
+@kernel(borrows=True)
+def turn_vertical(board: Bytes, flags: Bytes) -> None:
+    """Exchange rows and columns of the boards that move up or down."""
+    diagonal = ZERO
+    for row in range(4):
+        right, below = diagonal, diagonal
+        for _ in range(row + 1, 4):
+            right += WIDTH
+            below += WIDTH4
+            for lane in range(WIDTH):
+                vertical = flags[DIRECTION + lane] < B2
+                x, y = board[right + lane], board[below + lane]
+                board[right + lane] = select(vertical, y, x)
+                board[below + lane] = select(vertical, x, y)
+        diagonal += WIDTH4 + WIDTH
+
+
+@kernel(borrows=True)
+def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
+    """Slide the four rows left or right; write up to two merged ranks of each to `merged`."""
+    slot = ZERO
+    for row in range(ZERO, BOARD, WIDTH4):
+        for lane in range(WIDTH):
+            backward = (flags[DIRECTION + lane] & B1) != EMPTY
+            w, x = board[row + lane], board[row + WIDTH + lane]
+            y, z = board[row + WIDTH2 + lane], board[row + WIDTH3 + lane]
+            a, b = select(backward, z, w), select(backward, y, x)
+            c, d = select(backward, x, y), select(backward, w, z)
+            # Close the gaps, the last one first.
+            gap = c == EMPTY
+            c, d = select(gap, d, c), select(gap, EMPTY, d)
+            gap = b == EMPTY
+            b, c, d = select(gap, c, b), select(gap, d, c), select(gap, EMPTY, d)
+            gap = a == EMPTY
+            a, b, c = select(gap, b, a), select(gap, c, b), select(gap, d, c)
+            d = select(gap, EMPTY, d)
+            # The three pairs that can merge; the first and the last can do so together.
+            first = (a == b) & (b != EMPTY)
+            middle = (b == c) & (c != EMPTY) & (not first)
+            last = (c == d) & (d != EMPTY) & (not middle)
+            a1, b1, c1 = np.uint8(a + B1), np.uint8(b + B1), np.uint8(c + B1)
+            merged[slot + lane] = select(first, a1, select(middle, b1, NO_MERGE))
+            merged[slot + WIDTH + lane] = select(last, c1, NO_MERGE)
+            third, rest = select(last, c1, c), select(last, EMPTY, d)
+            a = select(first, a1, a)
+            b = select(first, third, select(middle, b1, b))
+            c = select(first | middle, rest, third)
+            d = select(first | middle, EMPTY, rest)
+            board[row + lane] = select(backward, d, a)
+            board[row + WIDTH + lane] = select(backward, c, b)
+            board[row + WIDTH2 + lane] = select(backward, b, c)
+            board[row + WIDTH3 + lane] = select(backward, a, d)
+        slot += WIDTH2
+
+
+@kernel(borrows=True)
+def add_points(halves: Halves, merged: Bytes) -> None:
+    """Set ``POINTS`` to the sum of the merged tiles; `NO_MERGE` falls out at bit 31."""
+    for lane in range(WIDTH):
+        total = U1 << np.uint32(merged[lane])
+        for slot in range(WIDTH, COLUMN3, WIDTH):
+            total += U1 << np.uint32(merged[slot + lane])
+        halves[POINTS + lane] = np.uint32(total & POINT_BITS)
+
+
+@kernel(borrows=True)
+def legal_classic(board: Bytes, flags: Bytes, _numbers: Longs) -> None:
+    """Set ``LEGAL`` of every board."""
+    for lane in range(WIDTH):
+        flags[LEGAL + lane] = EMPTY
+    for row in range(ZERO, BOARD, WIDTH4):
+        for lane in range(WIDTH):
+            a, b = board[row + lane], board[row + WIDTH + lane]
+            c, d = board[row + WIDTH2 + lane], board[row + WIDTH3 + lane]
+            flags[LEGAL + lane] |= np.uint8(line_bits(a, b, c, d) << B2)
+    for column in range(ZERO, WIDTH4, WIDTH):
+        for lane in range(WIDTH):
+            a, b = board[column + lane], board[column + WIDTH4 + lane]
+            c, d = board[column + COLUMN3 + lane], board[column + COLUMN4 + lane]
+            flags[LEGAL + lane] |= line_bits(a, b, c, d)
+
+
+@kernel(inline=True)
+def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
+    """Return whether tiles of a line can move towards its first cell (1) and its last (2)."""
+    no_a, no_b, no_c, no_d = a == EMPTY, b == EMPTY, c == EMPTY, d == EMPTY
+    merge = ((a == b) & (not no_a)) | ((b == c) & (not no_b)) | ((c == d) & (not no_c))
+    first = (no_a & (not no_b)) | (no_b & (not no_c)) | (no_c & (not no_d)) | merge
+    last = (no_b & (not no_a)) | (no_c & (not no_b)) | (no_d & (not no_c)) | merge
+    return np.uint8(select(first, B1, EMPTY) | select(last, B2, EMPTY))
+
+
+# --- boards of any shape and merging --------------------------------------------------------------
+
+VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
+"""The higher bit of the directions along an axis."""
+
+
+@kernel(inline=True)
+def row(number: Int) -> slice:
+    """Return where the lanes of one row stand; a row itself would be a reference to count."""
+    return slice(number * LANES, (number + 1) * LANES)
+
+
+@kernel(borrows=True)
+def slide_any(space: Workspace, numbers: Longs) -> None:
+    """Slide every board in its direction; a direction that is not legal changes nothing."""
+    rows, columns, cascade = numbers[ROWS], numbers[COLUMNS], numbers[CASCADE] != 0
+    for lane in range(WIDTH):
+        space.halves[POINTS + lane] = np.uint32(0)
+    for column in range(columns):
+        slide_line(space, column, columns, rows, VERTICAL, cascade)
+    for number in range(rows):
+        slide_line(space, number * columns, 1, columns, HORIZONTAL, cascade)
+
+
+@kernel(borrows=True)
+def slide_line(
+    space: Workspace, first: Int, step: Int, length: Int, axis: np.uint8, cascade: bool
+) -> None:
+    """Slide one line of the boards that move along it.
+
+    Args:
+        space: the boards, to whose points those of the line are added. ``INDEX``, ``RANK`` and the
+            scratch are used up.
+        first: the first cell of the line.
+        step: from one cell to the next.
+        length: the number of cells.
+        axis: `VERTICAL` for a column, `HORIZONTAL` for a row.
+        cascade: whether a merged tile can merge again.
+    """
+    board, flags, halves, scratch = space.board, space.flags, space.halves, space.scratch
+    directions = flags[DIRECTION : DIRECTION + WIDTH]
+    gaps, merged = flags[INDEX : INDEX + WIDTH], flags[RANK : RANK + WIDTH]
+    for cell in range(length):
+        ahead, behind = first + cell * step, first + (length - 1 - cell) * step
+        take_row(scratch[row(cell)], board[row(ahead)], board[row(behind)], directions, axis)
+    for cell in range(length - 2, -1, -1):
+        mark_empty(gaps, scratch[row(cell)])
+        close_gap(scratch, gaps, cell, length)
+    for cell in range(length - 1):
+        for _ in range(length - 1 - cell if cascade else 1):
+            merge_row(scratch[row(cell)], scratch[row(cell + 1)], gaps, merged)
+            close_gap(scratch, gaps, cell + 1, length)
+            add_merged(halves[POINTS : POINTS + WIDTH], merged)
+    for cell in range(length):
+        target = board[row(first + cell * step)]
+        forward, backward = scratch[row(cell)], scratch[row(length - 1 - cell)]
+        put_row(target, forward, backward, directions, axis)
+
+
+@kernel(borrows=True)
+def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
+    """Copy a cell of the boards that move along the axis: `behind` where they move backward."""
+    for lane in range(WIDTH):
+        direction = directions[lane]
+        tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
+        target[lane] = select(direction >> B1 == axis, tile, EMPTY)
+
+
+@kernel(borrows=True)
+def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
+    """Copy a cell back to the boards that move along the axis."""
+    for lane in range(WIDTH):
+        direction = directions[lane]
+        tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
+        target[lane] = select(direction >> B1 == axis, tile, target[lane])
+
+
+@kernel(borrows=True)
+def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
+    """Set `gaps` where a cell is empty."""
+    for lane in range(WIDTH):
+        gaps[lane] = np.uint8(tiles[lane] == EMPTY)
+
+
+@kernel(borrows=True)
+def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
+    """Move the cells of the line behind `first` up by one where `gaps` is set."""
+    for cell in range(first, length - 1):
+        pull_row(scratch[row(cell)], scratch[row(cell + 1)], gaps)
+    last = scratch[row(length - 1)]
+    for lane in range(WIDTH):
+        last[lane] = select(gaps[lane] != EMPTY, EMPTY, last[lane])
+
+
+@kernel(borrows=True)
+def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
+    """Move the tiles from `behind` where `gaps` is set."""
+    for lane in range(WIDTH):
+        tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
+
+
+@kernel(borrows=True)
+def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
+    """Merge where the tile behind is equal; set `gaps` there, and `merged` to the new rank."""
+    for lane in range(WIDTH):
+        tile = tiles[lane]
+        equal = (tile == behind[lane]) & (tile != EMPTY)
+        bigger = np.uint8(tile + B1)
+        tiles[lane] = select(equal, bigger, tile)
+        merged[lane] = select(equal, bigger, NO_MERGE)
+        gaps[lane] = np.uint8(equal)
+
+
+@kernel(borrows=True)
+def add_merged(points: Halves, merged: Bytes) -> None:
+    """Add the merged tiles to `points`; `NO_MERGE` falls out at bit 31."""
+    for lane in range(WIDTH):
+        points[lane] += U1 << np.uint32(merged[lane]) & POINT_BITS
+
+
+@kernel(borrows=True)
+def legal_any(board: Bytes, flags: Bytes, numbers: Longs) -> None:
+    """Set ``LEGAL`` of every board."""
+    rows, columns = numbers[ROWS], numbers[COLUMNS]
+    legal = flags[LEGAL : LEGAL + WIDTH]
+    for lane in range(WIDTH):
+        legal[lane] = EMPTY
+    for number in range(rows):
+        for column in range(columns):
+            cell = number * columns + column
+            if column + 1 < columns:
+                join_rows(legal, board[row(cell)], board[row(cell + 1)], B2)
+            if number + 1 < rows:
+                join_rows(legal, board[row(cell)], board[row(cell + columns)], EMPTY)
+
+
+@kernel(borrows=True)
+def join_rows(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
+    """Add the directions that two neighbouring cells allow."""
+    for lane in range(WIDTH):
+        legal[lane] |= np.uint8(pair_bits(tiles[lane], neighbours[lane]) << shift)
+
+
+# --- a turn of a block ----------------------------------------------------------------------------
+
+
+@kernel(inline=True, borrows=True)
+def begin(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
+    """Begin the game with this key in one lane of a block."""
+    low, high, placed = rules.numbers[START_LOW], rules.numbers[START_HIGH], space.scratch
+    count = start_board(
+        space.board, lane, key, low, high, rules.start_ranks, rules.start_thresholds, placed
+    )
+    legal = EMPTY
+    for number in range(count):
+        legal |= legal_from(space.board, lane, np.int64(placed[number]), rules.neighbours)
+    set_start(space, lane, key, legal, rules)
+
+
+@kernel(inline=True, borrows=True)
+def enter(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
+    """Take the position in one lane as the start of the game with this key."""
+    legal = EMPTY
+    for cell in range(len(rules.neighbours)):
+        legal |= legal_from(space.board, lane, cell, rules.neighbours)
+    set_start(space, lane, key, legal, rules)
+
+
+@kernel(inline=True, borrows=True)
+def set_start(
+    space: Workspace, lane: np.uint64, key: np.uint64, legal: np.uint8, rules: RuleArrays
+) -> None:
+    """Set what else belongs to the start of a game whose board stands in one lane."""
+    board, words, numbers = space.board, space.words, rules.numbers
+    words[STATE + lane] = key + GOLDEN
+    words[SCORE + lane] = ZERO
+    words[BANK + lane] = sum_of(board, lane) if numbers[SUM_POINTS] else ZERO
+    space.halves[CHANCE + lane] = np.uint32(mix64(key) >> HALF)
+    if numbers[TARGET]:
+        for cell in range(lane, np.uint64(len(board)), WIDTH):
+            if board[cell] >= numbers[TARGET]:
+                legal = EMPTY
+    space.flags[LEGAL + lane] = legal
+
+
+@kernel(borrows=True)
+def spawn(space: Workspace, rules: RuleArrays) -> None:
+    """Let a tile appear on each board that moved."""
+    count_empty(space.board, space.flags)
+    draw_spawns(space.words, space.flags, space.halves, rules.ranks, rules.thresholds)
+    if rules.numbers[FIXED]:
+        place_fixed(space.board, space.flags, rules.landing)
+    else:
+        place(space.board, space.flags)
+
+
+Turn = Callable[[Workspace, NDArray[np.int32], RuleArrays], None]
+
+
+Legal = Callable[[Bytes, Bytes, Longs], None]
+
+
+def make_turn(slide: Callable[[Workspace, Longs], None], legal: Legal) -> Turn:
+    """Return the kernel of a turn with this way to slide and to find the legal moves."""
+
+    @kernel(borrows=True)
+    def turn(space: Workspace, rewards: NDArray[np.int32], rules: RuleArrays) -> None:
+        """Move every board in its direction, let a tile appear, and see what is legal next."""
+        board, flags, numbers = space.board, space.flags, rules.numbers
+        judge(flags)
+        slide(space, numbers)
+        spawn(space, rules)
+        reward(space.words, flags, space.halves, rewards, numbers)
+        legal(board, flags, numbers)
+
+    return turn
+
+
+def make_legal(legal: Legal) -> Legal:
+    """Return the kernel that finds the legal moves, none where a tile has ended the game."""
+
+    @kernel(inline=True, borrows=True)
+    def legal_until_won(board: Bytes, flags: Bytes, numbers: Longs) -> None:
+        """Set ``LEGAL`` of every board with which a game continues."""
+        legal(board, flags, numbers)
+        if numbers[TARGET]:
+            forbid_won(board, flags, np.uint8(numbers[TARGET]))
+
+    return legal_until_won
+
+
+look_classic, look_any = make_legal(legal_classic), make_legal(legal_any)
+turn_classic, turn_any = make_turn(slide_classic, look_classic), make_turn(slide_any, look_any)
+
+
+# --- to boards one after another ------------------------------------------------------------------
+
+BYTES, PAIRS, QUADS = np.uint64(8), np.uint64(16), np.uint64(32)
+LOW_BYTES = np.uint64(0x00FF00FF00FF00FF)
+LOW_PAIRS = np.uint64(0x0000FFFF0000FFFF)
+LOW_QUADS = np.uint64(0x00000000FFFFFFFF)
+
+
+@kernel("(int64, int64, uint8[:,::1], uint8[:,::1])", borrows=True)
+def write_boards(first: Int, end: Int, cells: Bytes, out: Bytes) -> None:
+    """Copy the boards of games `first` to before `end` to `out`, uint8 `[n, cells]`."""
+    for game in range(np.uint64(first), np.uint64(end)):
+        for cell in range(np.uint64(out.shape[1])):
+            out[game, cell] = cells[cell, game]
+
+
+@kernel("(int64, int64, uint64[:,::1], uint64[:,::1])", borrows=True)
+def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
+    """Copy the boards of 16 cells of the games in groups of eight, from `first` to before `end`.
+
+    Args:
+        first: the first group.
+        end: the group after the last.
+        cells: the cells as words of eight games: uint64 `[16, padded / 8]`.
+        out: the boards as words of eight cells: uint64 `[n, 2]`.
+    """
+    for group in range(np.uint64(first), np.uint64(end)):
+        game = group * BYTES
+        for half in range(np.uint64(2)):
+            cell = half * BYTES
+            a, b = cells[cell, group], cells[cell + np.uint64(1), group]
+            c, d = cells[cell + np.uint64(2), group], cells[cell + np.uint64(3), group]
+            e, f = cells[cell + np.uint64(4), group], cells[cell + np.uint64(5), group]
+            g, h = cells[cell + np.uint64(6), group], cells[cell + np.uint64(7), group]
+            a, b = exchange(a, b, BYTES, LOW_BYTES)
+            c, d = exchange(c, d, BYTES, LOW_BYTES)
+            e, f = exchange(e, f, BYTES, LOW_BYTES)
+            g, h = exchange(g, h, BYTES, LOW_BYTES)
+            a, c = exchange(a, c, PAIRS, LOW_PAIRS)
+            b, d = exchange(b, d, PAIRS, LOW_PAIRS)
+            e, g = exchange(e, g, PAIRS, LOW_PAIRS)
+            f, h = exchange(f, h, PAIRS, LOW_PAIRS)
+            a, e = exchange(a, e, QUADS, LOW_QUADS)
+            b, f = exchange(b, f, QUADS, LOW_QUADS)
+            c, g = exchange(c, g, QUADS, LOW_QUADS)
+            d, h = exchange(d, h, QUADS, LOW_QUADS)
+            out[game, half], out[game + np.uint64(1), half] = a, b
+            out[game + np.uint64(2), half], out[game + np.uint64(3), half] = c, d
+            out[game + np.uint64(4), half], out[game + np.uint64(5), half] = e, f
+            out[game + np.uint64(6), half], out[game + np.uint64(7), half] = g, h
+
+
+@kernel(inline=True)
+def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
+    """Exchange the high parts of `x` with the low parts of `y`."""
+    return (x & low) | ((y & low) << shift), ((x >> shift) & low) | (y & ~low)
+
+
+@kernel("(uint8[::1], uint32[::1])", borrows=True)
+def write_masks(bits: Bytes, out: NDArray[np.uint32]) -> None:
+    """Spread the legal directions of each game, bits 0 to 3, to four bytes."""
+    for game in range(np.uint64(len(out))):
+        spread = np.uint32(bits[game]) * np.uint32(0x00204081)
+        out[game] = np.uint32(spread & np.uint32(0x01010101))

@@ -1,0 +1,691 @@
+"""`BatchGames`: many games advanced together by compiled kernels, on several threads.
+
+`rollouts` plays whole random games from given positions.
+
+A step of 65,536 games takes a fraction of a millisecond. What a game does follows from its number,
+the seed and the directions alone: not from the other games, nor from the number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import index
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from py2048.core import rng
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, RulesError
+from py2048.core.rules import Merging, Rules, list_rules
+from py2048.engine import _batch_kernels as kernels
+from py2048.engine import _simd_kernels as simd
+from py2048.engine._batch_kernels import EPISODE, SLOT_KEY, BatchState, Tally
+from py2048.engine._show_kernels import GAMES, ORDERS, RANDOM, RESET, STEPS
+from py2048.engine.boards import (
+    MAX_EXPONENT,
+    bits_to_mask,
+    checked_boards,
+    checked_directions,
+    derive_seeds,
+    keys_of,
+    tiles_of,
+)
+from py2048.engine.crew import Crew
+from py2048.engine.cuda import BatchCard
+from py2048.engine.jit import IS_PLAIN, available_threads, ready, shares, together
+from py2048.engine.rules import SHORT_RANK, CompiledRules
+
+Number = TypeVar("Number", bound=np.generic)
+
+DEVICES = "cpu", "cuda"
+RESETS = ("same_step", "next_step", "disabled")
+STEPS_PER_THREAD = 8192
+"""Another thread pays from about this many steps on."""
+JOBS_PER_THREAD = 2 * simd.LANES
+"""Another thread pays from about this many random games on."""
+
+
+class BatchGames:
+    """`n` games under the same rules, advanced together.
+
+    Game number ``e`` of slot ``i`` has the seed ``derive_seed(derive_seed(seed, i), e)``: it is
+    the game that ``Game(rules, seed=...)`` gives for the same directions.
+
+    >>> from py2048.core.rules import get_rules
+    >>> batch = BatchGames(get_rules("classic"), n=1000, seed=7)
+    >>> rewards = batch.step([0] * 1000)
+    >>> batch.boards.shape, batch.legal_mask.shape
+    ((1000, 4, 4), (1000, 4))
+
+    The array properties `boards`, `scores`, `rewards`, `dones`, `illegal` and `legal_bits` are
+    read-only views of the batch's own memory: the next step changes them. Copy what you keep, or
+    ask `observe` for an array to keep.
+
+    Args:
+        rules: the rules; the board has at most 254 cells.
+        n: the number of games.
+        seed: a whole number from 0 to 2**64 - 1.
+        threads: how many threads may work; by default one for each processor.
+        reset: what follows the end of a game: ``"same_step"`` begins the next one at once,
+            ``"next_step"`` at the next step, which then ignores the direction, and ``"disabled"``
+            waits for `reset`.
+        history: whether to remember the directions, for `history`: one byte a step and game, and
+            four for the number of the game.
+        device: ``"cpu"``, or ``"cuda"`` for a graphics card, which plays the same games on 4x4
+            boards with random spawns. Arrays are then CuPy's, which PyTorch and JAX take without
+            a copy (``torch.from_dlpack``), and it keeps no history.
+
+    Raises:
+        BoardError: if the board is too big.
+        RulesError: if a tile that appears is too large, or ends the game at its start, or a card
+            cannot play these rules.
+        ValueError: if `n`, `threads`, `reset` or `device` make no sense.
+        MissingExtraError: if CuPy is missing.
+        Py2048Error: if there is no card.
+        SeedError: if `seed` is not a seed.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        n: int,
+        seed: int = 0,
+        threads: int | None = None,
+        *,
+        reset: str = "same_step",
+        history: bool = False,
+        device: str = "cpu",
+    ) -> None:
+        check_cells(rules, "a batch plays")
+        if n < 1 or (threads is not None and threads < 1):
+            raise ValueError(f"n and threads must be at least 1, not n={n} and threads={threads}")
+        if reset not in RESETS:
+            raise ValueError(f"reset must be one of {', '.join(RESETS)}, not {reset!r}")
+        if device not in DEVICES or (history and device != "cpu"):
+            raise ValueError(f"device must be cpu, or cuda without history, not {device!r}")
+        self.rules, self.n, self.seed = rules, n, rng.checked_seed(seed)
+        self.device = device
+        self.threads = threads or available_threads()
+        self._orders = np.zeros(ORDERS, np.int64)
+        self._orders[[RESET, GAMES]] = RESETS.index(reset), n
+        given = CompiledRules.of(rules)
+        given.check_growth(SHORT_RANK)
+        given.check_end(given.start)
+        self._blocks = -(-n // simd.LANES)
+        self._set_up()
+        self._state = self._on_device(BatchState.empty(self._blocks, rules.cells))
+        self._set_crew()
+        self._log = HistoryLog() if history else None
+        self.reseed(self.seed)
+
+    def _set_up(self) -> None:
+        """Make what follows from the rules and the threads, and does not outlive a step."""
+        rules = self.rules
+        self._card = BatchCard(rules) if self.device == "cuda" else None
+        self._rules = CompiledRules.of(rules).arrays
+
+    def _set_crew(self) -> None:
+        """Make the threads of a batch whose state is there."""
+        if self._card:
+            return
+        play = ready(kernels.play_classic if is_classic(self.rules) else kernels.play_any)
+        threads = 1 if IS_PLAIN else min(self.threads, self._blocks)
+        self._spaces = [simd.Workspace.of(self.rules) for _ in range(threads)]
+        shared = self._orders, self._state, self._rules
+        self._crew = Crew(play, [(*shared, space) for space in self._spaces], self._blocks)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what decides how the games continue; a copy sets up the rest by itself."""
+        made = {"_rules", "_crew", "_spaces", "_card"}
+        kept = {name: value for name, value in vars(self).items() if name not in made}
+        return kept | {"_state": BatchState._make(map(self._host, self._state))}
+
+    def __setstate__(self, kept: dict[str, object]) -> None:
+        vars(self).update(kept)
+        self._set_up()
+        self._state = self._on_device(self._state)
+        self._set_crew()
+
+    def _on_device(self, state: BatchState) -> BatchState:
+        return self._card.put(state) if self._card else state
+
+    def _host(self, array: Any) -> Any:
+        """Return an array in the memory of the processor."""
+        return self._card.card.get(array) if self._card else array
+
+    def _given(self, array: NDArray[Number]) -> NDArray[Number]:
+        """Return an array of the processor where this batch has its own."""
+        given: NDArray[Number] = self._card.card.put(array) if self._card else array
+        return given
+
+    # --- beginning -------------------------------------------------------------------------------
+
+    def reseed(self, seed: int) -> None:
+        """Begin all over again with game number 0 of each slot of `seed`."""
+        self.seed = rng.checked_seed(seed)
+        slots = np.arange(len(self._state.rewards))
+        key = np.full(len(slots), rng.key_of(self.seed), np.uint64)
+        self.seed_slots(slots, derive_seeds(key, slots.astype(np.uint64)))
+        if self._log is not None:
+            self._log.clear()
+        self._begin(slots)
+
+    def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
+        """Let the next game in each of `slots` be number 0 of a seed of its own.
+
+        Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
+
+        Args:
+            slots: numbers of slots, int64 `[k]`.
+            seeds: uint64 `[k]`.
+        """
+        self._state.words[SLOT_KEY, self._given(slots)] = self._given(keys_of(seeds))
+        self._state.words[EPISODE, self._given(slots)] = np.uint64(rng.MASK)
+
+    def reset(self, mask: ArrayLike | None = None) -> None:
+        """Begin the next game in the slots of `mask`, bool `[n]`; by default in all."""
+        self._begin(np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool)))
+
+    def set_boards(self, boards: ArrayLike, mask: ArrayLike | None = None) -> None:
+        """Begin the next game in the slots of `mask` from given positions, with a score of 0.
+
+        Args:
+            boards: exponents, `[n, rows, columns]`; only those of `mask` count.
+            mask: bool `[n]`; by default all slots.
+
+        Raises:
+            BoardError: if the shape is not that of the batch, or tiles are too large.
+        """
+        exponents = checked_boards(boards, self.rules)
+        if exponents.shape != (self.n, *self.rules.shape):
+            raise BoardError(f"boards must be {(self.n, *self.rules.shape)}, not {exponents.shape}")
+        chosen = np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool))
+        flat = exponents.reshape(self.n, self.rules.cells)
+        self._begin(chosen, np.ascontiguousarray(flat[chosen]))
+        if self._log is not None:
+            for slot in chosen.tolist():
+                self._log.set_start(slot, int(self.episodes[slot]), self.board(slot))
+
+    def _begin(self, slots: NDArray[np.int64], boards: NDArray[np.uint8] | None = None) -> None:
+        if boards is None:
+            boards = np.zeros((0, self.rules.cells), np.uint8)
+        if len(slots):
+            slots = np.ascontiguousarray(slots, np.int64)
+            self._state.rewards[self._given(slots)] = 0
+            if self._card:
+                self._card.enter(slots, boards, self._state)
+                return
+            enter = ready(kernels.enter_boards)
+            enter(slots, boards, self._state, self._rules, self._spaces[0])
+
+    # --- what can be seen ------------------------------------------------------------------------
+
+    @property
+    def boards(self) -> NDArray[np.uint8]:
+        """The boards as exponents, 11 for 2048: uint8 `[n, rows, columns]`, a view."""
+        view = self._state.cells.reshape(*self.rules.shape, -1).transpose(2, 0, 1)[: self.n]
+        return _read_only(view)
+
+    def observe(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """Return the boards as exponents in an array of their own, uint8 `[n, rows, columns]`.
+
+        Args:
+            out: a C-contiguous array to write to instead.
+        """
+        if self._card:
+            boards = self._card.card.arrays.ascontiguousarray(self.boards)
+            if out is None:
+                return cast(NDArray[np.uint8], boards)
+            out[...] = boards
+            return out
+        if out is None:
+            out = np.empty((self.n, *self.rules.shape), np.uint8)
+        flat, groups = out.reshape(self.n, self.rules.cells), 0
+        if self.rules.cells == 16:
+            words, groups = self._state.cells.view(np.uint64), self.n // 8
+            parts = shares(groups, self._workers(1))
+            together(simd.write_classic, [(*part, words, flat.view(np.uint64)) for part in parts])
+        simd.write_boards(8 * groups, self.n, self._state.cells, flat)
+        return out
+
+    def board(self, slot: int) -> Board:
+        """Return the board of one game."""
+        return Board(tiles_of(self._host(self.boards[slot])).tolist())
+
+    @property
+    def scores(self) -> NDArray[np.int64]:
+        """The scores of the games: int64 `[n]`, a view."""
+        return _read_only(self._state.words[int(simd.SCORE // simd.WIDTH)].view(np.int64)[: self.n])
+
+    @property
+    def rewards(self) -> NDArray[np.int32]:
+        """The points of the last step: int32 `[n]`, a view."""
+        return _read_only(self._state.rewards[: self.n])
+
+    @property
+    def dones(self) -> NDArray[np.bool_]:
+        """Whether a game ended in the last step, or is over: bool `[n]`, a view."""
+        return self._flag(simd.DONE).view(np.bool_)
+
+    @property
+    def illegal(self) -> NDArray[np.bool_]:
+        """Whether the last direction was not legal, and so did nothing: bool `[n]`, a view."""
+        return self._flag(simd.ILLEGAL).view(np.bool_)
+
+    @property
+    def directions(self) -> NDArray[np.uint8]:
+        """The directions of the last step: uint8 `[n]`, a view."""
+        return self._flag(simd.DIRECTION)
+
+    @property
+    def legal_bits(self) -> NDArray[np.uint8]:
+        """The legal directions, bit ``d`` for direction ``d``; 0 if over: uint8 `[n]`, a view."""
+        return self._flag(simd.LEGAL)
+
+    @property
+    def legal_mask(self) -> NDArray[np.bool_]:
+        """The legal directions: a new array, bool `[n, 4]`."""
+        if self._card:
+            ways = self._given(np.arange(4, dtype=np.uint8))
+            return (self.legal_bits[:, None] >> ways & np.uint8(1)).astype(np.bool_)
+        return bits_to_mask(self.legal_bits)
+
+    def _flag(self, row: np.uint64) -> NDArray[np.uint8]:
+        return _read_only(self._state.flags[int(row // simd.WIDTH), : self.n])
+
+    @property
+    def last_boards(self) -> NDArray[np.uint8]:
+        """The final boards of the games that ended last: uint8 `[n, rows, columns]`, a view."""
+        return _read_only(self._state.last_cells.reshape(-1, *self.rules.shape)[: self.n])
+
+    @property
+    def last_scores(self) -> NDArray[np.int64]:
+        """The scores of the games that ended last: int64 `[n]`, a view."""
+        return _read_only(self._state.last_scores[: self.n])
+
+    @property
+    def episodes(self) -> NDArray[np.int64]:
+        """The number of the game in each slot, from 0: int64 `[n]`, a view."""
+        return _read_only(self._state.words[EPISODE].view(np.int64)[: self.n])
+
+    @property
+    def plies(self) -> NDArray[np.int64]:
+        """The number of legal turns of each game: a new array, int64 `[n]`."""
+        keys = keys_of(self.seeds)
+        inverse = np.uint64(pow(rng.GOLDEN, -1, 2**64))
+        counters = (self._state.words[0, : self.n] - keys) * inverse
+        return (counters - np.uint64(1)).view(np.int64)
+
+    @property
+    def seeds(self) -> NDArray[np.uint64]:
+        """The seed of the game in each slot: a new array, uint64 `[n]`."""
+        return self._seeds_of(self._state.words[EPISODE, : self.n])
+
+    def _seeds_of(self, episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return derive_seeds(self._state.words[SLOT_KEY, : self.n], episodes)
+
+    # --- playing ---------------------------------------------------------------------------------
+
+    def step(self, directions: ArrayLike) -> NDArray[np.int32]:
+        """Slide each board, let a tile appear, and begin new games as `reset` says.
+
+        A direction that is not legal changes nothing; it costs what the rules say.
+
+        Args:
+            directions: whole numbers 0 to 3, as the values of `Direction`: `[n]`.
+
+        Returns:
+            The points gained: int32 `[n]`, the view `rewards`.
+
+        Raises:
+            DirectionError: if there are not `n` numbers from 0 to 3.
+        """
+        self.enter(directions)
+        self._run(1, is_random=False)
+        return self.rewards
+
+    def enter(self, directions: ArrayLike) -> None:
+        """Note the directions of the next step.
+
+        Raises:
+            DirectionError: if there are not `n` numbers from 0 to 3.
+        """
+        if self._card:
+            numbers = self._card.card.arrays.asarray(directions)
+            is_right = numbers.dtype.kind in "iu" and numbers.shape == (self.n,)
+            if not is_right or bool(((numbers < 0) | (numbers > 3)).any()):
+                checked_directions(self._host(numbers), self.n)
+            self._state.flags[0, : self.n] = numbers
+            return
+        numbers = np.asarray(directions)
+        if numbers.dtype.kind not in "iu" or numbers.shape != (self.n,):
+            checked_directions(directions, self.n)
+        if numbers.dtype != np.uint8:
+            numbers = numbers.astype(np.int64, copy=False)
+        enter = ready(kernels.enter_directions, int(numbers.dtype == np.uint8))
+        if not enter(np.ascontiguousarray(numbers), self._state.flags[0, : self.n]):
+            checked_directions(directions, self.n)
+
+    def play_random(self, steps: int = 1) -> Tally:
+        """Play `steps` steps of random legal directions, each equally likely.
+
+        The direction of a turn comes from bits 32 to 47 of the draw before it, which the spawn
+        leaves unused, so these games too follow from the seed.
+        """
+        steps = index(steps)
+        if self._log is None:
+            return self._run(steps, is_random=True)
+        tallies = [self._run(1, is_random=True) for _ in range(steps)]
+        return Tally(*(sum(column) for column in zip(*tallies, strict=True)))
+
+    def _run(self, steps: int, *, is_random: bool) -> Tally:
+        episodes = self.episodes.copy() if self._log is not None else None
+        if self._card:
+            reset = int(self._orders[RESET])
+            ended, total = self._card.advance(self.n, steps, is_random, reset, self._state)
+            return Tally(steps * self.n, ended, total)
+        self._orders[STEPS], self._orders[RANDOM] = steps, is_random
+        ended, score = self._crew.play(self._workers(steps))
+        if self._log is not None and episodes is not None:
+            self._log.add(self.directions.copy(), episodes)
+        return Tally(steps * self.n, ended, score)
+
+    def _workers(self, steps: int) -> int:
+        return min(len(self._spaces), -(-self.n * max(steps, 1) // STEPS_PER_THREAD))
+
+    def slide(
+        self, directions: ArrayLike
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
+        """Return what a slide would give, and change nothing.
+
+        Returns:
+            The afterstates, uint8 `[n, rows, columns]`; the points of their merges, int64 `[n]`;
+            and whether the directions are legal, bool `[n]`.
+        """
+        ways = checked_directions(directions, self.n).astype(np.uint8)
+        after, points = self._host(self.observe()), np.zeros(self.n, np.int64)
+        cascade = self.rules.merging is Merging.CASCADE
+        flat = after.reshape(self.n, self.rules.cells)
+        kernels.slide_boards(flat, ways, *self.rules.shape, cascade, points)
+        return after, np.maximum(points, 0), points >= 0
+
+    # --- states and records ----------------------------------------------------------------------
+
+    def get_state(self) -> BatchState:
+        """Return a copy of the state; `set_state` continues from there."""
+        return self._state.copy()
+
+    @property
+    def memory(self) -> BatchState:
+        """The state itself, not a copy: for kernels that read it; padded to whole blocks."""
+        return self._state
+
+    def set_state(self, state: BatchState) -> None:
+        """Go on from a state of a batch with the same rules and `n`.
+
+        The history is forgotten: it belongs to other games.
+
+        Raises:
+            BoardError: if the state is of another shape.
+        """
+        self._state.assign(state)
+        if self._log is not None:
+            self._log.clear()
+
+    def history(self, slot: int, episode: int | None = None) -> History:
+        """Return what the batch remembers of a game.
+
+        Args:
+            slot: the slot.
+            episode: which of its games; by default the last one with a turn.
+
+        Raises:
+            ValueError: if the batch was made without ``history=True``.
+        """
+        if self._log is None:
+            raise ValueError("this batch keeps no history: make it with history=True")
+        if episode is None:
+            episode = self._log.last_episode(slot)
+        seed = self._seeds_of(np.full(self.n, episode, np.uint64))[slot]
+        directions = self._log.directions(slot, episode)
+        return History(self.rules, int(seed), directions, self._log.start(slot, episode))
+
+
+def check_cells(rules: Rules, what: str) -> None:
+    """Refuse rules whose boards are too big for blocks of boards.
+
+    Raises:
+        BoardError: if they are.
+    """
+    if rules.cells > simd.MAX_CELLS:
+        shape = f"{rules.rows}x{rules.columns}"
+        raise BoardError(f"{what} on at most {simd.MAX_CELLS} cells, not on {shape}")
+
+
+def is_classic(rules: Rules) -> bool:
+    """Return whether the slide in registers is that of the rules."""
+    return rules.shape == (4, 4) and rules.merging is Merging.ONCE
+
+
+def _read_only(view: NDArray[Number]) -> NDArray[Number]:
+    """Return a view that cannot be written through, where there are such: CuPy has none."""
+    if isinstance(view, np.ndarray):
+        view.flags.writeable = False
+    return view
+
+
+# --- history --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A game as a batch remembers it.
+
+    Attributes:
+        rules: its rules.
+        seed: the seed of its generator.
+        directions: every direction tried, illegal ones among them.
+        start: the position it began from; ``None`` for the one that the rules draw.
+    """
+
+    rules: Rules
+    seed: int
+    directions: tuple[Direction, ...]
+    start: Board | None = None
+
+
+class HistoryLog:
+    """The directions of every game of a batch, one array a step."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
+        self._starts: dict[tuple[int, int], Board] = {}
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._steps.clear()
+        self._starts.clear()
+
+    def add(self, directions: NDArray[np.uint8], episodes: NDArray[np.int64]) -> None:
+        """Note a step: the direction of each slot and the number of its game, before the step."""
+        self._steps.append((directions, episodes))
+
+    def set_start(self, slot: int, episode: int, board: Board) -> None:
+        """Note that a game begins from `board`."""
+        self._starts[slot, episode] = board
+
+    def start(self, slot: int, episode: int) -> Board | None:
+        """Return the position that a game was made to begin from."""
+        return self._starts.get((slot, episode))
+
+    def last_episode(self, slot: int) -> int:
+        """Return the number of the last game of a slot in which a direction was tried, or 0."""
+        return int(self._steps[-1][1][slot]) if self._steps else 0
+
+    def directions(self, slot: int, episode: int) -> tuple[Direction, ...]:
+        """Return every direction tried in a game."""
+        steps = ((way[slot], number[slot]) for way, number in self._steps)
+        return tuple(Direction(int(way)) for way, number in steps if number == episode)
+
+
+# --- turns and whole random games from given positions --------------------------------------------
+
+
+def play_turns(
+    rules: Rules,
+    boards: NDArray[np.uint8],
+    directions: NDArray[np.uint8],
+    draws: NDArray[np.uint64],
+) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.bool_]]:
+    """Play a turn on each board by its own draw; `py2048.envs.functional.step` describes it.
+
+    Args:
+        rules: the rules.
+        boards: exponents, uint8 `[n, cells]`.
+        directions: uint8 `[n]`.
+        draws: uint64 `[n]`.
+
+    Returns:
+        The boards, the points, int32 `[n]`, and whether the games are over, bool `[n]`.
+
+    Raises:
+        BoardError: if the board is too big.
+        RulesError: if a tile that appears is too large.
+    """
+    check_cells(rules, "turns are played")
+    given = CompiledRules.of(rules)
+    if given.spawn.ranks[-1] > MAX_EXPONENT:
+        raise RulesError(f"the rules {rules.name} let tiles above 2**{MAX_EXPONENT} appear")
+    n, blocks = len(boards), -(-len(boards) // simd.LANES)
+    padded = blocks * simd.LANES
+    after, points = np.empty((padded, rules.cells), np.uint8), np.empty(padded, np.int32)
+    ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
+    over = np.empty(padded, np.bool_)
+    after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
+    if given.ending_tile:  # a board that has it stays; without tiles it does not move
+        is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
+        after[:n][is_won] = 0
+    play = ready(kernels.turn_boards_classic if is_classic(rules) else kernels.turn_boards_any)
+    shared = after.reshape(-1), ways, words, points, over.view(np.uint8)
+    workers = min(available_threads(), max(1, n // STEPS_PER_THREAD))
+    parts = shares(blocks, workers)
+    together(play, [(*part, *shared, given.arrays, simd.Workspace.of(rules)) for part in parts])
+    if given.ending_tile:
+        after[:n][is_won] = boards[is_won]
+    return after[:n], points[:n], over[:n]
+
+
+class Rollouts(NamedTuple):
+    """The results of random games.
+
+    Attributes:
+        scores: the points gained in each game, int64 `[m, count]`.
+        plies: its number of turns, int64 `[m, count]`.
+    """
+
+    scores: NDArray[np.int64]
+    plies: NDArray[np.int64]
+
+
+def rollouts(
+    rules: Rules,
+    boards: ArrayLike,
+    count: int,
+    *,
+    seed: int = 0,
+    directions: ArrayLike | None = None,
+    moves: int | None = None,
+    threads: int | None = None,
+) -> Rollouts:
+    """Play `count` random games from each of `m` positions.
+
+    Each turn is a random legal direction, all equally likely. Game ``k`` from board ``i`` draws
+    from the seed ``derive_seed(seed, i * count + k)``, and so does not depend on `threads`. The
+    points are those of the rules; a game that cannot move gains none.
+
+    >>> from py2048.core.rules import get_rules
+    >>> start = [[[0, 0, 0, 1], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0]]]
+    >>> played = rollouts(get_rules("classic"), start, count=100, seed=7)
+    >>> round(float(played.scores.mean()))  # points still to come in random play
+    1142
+
+    Args:
+        rules: the rules; the board has at most 254 cells.
+        boards: exponents, `[m, rows, columns]`, with the mover to play.
+        count: how many games from each.
+        seed: a whole number from 0 to 2**64 - 1.
+        directions: the first direction from each board, `[m]`, each legal; by default random.
+        moves: after how many turns a game stops; by default at its end, which on large boards is
+            far away: games on 6x6 have 4,300 turns, and a few on 8x8 took over 18 minutes.
+        threads: how many threads may work; by default one for each processor.
+
+    Raises:
+        BoardError: if the boards do not fit the rules.
+        RulesError: if a tile that appears is too large.
+        DirectionError: if `directions` are not directions.
+        ValueError: if `count` is negative, or `moves` less than 1.
+    """
+    exponents = checked_boards(boards, rules)
+    if exponents.ndim != 3:
+        raise BoardError(f"give boards [m, rows, columns], not of {exponents.ndim} dimensions")
+    check_cells(rules, "random games are played")
+    CompiledRules.of(rules).check_growth(SHORT_RANK)
+    if count < 0:
+        raise ValueError(f"count must be 0 or more, not {count}")
+    if moves is not None and moves < 1:
+        raise ValueError(f"moves must be 1 or more, not {moves}")
+    flat = np.ascontiguousarray(exponents.reshape(-1, rules.cells))
+    firsts = np.zeros(len(flat), np.uint8)
+    if directions is not None:
+        firsts[:] = checked_directions(directions, len(flat)) + 1
+    jobs = len(flat) * count
+    most = kernels.ENDLESS if moves is None else np.int64(min(moves, int(kernels.ENDLESS)))
+    results = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
+    series = kernels.Series(count, most, np.uint64(rng.checked_seed(seed)), flat, firsts, *results)
+    _play_jobs(rules, series, jobs, threads or available_threads())
+    return Rollouts(*(result.reshape(len(flat), count) for result in results))
+
+
+def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) -> None:
+    """Play all jobs of a series, each thread its share."""
+    rollout = kernels.rollout_classic if is_classic(rules) else kernels.rollout_any
+    workers = min(threads, max(1, jobs // JOBS_PER_THREAD))
+    arrays = CompiledRules.of(rules).arrays
+    given = [
+        (*part, series, kernels.Lanes.empty(), simd.Workspace.of(rules), arrays)
+        for part in shares(jobs, workers)
+    ]
+    together(rollout, given)
+
+
+# --- the signature --------------------------------------------------------------------------------
+
+
+def behaviour_signature(steps: int = 200, games: int = 48) -> int:
+    """Return the signature of fixed random games of every preset, a whole number below 2**64.
+
+    It covers rules, starts, slides, points, spawns, ends and the generator, as the compiled
+    engine computes them. A change that alters it changes what players and records mean: say so.
+
+    Args:
+        steps: how many steps to play.
+        games: how many games of each preset.
+    """
+    signature = np.uint64(0)
+    for number, rules in enumerate(list_rules()):
+        batch = BatchGames(rules, games, seed=number, threads=1)
+        batch.play_random(steps)
+        for array in (batch.observe(), batch.scores, batch.last_scores, batch.episodes):
+            signature = _digest(signature, array)
+    return int(signature)
+
+
+def _digest(start: np.uint64, array: np.ndarray) -> np.uint64:
+    """Return a number that depends on `start` and on every element in its place (FNV-1a)."""
+    prime, value = 0x100000001B3, int(start) ^ 0xCBF29CE484222325
+    for byte in np.ascontiguousarray(array).tobytes():
+        value = (value ^ byte) * prime & 2**64 - 1
+    return np.uint64(value)

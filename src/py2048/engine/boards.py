@@ -1,0 +1,144 @@
+"""Boards as arrays of exponents, directions and seeds as arrays, checked.
+
+An array of exponents is uint8 `[..., rows, columns]`, 0 for an empty cell, 11 for 2048.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from py2048.core import rng
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, DirectionError
+from py2048.core.rules import Rules
+from py2048.engine import _board_kernels as kernels
+from py2048.engine._simd_kernels import write_masks
+from py2048.engine.rules import CompiledRules
+
+Exponents = NDArray[np.uint8]
+
+MAX_EXPONENT = 30
+"""The largest exponent in arrays."""
+
+MAX_SUM = 1 << 30
+"""What the tiles of a board in an array may sum to: the points of a turn, which are less than twice
+that, are 32-bit numbers in a batch."""
+
+
+def tiles_of(exponents: ArrayLike) -> NDArray[np.int64]:
+    """Return the tiles of exponents: 0 stays 0, 11 becomes 2048.
+
+    >>> tiles_of([[0, 1], [2, 11]]).tolist()
+    [[0, 2], [4, 2048]]
+    """
+    ranks = np.asarray(exponents, np.int64)
+    return np.where(ranks > 0, np.int64(1) << ranks, 0)
+
+
+def ranks_of(board: Board, largest: int) -> NDArray[np.uint8]:
+    """Return the ranks of a board, row by row: uint8 `[cells]`.
+
+    Raises:
+        BoardError: if one is larger than `largest`.
+    """
+    if board.max_tile > 1 << largest:
+        raise BoardError(f"tile {board.max_tile} is too large to search: at most 2**{largest} is")
+    tiles = (tile for row in board.rows for tile in row)
+    return np.array([tile.bit_length() - 1 if tile else 0 for tile in tiles], np.uint8)
+
+
+def exponents_of(tiles: ArrayLike) -> Exponents:
+    """Return the exponents of tiles: 0 stays 0, 2048 becomes 11.
+
+    Raises:
+        BoardError: if a value is not a tile, or one above 2**30.
+    """
+    values = np.asarray(tiles)
+    known = np.array([0, *(1 << rank for rank in range(1, MAX_EXPONENT + 1))])
+    places = np.minimum(np.searchsorted(known, values), MAX_EXPONENT)
+    wrong = values[known[places] != values]
+    if wrong.size:
+        raise BoardError(f"{wrong.flat[0]} is not a tile: give 0 or a power of two up to 2**30")
+    return places.astype(np.uint8)
+
+
+def checked_boards(boards: ArrayLike, rules: Rules) -> Exponents:
+    """Return boards as an array of exponents.
+
+    Raises:
+        BoardError: if they are not whole numbers from 0 to 30, or not of the shape of `rules`, or
+            the tiles of one of them sum to more than `MAX_SUM`.
+    """
+    array = np.asarray(boards)
+    if array.dtype.kind not in "iu" or array.shape[-2:] != rules.shape:
+        raise BoardError(
+            f"boards must be whole numbers [..., {rules.rows}, {rules.columns}], "
+            f"not {array.dtype} {list(array.shape)}"
+        )
+    largest = array.max(initial=0)
+    if array.min(initial=0) < 0 or largest > MAX_EXPONENT:
+        raise BoardError(f"boards hold exponents from 0 (empty) to {MAX_EXPONENT}, as 11 for 2048")
+    if rules.cells << int(largest) > MAX_SUM:
+        sums = tiles_of(array).sum(axis=(-1, -2))
+        if (total := sums.max()) > MAX_SUM:
+            raise BoardError(f"the tiles of a board sum to {total:,}: at most {MAX_SUM:,} fit")
+    return array.astype(np.uint8, copy=False)
+
+
+def checked_directions(directions: ArrayLike, n: int) -> NDArray[np.integer]:
+    """Return directions as an array of `n` whole numbers from 0 to 3.
+
+    Raises:
+        DirectionError: if there is anything else.
+    """
+    numbers = np.asarray(directions)
+    if numbers.dtype.kind not in "iu" or numbers.shape != (n,):
+        raise DirectionError(
+            f"give {n} whole numbers from 0 to 3, one for each game, "
+            f"not {numbers.dtype} {list(numbers.shape)}"
+        )
+    if numbers.min() < 0 or numbers.max() > 3:
+        wrong = numbers[(numbers < 0) | (numbers > 3)][0]
+        names = ", ".join(f"{way.value} {way}" for way in Direction)
+        raise DirectionError(f"{wrong} is not a direction: {names}")
+    return numbers
+
+
+def bits_to_mask(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return legal directions given as bits, uint8 `[n]`, as a mask, bool `[n, 4]`."""
+    mask = np.empty((len(bits), 4), np.bool_)
+    write_masks(bits, mask.view(np.uint32)[:, 0])
+    return mask
+
+
+def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
+    """Return the start of the game of each seed as exponents, row by row: uint8 `[n, cells]`.
+
+    Args:
+        rules: the rules.
+        seeds: uint64 `[n]`.
+    """
+    boards = np.zeros((len(seeds), rules.cells), np.uint8)
+    tiles = CompiledRules.of(rules).start
+    bounds = rules.start.low, rules.start.high
+    kernels.start_all_cells(boards, keys_of(seeds), *bounds, tiles.ranks, tiles.cumulative)
+    return boards
+
+
+def keys_of(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return `rng.key_of` of each seed: uint64 `[n]`."""
+    return mix64(seeds + np.uint64(rng.GOLDEN))
+
+
+def derive_seeds(keys: NDArray[np.uint64], indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return `rng.derive_seed` of seeds given by their keys: uint64 `[n]`."""
+    return mix64(keys + (indices + np.uint64(rng.SERIES + 1)) * np.uint64(rng.GOLDEN))
+
+
+def mix64(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return `rng.mix64` of each word: uint64 `[n]`."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

@@ -1,0 +1,183 @@
+"""`Card`: a graphics card, the one door to CuPy; `BatchCard`: the batch on one.
+
+CUDA sources are compiled for the rules at run time. What is played is the same bit for bit as on
+the processor: ``card.cu`` does what ``_batch_kernels.py`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.core.errors import Py2048Error, RulesError, extra_for
+from py2048.core.rules import Rules
+from py2048.engine._batch_kernels import BatchState
+from py2048.engine.rules import CompiledRules, TileTable
+
+Launch = Callable[..., None]
+"""Runs a kernel: the number of threads, then its arguments, arrays and NumPy scalars."""
+
+OPTIONS = "--std=c++17", "--fmad=false"
+"""No product is added to a sum without being rounded: processors do not either."""
+THREADS = 128
+"""Threads of a block."""
+
+
+class Card:
+    """A graphics card.
+
+    Attributes:
+        arrays: the module whose arrays are in its memory.
+
+    Raises:
+        MissingExtraError: if CuPy is not installed.
+        Py2048Error: if this machine has no card.
+    """
+
+    arrays: Any
+
+    def __init__(self) -> None:
+        with extra_for("a graphics card", "cuda"):
+            import cupy
+        try:
+            count = cupy.cuda.runtime.getDeviceCount()
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            raise Py2048Error(f"no graphics card can be used here: {error}") from None
+        if not count:
+            raise Py2048Error("no graphics card is here")
+        self.arrays = cupy
+
+    def put(self, array: Any) -> Any:
+        """Return an array in the memory of the card."""
+        return self.arrays.asarray(array)
+
+    def get(self, array: Any) -> NDArray[Any]:
+        """Return an array of the card in the memory of the processor."""
+        found: NDArray[Any] = self.arrays.asnumpy(array)
+        return found
+
+    def kernels(self, source: str, names: Sequence[str]) -> list[Launch]:
+        """Compile a source; return its kernels of these names."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "card.cubin"
+            path.write_bytes(compiled(source, self.arrays.cuda.Device().compute_capability))
+            module = self.arrays.RawModule(path=str(path))
+            return [_launch_of(module.get_function(name)) for name in names]
+
+
+def _launch_of(function: Any) -> Launch:
+    """Return what runs a kernel of CuPy."""
+    return lambda threads, *given: function((-(-threads // THREADS),), (THREADS,), given)
+
+
+def compiled(source: str, arch: str) -> bytes:
+    """Return a source compiled for an architecture such as ``90``.
+
+    CuPy itself would compile with ``-ftz=true``: tiny numbers become 0, which processors keep.
+
+    Raises:
+        Py2048Error: if the compiler refuses it, or this architecture.
+    """
+    from cupy_backends.cuda.libs import nvrtc
+
+    program = nvrtc.createProgram(source, "card.cu", [], [])
+    try:
+        nvrtc.compileProgram(program, [*OPTIONS, f"--gpu-architecture=sm_{arch}"])
+        return cast(bytes, nvrtc.getCUBIN(program))
+    except nvrtc.NVRTCError as error:
+        raise Py2048Error(f"{error}: {nvrtc.getProgramLog(program)}") from None
+    finally:
+        nvrtc.destroyProgram(program)
+
+
+@cache
+def card() -> Card:
+    """Return the card of this process.
+
+    Raises:
+        MissingExtraError: if CuPy is not installed.
+        Py2048Error: if this machine has no card.
+    """
+    return Card()
+
+
+def source_of(rules: Rules, most: int) -> str:
+    """Return ``card.cu`` for some rules.
+
+    Args:
+        rules: the rules, of a 4x4 board with random spawns.
+        most: no merge makes a tile of this rank.
+
+    Raises:
+        RulesError: if a card cannot play them.
+    """
+    if rules.shape != (4, 4) or rules.is_deterministic:
+        raise RulesError(f"a graphics card plays on 4x4 boards with random spawns, not {rules}")
+    given = CompiledRules.of(rules)
+    values = {
+        "MOST": most,
+        "MERGE(...)": f"{'while' if given.cascade else 'if'} (__VA_ARGS__)",
+        "MERGE_POINTS": given.merge_points,
+        "SUM_POINTS": given.sum_points,
+        "LEGAL_POINTS": given.legal_points,
+        "ILLEGAL_POINTS": f"({given.illegal_points})",
+        "TARGET": given.ending_rank,
+        "START_LOW": f"{rules.start.low}u",
+        "START_HIGH": f"{rules.start.high}u",
+        "START_RANK(high)": _choice(given.start),
+        "SPAWN_RANK(high)": _choice(given.spawn),
+    }
+    lines = [f"#define RULE_{name} {value}" for name, value in values.items()]
+    return "\n".join([*lines, Path(__file__).with_name("card.cu").read_text(encoding="utf-8")])
+
+
+def _choice(tiles: TileTable) -> str:
+    """Return the expression that chooses a rank by the high half of a draw."""
+    text = f"{tiles.ranks[0]}u"
+    for rank, least in zip(tiles.ranks[1:], tiles.thresholds[1:], strict=True):
+        text = f"((high) >= {least}ull ? {rank}u : {text})"
+    return text
+
+
+class BatchCard:
+    """Plays the steps of a batch on a card.
+
+    Args:
+        rules: the rules.
+
+    Raises:
+        MissingExtraError: if CuPy is not installed.
+        Py2048Error: if there is no card, or it cannot play these rules.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.card = card()
+        source = source_of(rules, 32)
+        self._advance, self._enter = self.card.kernels(source, ["advance", "enter_boards"])
+
+    def put(self, state: BatchState) -> BatchState:
+        """Return a state in the memory of the card."""
+        return BatchState._make(map(self.card.put, state))
+
+    def enter(self, slots: NDArray[np.int64], boards: NDArray[np.uint8], state: BatchState) -> None:
+        """Begin the next game in `slots`: from its row of `boards`, or afresh if there are none."""
+        counts = np.uint32(len(slots)), np.uint32(len(state.rewards)), np.uint32(len(boards) > 0)
+        given = self.card.put(slots), self.card.put(boards if len(boards) else boards[:1])
+        arrays = state.cells, state.flags, state.words, state.last_cells
+        self._enter(len(slots), *given, *arrays, *counts)
+
+    def advance(
+        self, games: int, steps: int, is_random: bool, reset: int, state: BatchState
+    ) -> tuple[int, int]:
+        """Play steps of all games; return how many of the first `games` ended, and their scores."""
+        padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
+        numbers = map(np.uint32, (games, padded, steps, is_random, reset))
+        self._advance(padded, *state, tally, *numbers)
+        ended, score = self.card.get(tally).view(np.int64).tolist()
+        return ended, score

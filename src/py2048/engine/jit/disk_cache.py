@@ -1,0 +1,349 @@
+"""Compiled kernels on disk: one file for each kernel, its argument types and what it depends on.
+
+Numba's own ``cache=True`` keys a function by the file that it stands in, so it misses an edit of a
+helper in another file; and it never finds a function again that captured another kernel, as most
+of ours did. The cache here stands in its place, between a dispatcher and the compiler. It keys a
+function by `digest_of`: its own code, every kernel that it calls, every constant that it reads.
+
+A file holds machine code, and LLVM's code to inline the kernel in others. Reading the latter takes
+longer than all else, so that waits until another kernel is compiled that calls this one.
+
+This is the one place that relies on parts of Numba that are not documented. Where a version lacks
+one, nothing is raised: there is no cache, and kernels compile in each process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import hashlib
+import importlib
+import os
+import pickle
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import IO, Any
+
+from py2048.engine.jit import progress
+from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module, processor
+from py2048.engine.jit.progress import names_in
+
+FORMAT = 3
+"""What a file holds; another number for another kind of content."""
+
+LOCK_TIMEOUT_S = 120.0
+"""Seconds to wait for another process that compiles the same."""
+
+
+class DiskCache:
+    """The compiled forms of one kernel; the methods are those that a dispatcher of Numba calls.
+
+    A file is written under a temporary name and renamed, so readers and other writers never see
+    half of it; it starts with its own digest, so a damaged one is compiled anew. While a process
+    compiles, others that want the same wait for the file.
+    """
+
+    def __init__(self, dispatcher: Kernel) -> None:
+        self._dispatcher = dispatcher
+        self._locks: dict[Path, FileLock] = {}
+
+    @property
+    def cache_path(self) -> str | None:
+        """Where the forms are kept."""
+        directory = cache_directory()
+        return None if directory is None else str(directory)
+
+    def load_overload(self, signature: object, context: Any) -> Any:
+        """Return the compiled form for `signature`, or `None` if the cache has none."""
+        try:
+            return self._load(signature, context)
+        except progress.NotReadyError:
+            raise
+        except Exception:  # noqa: BLE001 - of whatever kind, compiling is the way out
+            self._release()
+            return None
+
+    def save_overload(self, signature: object, result: Any) -> None:
+        """Keep the compiled form for `signature`, if it can be kept."""
+        try:
+            self._save(signature, result)
+        except Exception:  # noqa: BLE001 - the result is there, kept or not
+            self._release()
+
+    def flush(self) -> None:
+        """Do nothing: a changed kernel has another file."""
+
+    def _release(self) -> None:
+        while self._locks:
+            self._locks.popitem()[1].release()
+
+    def _load(self, signature: object, context: Any) -> Any:
+        path = self._path(signature)
+        data = _find(path) if path else None
+        if data is None:
+            progress.check(self._dispatcher)
+        if path is None:
+            return None
+        if data is None:
+            with progress.waiting_for(self._dispatcher):
+                lock = self._locks.get(path) or FileLock(path.with_suffix(".lock"))
+            data = _read(path)  # another process may have compiled it meanwhile
+            if data is None:
+                self._locks[path] = lock
+                return None
+            lock.release()
+        # Numba's own cache refreshes the context, which imports half of Numba (0.2 to 0.4 s). Of
+        # all that, compiled code needs the reference counts of arrays, and a secret to hash texts.
+        if b"_Py_HashSecret" in data:
+            context.refresh()
+        elif b"NRT_" in data:
+            numba_module(".core.runtime").rtsys.initialize(context)
+        parts, bitcode = pickle.loads(data)
+        result = numba_module(".core.compiler").CompileResult._rebuild(context, *parts)
+        _link_later(result.library, bitcode)
+        progress.note_loaded(self._dispatcher)
+        return result
+
+    def _save(self, signature: object, result: Any) -> None:
+        path = self._path(signature)
+        if path is None:
+            return
+        if not (result.library.has_dynamic_globals or result.lifted):
+            (name, kind, (code, bitcode)), *others = result._reduce()
+            parts = (name, kind, (code, _names_of(bitcode))), *others
+            _write(path, numba_module(".core.serialize").dumps((parts, bitcode)))
+        if lock := self._locks.pop(path, None):
+            lock.release()
+
+    def _path(self, signature: object) -> Path | None:
+        directory = cache_directory()
+        if directory is None:
+            return None
+        arguments, _ = numba_module(".core.sigutils").normalize_signature(signature)
+        form = _digest(_environment(), str(tuple(arguments)))
+        name = f"{name_of(self._dispatcher.py_func)}-{form}"
+        return directory / f"{name}-{_digest(digest_of(self._dispatcher))}.kernel"
+
+
+class FileLock:
+    """The right to write a file, for which it waits. The system ends that of a process that dies.
+
+    Nothing depends on it: who has waited too long goes ahead as well, and so does everybody where
+    files cannot be locked.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+        with contextlib.suppress(OSError, ImportError):
+            self._wait()
+
+    def _wait(self) -> None:
+        import fcntl  # which some systems lack
+
+        file = self._path.open("wb")
+        until = time.monotonic() + LOCK_TIMEOUT_S
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.02)
+            else:
+                self._file = file
+                return
+        file.close()
+
+    def release(self) -> None:
+        """Let the next one have it."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            # A process that was forked in the meantime has the file too: closing is not enough.
+            import fcntl
+
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            self._file.close()
+
+
+def _names_of(bitcode: bytes) -> bytes:
+    """Return bitcode that defines the same functions, but each of them to crash.
+
+    Numba learns from it what the machine code defines. It is never to be run nor linked.
+    """
+    binding = importlib.import_module("llvmlite.binding")
+    functions = binding.parse_bitcode(bitcode).functions
+    names = [function.name for function in functions if not function.is_declaration]
+    crash = "{ call void @llvm.trap() unreachable }"
+    lines = [f'define void @"{name}"() {crash}' for name in names]
+    text = "\n".join(["declare void @llvm.trap()", *lines])
+    return bytes(binding.parse_assembly(text).as_bitcode())
+
+
+def _link_later(library: Any, bitcode: bytes) -> None:
+    """Let `library` read its bitcode when another library links it."""
+    parse = importlib.import_module("llvmlite.binding").parse_bitcode
+    # A version of Numba that links in another way fails here, and not with wrong code later.
+    assert callable(library._get_module_for_linking)
+    library._get_module_for_linking = cache(partial(parse, bitcode))
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@cache
+def cache_directory() -> Path | None:
+    """Return the folder that keeps compiled kernels, or `None` where nothing can be written.
+
+    It is ``NUMBA_CACHE_DIR`` if that is set, else ``__pycache__/kernels`` beside the package,
+    else a folder in the user's cache.
+    """
+    return next(filter(_is_writable, cache_candidates()), None)
+
+
+def cache_candidates() -> Iterator[Path]:
+    """Yield the folders that may keep compiled kernels, the first choice first."""
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(chosen) / "py2048"
+    yield Path(__file__).parents[2] / "__pycache__" / "kernels"
+    from platformdirs import user_cache_path
+
+    yield user_cache_path("py2048", appauthor=False) / "kernels"
+
+
+def _is_writable(directory: Path) -> bool:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return True
+    except OSError:
+        return False
+
+
+def _find(path: Path) -> bytes | None:
+    """Read the file, or one of its name in a folder that can be read only."""
+    places = [path, *(folder / path.name for folder in cache_candidates())]
+    return next(filter(None, map(_read, dict.fromkeys(places))), None)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    data = content[32:]
+    return data if hashlib.sha256(data).digest() == content[:32] else None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write the file, and remove those of the same kernel and signature that edits made stale."""
+    # A full or vanished disk costs the next process a compilation, never this one its result.
+    with contextlib.suppress(OSError):
+        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(hashlib.sha256(data).digest() + data)
+        Path(name).chmod(0o644)  # other accounts may read what one has compiled for all
+        Path(name).replace(path)
+        prefix = path.name.rpartition("-")[0]
+        for stale in path.parent.glob(f"{glob.escape(prefix)}-*.kernel"):
+            if stale != path:
+                stale.unlink(missing_ok=True)
+
+
+# --- what a compiled kernel depends on ------------------------------------------------------------
+
+
+def name_of(function: FunctionType) -> str:
+    """Return the full name of a kernel, with the names of the kernels that it was built from."""
+    return f"{function.__module__}.{function.__qualname__.rpartition('<locals>.')[2]}"
+
+
+def make_name_unique(function: FunctionType) -> None:
+    """Give a function that captured values a name of its own among those of its factory.
+
+    The compiler names machine code after the function. Two kernels of one factory, each loaded
+    from the cache, would else have the same name, and one would call the other's parts.
+    """
+    contents = [cell.cell_contents for cell in function.__closure__ or ()]
+    if not contents:
+        return
+    kernels = [item.py_func for item in contents if is_kernel(item)]
+    values = [_text_of(item) for item in contents if not is_kernel(item)]
+    names = [part.__qualname__.rpartition("<locals>.")[2].partition("[")[0] for part in kernels]
+    meaning = "\0".join([*map(name_of, kernels), *values])
+    names.append(hashlib.sha256(meaning.encode()).hexdigest()[:12])
+    function.__qualname__ += f"[{','.join(names)}]"
+
+
+def digest_of(kernel: object) -> str:
+    """Return the digest of everything in the source that decides what `kernel` compiles to."""
+    return _digest(*_parts_of(kernel, set()))
+
+
+def _parts_of(value: object, seen: set[int]) -> Iterator[str]:
+    """Yield the name and content of `value` and of all that it refers to, in a fixed order."""
+    function = getattr(value, "py_func", value)
+    if not isinstance(function, FunctionType):
+        yield _text_of(value)
+        return
+    yield f"{function.__module__}.{function.__qualname__}"
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    yield repr(sorted(getattr(value, "targetoptions", {}).items()))
+    yield repr(function.__defaults__)
+    yield from _code_parts(function.__code__)
+    for cell in function.__closure__ or ():
+        yield from _parts_of(cell.cell_contents, seen)
+    for name in names_in(function.__code__):
+        if name in function.__globals__:
+            yield name
+            yield from _global_parts(function, function.__globals__[name], seen)
+
+
+def _global_parts(function: FunctionType, value: object, seen: set[int]) -> Iterator[str]:
+    if not isinstance(value, ModuleType):
+        yield from _parts_of(value, seen)
+    elif value.__name__.partition(".")[0] == function.__module__.partition(".")[0]:
+        for name in names_in(function.__code__):
+            if hasattr(value, name):
+                yield from _global_parts(function, getattr(value, name), seen)
+
+
+def _code_parts(code: CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames, code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_parts(constant)
+        else:
+            yield repr(constant)
+
+
+def _text_of(value: Any) -> str:
+    """Return a text that differs where `value` does.
+
+    The text of an arbitrary object holds its address: its kernels then never hit the cache,
+    which is slow but not wrong.
+    """
+    if not isinstance(value, type) and hasattr(value, "dtype"):
+        shape = getattr(value, "shape", ())
+        return f"{value.dtype}{shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
+    return f"{type(value).__name__}:{value!r}"
+
+
+def _environment() -> str:
+    """Return what decides the machine code besides the sources."""
+    modules = numba_module(), importlib.import_module("llvmlite"), importlib.import_module("numpy")
+    versions = [FORMAT, sys.version, *(module.__version__ for module in modules)]
+    names = "BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES"
+    options = [getattr(numba_module().config, name) for name in names]
+    return repr((versions, options, sys.platform, processor()))
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]

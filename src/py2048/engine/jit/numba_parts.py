@@ -1,0 +1,292 @@
+"""Numba and its modules, imported when they are needed, and instructions that it does not emit.
+
+The instructions are plain functions in Python, and one instruction in a kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Int = int | np.int64
+
+PRIVATE_CHANGED = AttributeError, ImportError, TypeError
+"""What is raised where a part of Numba that it does not document is gone or has changed."""
+
+
+Example = Callable[[], tuple[object, ...]]
+"""Returns arguments of a kernel."""
+
+
+class Kernel(Protocol):
+    """What we know of a kernel: it is a dispatcher of Numba, or a plain function in plain mode."""
+
+    py_func: FunctionType
+    targetoptions: dict[str, object]
+    warm_forms: tuple[str | Example, ...]
+    _cache: object
+
+    def compile(self, form: object, /) -> object:
+        """Compile for the types of arguments; return the compiled function."""
+
+
+def is_kernel(value: object) -> TypeGuard[Kernel]:
+    """Return whether `value` was declared by `py2048.engine.jit.kernel`."""
+    return hasattr(value, "warm_forms")
+
+
+def numba_module(module: str = "") -> Any:
+    """Return Numba or a module of it, untyped, imported now and not with this file."""
+    return importlib.import_module(f"numba{module}")
+
+
+@cache
+def processor() -> tuple[str, str]:
+    """Return LLVM's name of the processor and the list of its features."""
+    binding = importlib.import_module("llvmlite.binding")
+    try:
+        features = binding.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM cannot tell on some systems
+        features = ""
+    return binding.get_host_cpu_name(), features
+
+
+# --- instructions --------------------------------------------------------------------------------
+
+Scalar = TypeVar("Scalar")
+
+SLOW_TO_GATHER = "bdver4", "znver1", "znver2"
+"""Processors that have the instruction of `gather_bits` and take hundreds of cycles for it."""
+
+
+@cache
+def teach_instructions() -> None:
+    """Tell Numba how to compile the functions of this module."""
+    _teach_select()
+    _teach_prefetch()
+    _teach_gather_bits()
+    _teach_atomic(fetch_add, "add")
+    _teach_atomic(exchange, "xchg")
+    _teach_pause()
+    _teach_memory_at()
+    _teach_address_of()
+
+
+def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
+    """Return `yes` or `no`, which have the same type and are both computed.
+
+    In a kernel this is one instruction. A conditional expression is a branch, and LLVM likes to
+    move loads into its arms, after which the loop around it cannot become vector code.
+    """
+    return yes if condition else no
+
+
+def _teach_select() -> None:
+    """Tell Numba how to compile `select`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(select)  # type: ignore[untyped-decorator]
+    def type_select(_context: object) -> Callable[..., object]:
+        return lambda _condition, yes, no: yes if yes == no else None
+
+    @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
+    def emit_select(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+
+def prefetch(array: object, index: object) -> None:
+    """Ask for the memory at `array.flat[index]`, which is needed later.
+
+    In a kernel this is one instruction that does not wait; in plain Python it does nothing.
+    """
+
+
+def _teach_prefetch() -> None:
+    """Tell Numba how to compile `prefetch`, for arrays in C order."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
+    def type_prefetch(_context: object) -> Callable[..., object]:
+        return lambda _array, _index: types.none
+
+    @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
+    def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        with contextlib.suppress(*PRIVATE_CHANGED):  # a hint may be left out
+            _emit_prefetch(context, builder, signature.args[0], *arguments)
+        return context.get_dummy_value()
+
+
+def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
+    # Imported only by those who compile: this module of Numba takes as long as all of NumPy.
+    cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
+    ir = importlib.import_module("llvmlite.ir")
+    pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
+    instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    place = builder.gep(arrays.make_array(array_type)(context, builder, array).data, [index])
+    to_read, keep_close, as_data = word(0), word(3), word(1)
+    builder.call(instruction, (builder.bitcast(place, pointer), to_read, keep_close, as_data))
+
+
+def gather_bits(word: np.uint64, mask: np.uint64) -> np.uint64:
+    """Return the bits of a word where a mask has ones, moved together to the low end.
+
+    In a kernel this is one instruction, where `gathers_bits`; elsewhere it does not compile.
+    """
+    gathered, place = 0, 0
+    for bit in range(64):
+        if int(mask) >> bit & 1:
+            gathered |= (int(word) >> bit & 1) << place
+            place += 1
+    return type(word)(gathered)
+
+
+@cache
+def gathers_bits() -> bool:
+    """Return whether kernels are compiled for a processor that gathers bits fast."""
+    options = numba_module().config
+    if options.CPU_NAME or options.CPU_FEATURES:  # not for this processor
+        return False
+    name, features = processor()
+    return name not in SLOW_TO_GATHER and "+bmi2" in features.split(",")
+
+
+def _teach_gather_bits() -> None:
+    """Tell Numba how to compile `gather_bits`."""
+    extending, word = numba_module(".extending"), numba_module().types.uint64
+
+    @extending.type_callable(gather_bits)  # type: ignore[untyped-decorator]
+    def type_gather_bits(_context: object) -> Callable[..., object]:
+        return lambda given, mask: word if given == mask == word else None
+
+    @extending.lower_builtin(gather_bits, word, word)  # type: ignore[untyped-decorator]
+    def emit_gather_bits(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:
+        ir = importlib.import_module("llvmlite.ir")
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)] * 2)
+        instruction = builder.module.declare_intrinsic("llvm.x86.bmi.pext.64", (), kind)
+        return builder.call(instruction, arguments)
+
+
+# --- what threads share --------------------------------------------------------------------------
+
+
+def fetch_add(words: NDArray[np.int64], index: Int, value: Int) -> np.int64:
+    """Add to ``words[index]`` and return what it was, as one step for all threads."""
+    before: np.int64 = words[index]
+    words[index] = before + value
+    return before
+
+
+def exchange(words: NDArray[np.int64], index: Int, value: Int) -> np.int64:
+    """Set ``words[index]`` and return what it was, as one step for all threads."""
+    before: np.int64 = words[index]
+    words[index] = value
+    return before
+
+
+def pause() -> None:
+    """Wait for a moment, as a thread does between two looks at what others write."""
+
+
+def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
+    """Return the memory at an address as an array of `count` numbers; the caller keeps it alive."""
+    numpy = importlib.import_module("numpy")
+    size = int(count) * numpy.dtype(dtype).itemsize
+    memory = (ctypes.c_uint8 * size).from_address(int(address))
+    found: NDArray[Any] = numpy.frombuffer(memory, dtype)
+    return found
+
+
+def address_of(array: NDArray[Any]) -> int:
+    """Return where an array's memory begins: `memory_at` reads it as other numbers.
+
+    A kernel with ``array.view`` loads a part of Numba's compiler even from the cache.
+    """
+    return int(array.ctypes.data)
+
+
+def _teach_atomic(function: Callable[..., object], operation: str) -> None:
+    """Tell Numba how to compile `fetch_add` or `exchange`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(function)  # type: ignore[untyped-decorator]
+    def type_atomic(_context: object) -> Callable[..., object]:
+        return lambda _words, _index, _value: types.int64
+
+    @extending.lower_builtin(function, types.Array, types.Integer, types.Integer)  # type: ignore[untyped-decorator]
+    def emit_atomic(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words, index, value = arguments
+        arrays = numba_module(".np.arrayobj")
+        data = arrays.make_array(signature.args[0])(context, builder, words).data
+        return builder.atomic_rmw(operation, builder.gep(data, [index]), value, "seq_cst")
+
+
+def _teach_pause() -> None:
+    """Tell Numba how to compile `pause`: nothing, where LLVM does not name the instruction."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(pause)  # type: ignore[untyped-decorator]
+    def type_pause(_context: object) -> Callable[..., object]:
+        return lambda: types.none
+
+    @extending.lower_builtin(pause)  # type: ignore[untyped-decorator]
+    def emit_pause(context: Any, builder: Any, _signature: object, _arguments: Any) -> Any:
+        if builder.module.triple.startswith(("x86", "i686", "amd64")):
+            ir = importlib.import_module("llvmlite.ir")
+            name, kind = "llvm.x86.sse2.pause", ir.FunctionType(ir.VoidType(), [])
+            cgutils = numba_module(".core.cgutils")
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), ())
+        return context.get_dummy_value()
+
+
+def _teach_memory_at() -> None:
+    """Tell Numba how to compile `memory_at`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(memory_at)  # type: ignore[untyped-decorator]
+    def type_memory_at(_context: object) -> Callable[..., object]:
+        return lambda dtype, _address, _count: types.Array(dtype.instance_type, 1, "C")
+
+    @extending.lower_builtin(memory_at, types.NumberClass, types.Integer, types.Integer)  # type: ignore[untyped-decorator]
+    def emit_memory_at(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
+        kind = context.get_data_type(signature.return_type.dtype)
+        size = context.get_constant(types.intp, context.get_abi_sizeof(kind))
+        address, count = (
+            context.cast(builder, each, given, types.intp)
+            for each, given in zip(arguments[1:], signature.args[1:], strict=True)
+        )
+        made = arrays.make_array(signature.return_type)(context, builder)
+        arrays.populate_array(
+            made,
+            data=builder.inttoptr(address, kind.as_pointer()),
+            shape=cgutils.pack_array(builder, [count]),
+            strides=cgutils.pack_array(builder, [size]),
+            itemsize=size,
+            meminfo=None,
+        )
+        return made._getvalue()
+
+
+def _teach_address_of() -> None:
+    """Tell Numba how to compile `address_of`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(address_of)  # type: ignore[untyped-decorator]
+    def type_address_of(_context: object) -> Callable[..., object]:
+        return lambda _array: types.intp
+
+    @extending.lower_builtin(address_of, types.Array)  # type: ignore[untyped-decorator]
+    def emit_address_of(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = numba_module(".np.arrayobj").make_array(signature.args[0])
+        data = array(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, context.get_value_type(types.intp))

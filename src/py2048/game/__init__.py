@@ -1,9 +1,0 @@
-"""Games and their records."""
-
-from __future__ import annotations
-
-from py2048.game.game import Game
-from py2048.game.record import Record
-from py2048.game.turn import Outcome, Position, Spawn, Turn
-
-__all__ = ["Game", "Outcome", "Position", "Record", "Spawn", "Turn"]

@@ -1,0 +1,3 @@
+"""Training, tournaments, and the benchmark of agents."""
+
+from __future__ import annotations

@@ -1,0 +1,194 @@
+"""What a tournament keeps of each finished game: a line in its log, and a record if asked for.
+
+The log has one JSON line for each game; the first line names the rules and the seed. An interrupted
+tournament continues with the games that its log lacks; an incomplete last line is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from pathlib import Path
+
+import msgspec
+
+from py2048.core.errors import TournamentError, os_errors_as
+from py2048.core.game.record import write_atomically
+from py2048.lab.arena.jobs import COLUMNS, GameResult, warm_up
+from py2048.lab.arena.pools import local_pool
+from py2048.lab.arena.ray_cluster import RayPool
+from py2048.lab.arena.tournament import Results, Tournament, run_tournament
+
+FORMAT = "py2048 arena log"
+VERSION = 1
+
+_UNSAFE = re.compile(r"[^\w.=-]+")
+
+
+class GameLog:
+    """The file to which the games of a tournament are added as they end.
+
+    Args:
+        path: the file; it may exist if it belongs to a tournament with the same rules and seed.
+        tournament: the tournament; its players and the number of games may be others than before.
+        to_add: open it to add games; else it is read as it is.
+
+    Raises:
+        TournamentError: if the file is damaged, of another tournament, or cannot be written.
+    """
+
+    def __init__(self, path: Path, tournament: Tournament, *, to_add: bool = True) -> None:
+        self._path = path
+        rules, seed = str(tournament.rules), tournament.seed
+        head = {"format": FORMAT, "version": VERSION, "rules": rules, "seed": seed}
+        with os_errors_as(TournamentError, f"cannot read {path}"):
+            data = path.read_bytes() if path.exists() else b""
+        whole = data[: data.rfind(b"\n") + 1]
+        if whole:
+            first, *lines = whole.splitlines()
+            self._check_head(first, head)
+            self.played = [self._game(number, line) for number, line in enumerate(lines, 2)]
+        elif json.dumps(head).encode().startswith(data):
+            self.played = []
+        else:  # a file of one line, of which nothing is to be cut off
+            raise self._foreign()
+        if not to_add:
+            return
+        with self._writing():
+            self._file = path.open("a", encoding="utf-8")
+            self._file.truncate(len(whole))
+        if not whole:
+            self._write(head)
+
+    def add(self, played: GameResult) -> None:
+        """Write a game down, at once."""
+        self._write({name: getattr(played, name) for name in COLUMNS})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _check_head(self, line: bytes, wanted: Mapping[str, object]) -> None:
+        try:
+            head = msgspec.json.decode(line, type=dict)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            head = {}
+        if head.get("format") != FORMAT:
+            raise self._foreign()
+        for name, value in wanted.items():
+            if head.get(name) != value:
+                raise TournamentError(
+                    f"{self._path} belongs to a tournament with {name} {head.get(name)!r}, "
+                    f"not {value!r}: choose another file"
+                )
+
+    def _foreign(self) -> TournamentError:
+        return TournamentError(f"{self._path} is not a tournament log: choose another file")
+
+    def _game(self, number: int, line: bytes) -> GameResult:
+        try:
+            return msgspec.json.decode(line, type=GameResult)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise TournamentError(f"{self._path}: line {number} is not a game: {error}") from None
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return os_errors_as(TournamentError, f"cannot write {self._path}")
+
+    def _write(self, data: Mapping[str, object]) -> None:
+        with self._writing():
+            self._file.write(json.dumps(data) + "\n")
+            self._file.flush()
+
+
+class RecordFolder:
+    """The records of a tournament: ``1-greedy/000000.2048.json`` and on.
+
+    The bytes of a file do not depend on who played the game, and ``py2048 verify`` checks it.
+
+    Args:
+        path: the folder.
+        tournament: the tournament.
+    """
+
+    def __init__(self, path: Path, tournament: Tournament) -> None:
+        self._path = path
+        self._folders = {
+            spec: path / f"{number}-{_UNSAFE.sub('_', spec)}"
+            for number, spec in enumerate(tournament.players, 1)
+        }
+
+    def make(self) -> None:
+        """Make the folder, if its parent exists.
+
+        Raises:
+            TournamentError: if that is not possible.
+        """
+        for folder in [self._path, *self._folders.values()]:
+            with os_errors_as(TournamentError, f"cannot make the folder {folder}"):
+                folder.mkdir(exist_ok=True)
+
+    def path_of(self, played: GameResult) -> Path:
+        """Return the file of a game."""
+        return self._folders[played.player] / f"{played.game:06}.2048.json"
+
+    def has(self, played: GameResult) -> bool:
+        """Return whether the record of a game exists."""
+        return played.player in self._folders and self.path_of(played).exists()
+
+    def save(self, played: GameResult) -> None:
+        """Write the record of a game.
+
+        Raises:
+            TournamentError: if that is not possible.
+        """
+        assert played.record is not None, "the tournament is recorded"
+        path = self.path_of(played)
+        with os_errors_as(TournamentError, f"cannot write {path}"):
+            write_atomically(path, played.record.encode())
+
+
+def play_kept(
+    tournament: Tournament,
+    jobs: int | None,
+    cluster: str | None,
+    log_path: Path | None,
+    records: Path | None,
+    tell: Callable[[str], None],
+) -> Results:
+    """Play the tournament, to its end or until Ctrl-C; save each game as it ends.
+
+    It is played on a Ray `cluster`, or else by `jobs` processes of this machine.
+    """
+    results = Results(tournament)
+    with ExitStack() as stack:
+        if folder := RecordFolder(records, tournament) if records else None:
+            folder.make()
+        log = stack.enter_context(closing(GameLog(log_path, tournament))) if log_path else None
+        for game in log.played if log else ():
+            if folder is None or folder.has(game):
+                results.add(game)
+
+        def save(game: GameResult) -> None:
+            if folder:  # first, so that the log has no game without a record
+                folder.save(game)
+            if log:
+                log.add(game)
+
+        with suppress(KeyboardInterrupt):  # the results are then marked as incomplete
+            if cluster is None:
+                for spec in tournament.players:  # once, instead of in each process
+                    warm_up(spec, tournament.rules, recorded=tournament.recorded)
+            workers = local_pool(jobs) if cluster is None else RayPool(cluster)
+            pool = stack.enter_context(closing(workers))
+            tell(f"{results.total - results.count:,} games {pool.place}")
+            for _ in run_tournament(results, pool, save=save):
+                tell(_news(results))
+    return results
+
+
+def _news(results: Results) -> str:
+    found = {spec: results.so_far(spec) for spec in results.tournament.players}
+    means = [f"{spec} mean {mean:,.0f}" for spec, (count, mean) in found.items() if count]
+    return f"{results.count:,} of {results.total:,}: {'; '.join(means)}"

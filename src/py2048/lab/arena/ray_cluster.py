@@ -1,0 +1,160 @@
+"""A Ray cluster: `RayPool` runs the jobs of a tournament on it, `RayWorkers` any tasks.
+
+The machines of the cluster need the same py2048 as this one and what the players need: plugins, and
+weights under the same paths. A task whose process or machine is lost is run again elsewhere; as a
+game depends on its seed alone, it has the same result.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+from py2048.core.errors import Py2048Error, SolvingError, TournamentError, extra_for
+from py2048.lab.arena.jobs import Job, JobResult, run_job
+from py2048.lab.arena.pools import died
+
+RETRIES = 5
+"""How often a task is run again after its process or machine was lost."""
+
+ANSWER_TIMEOUT_S = 10.0
+
+
+class RayCluster:
+    """A Ray cluster.
+
+    Args:
+        address: ``auto`` for the cluster that this machine belongs to, or the address of its head,
+            such as ``10.0.0.1:6379``.
+
+    Raises:
+        MissingExtraError: if Ray is not installed.
+        Py2048Error: `error`, if there is no cluster at the address.
+    """
+
+    error: ClassVar[type[Py2048Error]] = Py2048Error
+
+    def __init__(self, address: str) -> None:
+        with extra_for("a cluster", "cluster"):
+            import ray
+        self._ray: Any = ray
+        self._owner = not ray.is_initialized()
+        if self._owner:
+            _connect(ray, address, self.error)
+        self._do = self._ray.remote(num_cpus=1, max_retries=RETRIES)(run_there)
+
+    @property
+    def width(self) -> int:
+        """Two tasks for each processor of the cluster, as it is now: one runs, one waits."""
+        return 2 * max(self._processors, 1)
+
+    @property
+    def place(self) -> str:
+        """The present size of the cluster."""
+        nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())
+        return f"on {_counted(nodes, 'node')} with {_counted(self._processors, 'processor')}"
+
+    @property
+    def _processors(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 0))
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        if self._owner:
+            self._ray.shutdown()
+
+
+class RayWorkers(RayCluster):
+    """The processors of a Ray cluster, for the tasks of a solver."""
+
+    error = SolvingError
+
+    def run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Return the results of tasks.
+
+        Raises:
+            Py2048Error: that of a task, or a `SolvingError` if its process is lost again and again.
+        """
+        waiting = [self._do.remote(task, version("py2048")) for task in tasks]
+        try:
+            answers = self._ray.get(waiting)
+        except self._ray.exceptions.RayError as error:
+            reason = str(error).partition("\n")[0]
+            raise SolvingError(f"a task ended its process {RETRIES + 1} times; {reason}") from None
+        for answer in answers:
+            if isinstance(answer, Py2048Error):
+                raise answer
+        return list(answers)
+
+
+class RayPool(RayCluster):
+    """The processors of a Ray cluster, for the jobs of a tournament."""
+
+    error = TournamentError
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self._jobs: dict[Any, Job] = {}
+
+    def submit(self, job: Job) -> None:
+        """Queue a job."""
+        self._jobs[self._do.remote(run_job, version("py2048"), job)] = job
+
+    def take(self) -> tuple[Job, JobResult]:
+        """Wait for a job to finish; return it and its result."""
+        (ready,), _ = self._ray.wait(list(self._jobs), num_returns=1)
+        job = self._jobs.pop(ready)
+        try:
+            answer: JobResult | Py2048Error = self._ray.get(ready)
+        except self._ray.exceptions.RayError as error:
+            reason = str(error).partition("\n")[0]
+            raise died(job, f"{RETRIES + 1} times; {reason}") from None
+        if isinstance(answer, Py2048Error):
+            raise answer
+        return job, answer
+
+    def close(self) -> None:
+        """Cancel unfinished jobs, and leave the cluster."""
+        for future in self._jobs:
+            self._ray.cancel(future, force=True)
+        self._jobs.clear()
+        super().close()
+
+
+def run_there(task: Callable[..., Any], wanted: str, *arguments: object) -> Any:
+    """Run a task on a machine of the cluster; an error on purpose is the answer."""
+    if (present := version("py2048")) != wanted:
+        return Py2048Error(
+            f"a machine of the cluster has py2048 {present}, this one {wanted}: install the same "
+            "on all"
+        )
+    try:
+        return task(*arguments)
+    except Py2048Error as error:
+        return error
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _connect(ray: Any, address: str, kind: type[Py2048Error]) -> None:
+    try:
+        if address != "auto":
+            _check_reachable(address)
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
+        raise kind(
+            f"no Ray cluster at {address!r}: {reason} (ray start --head begins one)"
+        ) from None
+
+
+def _check_reachable(address: str) -> None:
+    """Raise an error if an address does not answer; Ray itself would try for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not (host and port.isdecimal()):
+        raise ValueError("write it as auto or host:port")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_TIMEOUT_S).close()

@@ -1,0 +1,177 @@
+"""The results of a tournament as text, as plain data for JSON, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from io import StringIO
+from typing import Any
+
+import msgspec
+
+from py2048.lab.arena.jobs import COLUMNS
+from py2048.lab.arena.statistics import (
+    Comparison,
+    Estimate,
+    PlayerSummary,
+    Regret,
+    comparisons,
+    summaries,
+)
+from py2048.lab.arena.tournament import Results
+from py2048.presentation.words import columns
+
+FORMAT = "py2048 arena"
+VERSION = 1
+
+
+def text_report(results: Results, losses: Sequence[Regret] = ()) -> str:
+    """Return the results, and what the players' moves lost if that is known, as text in columns."""
+    found, pairs = summaries(results), comparisons(results)
+    parts = [_title(results), _scores(found), _spread(found), _tiles(found)]
+    parts += [_pairs(pairs)] if pairs else []
+    return "\n\n".join([*parts, _regrets(losses)] if losses else parts)
+
+
+def _title(results: Results) -> str:
+    tournament = results.tournament
+    games = f"{tournament.games:,} game" + "s" * (tournament.games > 1)
+    lines = [f"{tournament.rules.name}, {games} each, seed {tournament.seed}"]
+    if not results.complete:
+        lines.append(
+            f"stopped after {results.count:,} of {results.total:,} games; "
+            "long ones are more likely to be missing"
+        )
+    return "\n".join(lines)
+
+
+def _scores(found: Sequence[PlayerSummary]) -> str:
+    head = ("player", "games", "mean score", "95 % interval", "moves", "moves/s")
+    rows = [
+        (
+            each.player,
+            f"{each.games:,}",
+            plus_minus(each.score),
+            _interval(each.score),
+            number(each.moves.mean),
+            number(each.moves_per_second),
+        )
+        for each in found
+    ]
+    return columns([head, *rows])
+
+
+def _spread(found: Sequence[PlayerSummary]) -> str:
+    shares = [f"{share:.0%}".replace("%", " %") for share in found[0].quantiles] if found else []
+    rows = [
+        (each.player, number(each.least), *map(number, each.quantiles.values()), number(each.most))
+        for each in found
+    ]
+    return columns([("scores", "least", *shares, "most"), *rows])
+
+
+def _tiles(found: Sequence[PlayerSummary]) -> str:
+    rows = [
+        (
+            each.player,
+            str(tile),
+            percent(rate.share),
+            f"{100 * rate.low:.1f} to {percent(rate.high)}",
+        )
+        for each in found
+        for tile, rate in each.tiles.items()
+    ]
+    return columns([("reached", "tile", "of games", "95 % interval"), *rows])
+
+
+def _pairs(pairs: Sequence[Comparison]) -> str:
+    head = ("the same games", "games", "difference", "95 % interval", "won", "drawn")
+    rows = [
+        (
+            f"{pair.first} - {pair.second}",
+            f"{pair.won.trials:,}",
+            plus_minus(pair.difference),
+            _interval(pair.difference),
+            percent(pair.won.share),
+            percent(pair.drawn / pair.won.trials),
+        )
+        for pair in pairs
+    ]
+    return columns([head, *rows])
+
+
+def _regrets(losses: Sequence[Regret]) -> str:
+    head = ("regret", "a game", "95 % interval", "a move", "best moves")
+    rows = [
+        (
+            each.player,
+            plus_minus(each.per_game),
+            _interval(each.per_game),
+            number(each.per_move.mean),
+            percent(each.best_moves.share),
+        )
+        for each in losses
+    ]
+    return columns([head, *rows])
+
+
+def number(value: float, size: float | None = None) -> str:
+    """Return a number with the digits that matter at its size, or at another `size`."""
+    if not math.isfinite(value):
+        return "-"
+    size = abs(value if size is None else size)
+    whole = size >= 100 or (value == int(value) and value == size)
+    return f"{value:,.{0 if whole else 1 if size >= 10 else 2}f}"
+
+
+def plus_minus(estimate: Estimate) -> str:
+    """Return a mean with its standard error."""
+    return f"{number(estimate.mean)} ± {number(estimate.error, estimate.mean)}"
+
+
+def percent(share: float) -> str:
+    """Return a share as per cent."""
+    return f"{share:.1%}".replace("%", " %")
+
+
+def _interval(estimate: Estimate) -> str:
+    if math.isnan(estimate.low):
+        return "-"
+    low, high = (number(value, estimate.mean) for value in (estimate.low, estimate.high))
+    return f"{low} to {high}"
+
+
+def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
+    """Return summaries, comparisons, regrets and every game as JSON values; null is not known."""
+    tournament, names = results.tournament, COLUMNS[1:]
+    played = {
+        spec: [{name: getattr(game, name) for name in names} for game in results.of(spec).values()]
+        for spec in tournament.players
+    }
+    found = {
+        "format": FORMAT,
+        "version": VERSION,
+        "complete": results.complete,
+        "rules": str(tournament.rules),
+        "seed": tournament.seed,
+        "games": tournament.games,
+        "players": [
+            msgspec.to_builtins(each, str_keys=True) | {"played": played[each.player]}
+            for each in summaries(results)
+        ],
+        "comparisons": comparisons(results),
+    }
+    text = msgspec.json.encode(found | ({"regret": losses} if losses else {}))
+    return msgspec.json.decode(text, type=dict)
+
+
+def csv_text(results: Results) -> str:
+    """Return a table with a line for each game, the players in their order."""
+    file = StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for spec in results.tournament.players:
+        for game in results.of(spec).values():
+            writer.writerow([getattr(game, name) for name in COLUMNS])
+    return file.getvalue()

@@ -1,0 +1,3 @@
+"""Commands for training, measuring and solving."""
+
+from __future__ import annotations

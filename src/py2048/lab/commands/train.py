@@ -1,0 +1,399 @@
+"""``train`` and ``weights``: training n-tuple networks, and their files."""
+
+from __future__ import annotations
+
+import signal
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from py2048.core.errors import WeightsError, need_compiler, shown
+from py2048.lab.commands import plots
+from py2048.presentation import options
+from py2048.presentation.screen import points
+from py2048.presentation.streams import INTERRUPTED, StatusLine, complain
+
+if TYPE_CHECKING:
+    from py2048.lab.training.run import CurvePoint, Listener, StopCriteria, TrainingRun
+    from py2048.players.ntuple.network import Network, StageRecord
+
+Settings = dict[str, Any]
+
+LIMITS = "games", "moves", "minutes"
+DEFAULT_MINUTES = 10.0
+NOTHING_LEFT = (
+    "nothing is left to train, the limits count from the beginning: give a larger one, such as "
+    "--minutes"
+)
+CALIBRATION_GAMES = 200
+
+SHIPPED = "shipped"
+"""The name in ``--weights`` of the weights that come with py2048; a file is ``./shipped``."""
+
+
+def _initial(incomplete: str) -> list[str]:
+    return [SHIPPED, *options.weights_files(incomplete)]
+
+
+def devices() -> list[str]:
+    """Return the names of the devices, for shells to complete."""
+    from py2048.lab.training.trainer import DEVICES
+
+    return list(DEVICES)
+
+
+def settings() -> list[str]:
+    """Return the names of the settings, for shells to complete."""
+    from py2048.lab.training.run import StopCriteria
+    from py2048.lab.training.trainer import TrainingConfig, shown_names
+
+    return [f"{name}=" for kind in (TrainingConfig, StopCriteria) for name in shown_names(kind)]
+
+
+@dataclass(frozen=True)
+class Given:
+    """The settings of a training, and where it ends."""
+
+    config: Annotated[
+        Path | None, options.taking("FILE", "Settings in TOML.", "--config", "-c")
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        options.taking(
+            "NAME=VALUE", "Any setting, such as lambda=0.5.", "--set", "-s", words=settings
+        ),
+    ] = None
+    rules: options.RulesOption = None
+    seed: options.SeedOption = None
+    threads: options.ThreadsOption = None
+    device: Annotated[
+        str | None,
+        options.taking("DEVICE", "cpu, cuda or reference.", words=devices),
+    ] = None
+    games: Annotated[int | None, options.counting("Stop after this many games.")] = None
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1e9, help="Stop after this many minutes; 10 without another limit."
+        ),
+    ] = None
+
+    def chosen(self) -> Settings:
+        """Return what options say, each `None` if it is not given."""
+        names = "rules", "threads", "device", "games", "minutes"
+        found = {name: getattr(self, name) for name in names}
+        return found | {"seed": options.chosen_seed(self.seed)}
+
+    def file(self) -> Settings:
+        """Return what the file says."""
+        from py2048.lab.training.run import load_toml
+
+        return load_toml(self.config) if self.config else {}
+
+
+def train(
+    folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
+    given: Given,
+    weights: Annotated[
+        str | None, options.taking("FILE", "Initial weights; or: shipped.", words=_initial)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
+    plot: options.PlotOption = None,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Log the curve in FOLDER for TensorBoard.")
+    ] = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
+
+    SIGTERM, by which systemd and clusters end a job, does the same; the exit status is then 130.
+    Settings with bands train these, one after the other. On the device cuda, a graphics card,
+    thousands of games are played at once; reference does the same on a processor.
+    """
+    from py2048.lab.training.run import PLAN, WEIGHTS, event_log
+
+    if given.device != "cuda":
+        need_compiler("training")
+    chosen, kept = given.chosen(), given.file()
+    if "bands" in kept or (resume and (folder / PLAN).exists()):
+        if plot or tensorboard:
+            raise WeightsError(
+                "--plot and --tensorboard show no bands: last-stretch.csv in FOLDER has the figures"
+            )
+        changes = chosen | dict(map(_setting, given.settings or [])) | {"weights": weights}
+        return _ascend(folder, given.config, changes, resume=resume, quiet=quiet)
+    values, limits = split_settings(kept, given.settings or [], chosen)
+    plots.check_plots(plot)
+    listeners: list[Listener] = [] if quiet else [_print_point]
+    listeners += [event_log(folder)] if tensorboard else []
+    with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
+        run = _run_of(folder, values, weights, resume=resume)
+        status = _learn(run, stop_criteria(limits, run.stop), listeners, line)
+    if plot:
+        plots.draw_curve(run.curve, plot)
+    trainer = run.trainer
+    print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
+    return status
+
+
+def _learn(
+    run: TrainingRun, stop: StopCriteria, listeners: list[Listener], line: StatusLine
+) -> int:
+    if run.share_of(stop) >= 1:
+        complain(NOTHING_LEFT)
+    run.trainer.prepare()
+    try:
+        run.run(stop, lambda: line.tell(_progress(run, stop)), listeners)
+    except KeyboardInterrupt:
+        print("stopped and saved: --resume continues")
+        return INTERRUPTED
+    return 0
+
+
+def _progress(run: TrainingRun, stop: StopCriteria) -> str:
+    share = run.share_of(stop)
+    done = f"{min(share, 1.0):.0%}, " if share else ""
+    return f"{done}{run.trainer.games:,} games, {run.moves_per_second:,.0f} moves/s"
+
+
+def _print_point(point: CurvePoint) -> None:
+    judged = f", evaluated {point.evaluated:,.0f} ± {point.evaluated_error:,.0f}"
+    print(
+        f"{point.seconds:8.1f} s  {point.games:9,} games  {point.moves:13,} moves  "
+        f"mean {point.mean:,.0f} ± {point.error:,.0f}, 2048 in {point.tile_2048:.0%}"
+        + (judged if point.evaluated else ""),
+        flush=True,
+    )
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM raise KeyboardInterrupt."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def split_settings(
+    values: Settings, texts: list[str], options: Settings
+) -> tuple[Settings, Settings]:
+    """Return the settings and the criteria: from the file, then ``--set``, then the options."""
+    from py2048.lab.training.run import StopCriteria
+    from py2048.lab.training.trainer import dataclass_from
+
+    own = values.pop("run", {})
+    if not isinstance(own, dict):
+        raise WeightsError(f"run = {shown(own)} must be a table, [run]")
+    values = values | own | dict(map(_setting, texts))
+    values |= {name: value for name, value in options.items() if value is not None}
+    limits = {
+        name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
+    }
+    dataclass_from(StopCriteria, limits)  # refuses wrong ones before anything is read
+    return values, limits
+
+
+def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
+    """Return the criteria of a training: given ones, those that it had, or ten minutes."""
+    from py2048.lab.training.run import StopCriteria
+    from py2048.lab.training.trainer import dataclass_from
+
+    values = asdict(kept) if kept else {}
+    if any(given.get(name) for name in LIMITS):
+        values |= dict.fromkeys(LIMITS, 0)
+    values |= given
+    if not any(values.get(name) for name in LIMITS):
+        values["minutes"] = DEFAULT_MINUTES
+    return dataclass_from(StopCriteria, values)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Return the name and the value of ``name=value``; a value that is not TOML is a text."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name.replace("_", "").isalnum():
+        raise WeightsError(f"--set {text!r}: write name=value, such as lambda=0.5")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name, value
+
+
+def _ascend(
+    folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
+) -> int:
+    """Train the bands of a plan, which is kept in the folder."""
+    need_compiler("training")  # also beside a graphics card, to play from boards
+    from py2048.lab.training.ascent import Ascent, plan_from
+    from py2048.lab.training.run import PLAN, check_free, folder_lock, load_toml
+
+    kept = folder / PLAN
+    if not resume:
+        check_free(folder)
+    elif not kept.exists():
+        raise WeightsError(f"{folder} holds no training of bands: leave out --resume")
+    elif changes.get("weights"):
+        raise WeightsError("--resume keeps the weights: leave out --weights")
+    values = load_toml(config or kept)
+    plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
+    with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet):
+        ascent = Ascent(folder, plan, (lambda _: None) if quiet else _say)
+        if config:
+            with folder_lock(folder):
+                kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
+        try:
+            ascent.run()
+        except KeyboardInterrupt:
+            print("stopped: --resume continues from the last checkpoint")
+            return INTERRUPTED
+    return 0
+
+
+def _say(text: str) -> None:
+    print(f"{datetime.now():%Y-%m-%d %H:%M}  {text}", flush=True)
+
+
+def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool) -> TrainingRun:
+    from py2048.core.rules import Rules
+    from py2048.lab.training.run import TrainingRun
+    from py2048.lab.training.trainer import config_from, data_of
+    from py2048.players.ntuple.weights import load
+    from py2048.players.searching import network_for
+
+    if resume:
+        if weights:
+            raise WeightsError("--resume keeps the weights: leave out --weights")
+        return TrainingRun.resume(folder, values)
+    if not weights:
+        return TrainingRun.begin(folder, config_from(values))
+    rules = Rules.parse(str(values.get("rules", "classic")))
+    network = network_for(rules) if weights == SHIPPED else load(weights)
+    return TrainingRun.begin(folder, config_from(data_of(network) | values), network)
+
+
+def weights(
+    file: Annotated[
+        Path, options.word("FILE", "A file that py2048 train made.", options.weights_files)
+    ],
+    pack: Annotated[
+        Path | None, options.taking("FILE", "Write the network in the packed format.")
+    ] = None,
+    step: Annotated[
+        float, typer.Option(min=1e-6, max=1e9, help="Points in a step of a packed weight.")
+    ] = 16.0,
+    prune: Annotated[
+        float, typer.Option(min=0, max=1e9, help="Leave out weights nearer to 0 than this.")
+    ] = 0.0,
+    games: Annotated[
+        int, options.counting("Measure the strength over this many games.", least=0)
+    ] = 0,
+    calibrated: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Compare, by stage, the points it expects with those that come; keep that beside "
+            "FILE, where hints look for it.",
+        ),
+    ] = False,
+    seed: options.SeedOption = None,
+    threads: options.ThreadsOption = 1,
+    json: options.JsonOption = False,
+) -> None:
+    """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
+    from py2048.lab.training.boards import calibrate, usual_stages
+    from py2048.players.ntuple import weights as files
+    from py2048.players.search.limits import SearchLimits
+    from py2048.players.search.searcher import Searcher
+
+    data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
+    network = files.load(file) if pack or games or calibrated else None
+    small = files.save_packed(network, pack, step=step, prune=prune) if network and pack else None
+    first, kept, at_once = options.chosen_seed(seed) or 0, files.load_records(file), threads or 1
+    with StatusLine(quiet=json):
+        if network and calibrated:
+            player = partial(Searcher, network.rules, network, SearchLimits(1))
+            count = games or CALIBRATION_GAMES
+            kept = calibrate(player, usual_stages(), count, seed=first, threads=at_once)
+            files.save_records(kept, file)
+        if kept:
+            stages = [each._asdict() for each in kept.stages]
+            data["records"] = {"games": kept.games, "seed": kept.seed, "stages": stages}
+        if network and games:
+            data["strength"] = _strength(network, games, first, at_once)
+        if small and pack:
+            data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
+            if games:
+                data["packed"]["strength"] = _strength(small, games, first, at_once)
+    if json:
+        options.print_json(data)
+    else:
+        _print_weights(data, kept.stages if kept and calibrated else ())
+
+
+def _strength(network: Network, games: int, seed: int, threads: int) -> Settings:
+    from py2048.lab.training.boards import evaluate
+
+    tally = evaluate(network, games, seed, threads=threads)
+    tiles = {1 << rank: tally.rate(1 << rank) for rank in range(11, 17)}
+    return {"games": games, "mean": tally.mean, "error": tally.error, "tiles": tiles}
+
+
+def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
+    print(f"rules    {data['rules']}")
+    print(f"tuples   {' '.join('-'.join(map(str, cells)) for cells in data['tuples'])}")
+    print(f"stages   {', '.join(map(str, [0, *data['stages']]))}; held: {data['held']}")
+    print(f"ranks    {data['ranks']}, tiles up to {1 << data['ranks'] - 1:,}")
+    print(f"encoding {data['encoding']}, {data['bytes']:,} bytes")
+    for band in data.get("bands", {}).get("bands", ()):
+        made = f" until {band['makes']:,} is made" if band["makes"] else ""
+        print(f"band     from {band['tile']:,} and a sum of {band['least']:,}{made}")
+    for entry in data["history"]:
+        print(f"trained  {_training(entry)}")
+    if "records" in data:
+        print(f"records  of {data['records']['games']:,} games, seed {data['records']['seed']}")
+    for stage in stages:
+        _print_stage(stage)
+    if "strength" in data:
+        _print_strength(data["strength"])
+    if "packed" in data:
+        print(f"packed   {data['packed']['file']}, {data['packed']['bytes']:,} bytes")
+        if "strength" in data["packed"]:
+            after = data["packed"]["strength"]
+            _print_strength(after)
+            before = data["strength"]["mean"]
+            lost = points(round(before - after["mean"]))
+            print(f"loss     {lost}, {1 - after['mean'] / before:.2%}")
+
+
+def _training(entry: Settings) -> str:
+    """Return what an entry of a history says of a training; any part may be missing."""
+    what = "band {}, {}: ".format(*entry["band"]) if "band" in entry else ""
+    counts = [f"{entry[name]:,} {name}" for name in ("games", "moves") if name in entry]
+    counts += [f"{entry['seconds']} s"] if "seconds" in entry else []
+    ending = "" if entry.get("kept", True) else "; not kept, as it was no better"
+    return f"{what}{', '.join(counts) or 'how long is not known'}{ending}"
+
+
+def _print_stage(record: StageRecord) -> None:
+    goal, stage = record.next_tile, f"{record.tile:,}, sum {record.least:,}"
+    print(
+        f"at       {stage if record.least else 'the start'}: expects {record.predicted:,.0f}, gets "
+        f"{record.realised:,.0f}: {record.excess:+,.0f} ± {record.error:,.0f}; "
+        f"makes {goal:,} in {record.made.get(goal, 0):,} of {record.games:,} games"
+    )
+
+
+def _print_strength(strength: Settings) -> None:
+    tiles = ", ".join(f"{tile}: {rate:.1%}" for tile, rate in strength["tiles"].items() if rate)
+    print(
+        f"plays    {strength['mean']:,.0f} ± {strength['error']:,.0f} over "
+        f"{strength['games']:,} games{'; ' if tiles else ''}{tiles}"
+    )

@@ -1,0 +1,382 @@
+"""Learning as a graphics card does it, for a processor: the same integers in the same order.
+
+Many games are played at the same time, one step after the other. ``card.cu`` says how a card
+divides a step among its threads; these kernels are its reference, and equal to it bit for bit.
+
+A step has two halves. `play` chooses the best move of each game and values its oldest afterstate
+anew; the error, in 64ths of a point, and a count go into one 64-bit integer of each weight that the
+afterstate meets. Integers add up to the same in any order. `learn` changes each weight that was met
+by the *mean* of its errors, at its coherent rate, and begins new games.
+
+An afterstate waits for its update until `delay` more are behind it (delayed TD(λ)), or until its
+game is over; then what is left is learnt from, one afterstate a step.
+
+A *band* is learnt as in ``_td_kernels.py``, with the same values and endings: a part of each value
+is fixed, computed in 64 bits and rounded once; sums of 16-bit weights are exact in any order. A
+reward counts by how much that part rises, too, so that what is learnt is what is left of a value.
+One table is a band with nothing below it that never ends.
+
+A place begins with a game that is over and has no key: its first game is begun as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from py2048.engine._bits_kernels import ONE, SERIES, START, draw, key_of, pick_high, pick_low
+from py2048.engine._board_kernels import RANKS, slides_4x4, spawn_packed, sum_packed
+from py2048.engine.jit import kernel
+from py2048.engine.rules import TileTable
+from py2048.lab.training._td_kernels import BandView, is_passed
+from py2048.players.ntuple import _network_kernels as network
+from py2048.players.ntuple._network_kernels import PackedBoardSpec, Word
+from py2048.players.ntuple.layout import Code
+
+GAME = np.dtype(
+    [
+        *((name, np.uint64) for name in ("board", "key", "early", "late")),
+        *((name, np.uint64) for name in ("updated", "waiting", "played", "number")),
+        *((name, np.uint32) for name in ("moves", "score")),
+        *((name, np.uint8) for name in ("state", "count", "head", "whole")),
+        ("fixed", np.float32),
+    ]
+)
+"""A game: its board and key; the boards after its last two numbers of moves that are powers of two,
+from which the middle is taken; the afterstate that learns in this step, or 0; where the next game
+is to begin, or 0; the moves of all games here, and the number of this one; its moves and score;
+whether it is `PLAYING`, `IDLE`, `DEAD` or `PASSED`; how many afterstates wait, and the place of the
+first; whether it began as the rules say, or from a saved board; the fixed part of its last value,
+and after its end the target of its last afterstate."""
+PENDING = np.dtype([("after", np.uint64), ("reward", np.float32), ("value", np.float32)])
+LEARNING = np.dtype([("sum", np.uint64), ("balance", np.float32), ("size", np.float32)])
+"""Beside each weight: the errors of this step, and the E and A of temporal coherence."""
+PLAYED, NUMBER = 6, 7
+"""Words of a game."""
+PLAYING, IDLE, DEAD, PASSED = range(4)
+FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
+PASSES, RESULTS = 19, 20
+"""Results of whole games: as in ``_td_kernels.py``, then how many ended with each largest rank, and
+how many left their band upwards."""
+
+RING, PLACES = 8, np.uint64(7)
+COUNT_BITS = np.uint64(20)
+COUNTS = np.uint64((1 << 20) - 1)
+RESOLUTION, MAX_ERROR = np.float32(64), np.float32(1 << 17)
+LARGE, HALF, LOWEST = np.float32(1 << 24), np.float32(0.5), np.float32(-np.inf)
+NOTHING, WHOLE = np.float32(0), np.float32(1)
+ZERO = np.uint64(0)
+QUARTERS = 4
+"""In how many parts the tuples of an update are summed."""
+
+
+class CardParams(NamedTuple):
+    """How games are played, and how to learn from them; named as in `TrainingConfig`."""
+
+    root: Word
+    """The key of the seed of all games."""
+    learning_rate: np.float32
+    lambda_: np.float32
+    delay: np.uint32
+    restart_length: np.uint32
+    restart_after: np.uint64
+    is_learning: np.uint32
+    once: np.uint32
+    """Whether each place plays a single game."""
+
+
+class CardState(NamedTuple):
+    """All that a training is, in the memory of its device, which knows words for records."""
+
+    weights: Any
+    """float32 `[size]`."""
+    learning: Any
+    """`LEARNING` `[size]`, or uint64 `[size, 2]`."""
+    games: Any
+    """`GAME` `[places]`, or uint64 `[places, 10]`."""
+    ring: Any
+    """`PENDING` `[places, RING]`, or uint64 `[places, RING, 2]`: the afterstates that wait."""
+    results: Any
+    """uint64 `[places, RESULTS]`."""
+
+
+class Ground(NamedTuple):
+    """What does not change: the rules, and what a band is learnt on; and room to work in."""
+
+    spec: PackedBoardSpec
+    start_low: int | np.int64
+    start_high: int | np.int64
+    start: TileTable
+    spawn: TileTable
+    below: PackedBoardSpec
+    weights: Any
+    """Those of the network below, in steps of `step` points."""
+    step: np.float32
+    band: BandView
+    above: BandView
+    above_weights: Any
+    starts: Any
+    """uint64 `[boards]`: where games begin; without any, they begin as the rules say."""
+    boards: Any
+    """uint64 `[2, 2]`."""
+    rows: Any
+    """uint64 `[1, active]`, for indices."""
+    rows_below: Any
+    """uint64 `[1, active]`, for those of the network below."""
+
+
+@kernel(inline=True, borrows=True)
+def spawned(board: Word, word: Word, tiles: TileTable, ground: Ground) -> Word:
+    """Return a board after the spawn of a draw."""
+    cells = ground.spec.cells
+    after, _ = spawn_packed(board, ZERO, cells, word, tiles.ranks, tiles.cumulative)
+    return np.uint64(after)
+
+
+@kernel(borrows=True)
+def begin_game(game: Any, place: int, ground: Ground, params: CardParams) -> None:
+    """Begin the next game in a place; thread number `place` of a `Trainer` plays the same."""
+    key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), ground.starts
+    if not params.once:
+        key = key_of(draw(key, SERIES + game.number))
+    board, waiting = ZERO, game.waiting
+    if waiting != ZERO:
+        board = np.uint64(waiting)
+    elif len(starts):
+        board = starts[np.int64(pick_low(draw(key, START), np.uint64(len(starts))))]
+    else:
+        tiles = ground.start_low
+        if ground.start_high > tiles:
+            tiles += np.int64(pick_high(draw(key, START), np.uint64(ground.start_high - tiles + 1)))
+        for number in range(tiles):
+            word = draw(key, START + ONE + np.uint64(number))
+            board = spawned(board, word, ground.start, ground)
+    game.whole, game.waiting = waiting == ZERO, 0
+    game.board, game.early, game.late, game.key = board, board, board, key
+    game.moves, game.score, game.fixed = 0, 0, NOTHING
+    game.state, game.count, game.head = PLAYING, 0, 0
+
+
+@kernel(inline=True, borrows=True)
+def image_sum(weights: Any, row: Any, image: int, first: int, step: int) -> np.float32:
+    """Return the sum of the weights that an image of a board meets, of every `step`-th tuple."""
+    total = NOTHING
+    for number in range(first, len(row) // 8, step):
+        total += weights[row[8 * number + image]]
+    return total
+
+
+@kernel(borrows=True)
+def tree_sum(weights: Any, row: Any, first: int, step: int) -> np.float32:
+    """Return the sum of all images."""
+    a = image_sum(weights, row, 0, first, step) + image_sum(weights, row, 1, first, step)
+    b = image_sum(weights, row, 2, first, step) + image_sum(weights, row, 3, first, step)
+    c = image_sum(weights, row, 4, first, step) + image_sum(weights, row, 5, first, step)
+    d = image_sum(weights, row, 6, first, step) + image_sum(weights, row, 7, first, step)
+    return (a + b) + (c + d)
+
+
+@kernel(borrows=True)
+def quartered_sum(weights: Any, row: Any) -> np.float32:
+    """Return the value of a board in the order of an update."""
+    a = tree_sum(weights, row, 0, QUARTERS) + tree_sum(weights, row, 1, QUARTERS)
+    b = tree_sum(weights, row, 2, QUARTERS) + tree_sum(weights, row, 3, QUARTERS)
+    return a + b
+
+
+@kernel(borrows=True)
+def target_of(ring: Any, head: Word, count: Word, latest: np.float32, lambda_: Any) -> np.float32:
+    """Return the target of the first afterstate that waits; `latest` is that of the last."""
+    target, step = latest, count - ONE
+    while step > ZERO:
+        later = ring[(head + step) & PLACES]
+        target = (later.reward + (WHOLE - lambda_) * later.value) + lambda_ * target
+        step -= ONE
+    return target
+
+
+@kernel(borrows=True)
+def note_error(learning: Any, row: Any, error: np.float32) -> None:
+    """Add an error to the sums of the weights that a board meets."""
+    error = min(max(error, -MAX_ERROR), MAX_ERROR)
+    units = np.uint64(np.int64(np.rint(error * RESOLUTION)))
+    for index in row:
+        learning[index].sum += (units << COUNT_BITS) + ONE
+
+
+@kernel(borrows=True)
+def change_weight(
+    weights: Any, learning: Any, index: Word, share: np.float32, params: CardParams
+) -> None:
+    """Change a weight by its share of the mean of its errors, unless that is done."""
+    met = learning[index]
+    total, met.sum = met.sum, 0
+    count = total & COUNTS
+    if count == ZERO:
+        return
+    error = np.float32(np.int64(total - count) >> np.int64(20)) / (np.float32(count) * RESOLUTION)
+    rate = abs(met.balance) / met.size if met.size > NOTHING else WHOLE
+    weights[index] += params.learning_rate * rate * error * share
+    met.balance += error
+    met.size += abs(error)
+    if met.size > LARGE:
+        met.balance *= HALF
+        met.size *= HALF
+
+
+@kernel(borrows=True)
+def end_game(game: Any, result: Any, place: int, ground: Ground, params: CardParams) -> None:
+    """Note the result of the game in a place, if there was one, and begin the next one."""
+    if game.whole:
+        score, rank = np.uint64(game.score), ZERO
+        for cell in range(16):
+            rank = max(rank, (game.board >> np.uint64(4 * cell)) & RANKS)
+        result[FINISHED] += ONE
+        result[SUM] += score
+        result[SQUARES] += score * score
+        result[RANKS_FROM + np.int64(rank)] += ONE
+        result[PASSES] += np.uint64(game.state == PASSED)
+    if game.key != ZERO:
+        game.number += ONE
+        if params.once:
+            game.state = IDLE
+            return
+    is_long = params.restart_length > 0 and game.moves > params.restart_length
+    if is_long and game.played >= params.restart_after:
+        power = 1
+        while 2 * power <= game.moves:
+            power *= 2
+        game.waiting = game.early if game.moves < power + power // 2 else game.late
+    begin_game(game, place, ground, params)
+
+
+@kernel(borrows=True)
+def spawn_after(game: Any, after: Word, reward: Any, ground: Ground) -> None:
+    """Let a tile appear after a move."""
+    game.board = spawned(after, draw(game.key, np.uint64(game.moves)), ground.spawn, ground)
+    game.score += np.uint32(reward)
+    game.moves += np.uint32(1)
+    game.played += ONE
+    if game.moves & (game.moves - np.uint32(1)) == 0:
+        game.early, game.late = game.late, game.board
+
+
+def make_choose_kernel(code: Code, below_code: Code) -> Any:
+    """Return the kernel that chooses a move."""
+    indices_of = network.make_indices_kernel(code)
+    indices_below = network.make_indices_kernel(below_code)
+
+    @kernel(borrows=True)
+    def choose(
+        weights: Any, view: BandView, ground: Ground
+    ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
+        """Return the best afterstate of board 0, 0 if there is none, and what it is worth.
+
+        This is its points, what is learnt of its value, and what is fixed; then whether the tile
+        that ends the band is made.
+        """
+        boards, rows, below, spec = ground.boards, ground.rows, ground.rows_below, ground.spec
+        beyond_least = np.float64(sum_packed(boards[0, 0], ZERO) - view.least)
+        best, most, is_passed_by_best = ZERO, LOWEST, False
+        reward, value, rest = NOTHING, NOTHING, NOTHING
+        for after, high, points in slides_4x4(boards[0, 0], ZERO, spec.cascade, spec.across):
+            if points < 0:
+                continue
+            boards[1, 0], boards[1, 1] = after, high
+            passes = is_passed(boards, 1, points, view, spec)
+            if high != ZERO and not passes:
+                continue
+            gained, worth, fixed = np.float32(points), np.float32(view.goal), NOTHING
+            if not passes:
+                indices_of(boards, 1, spec, rows, 0)
+                worth = tree_sum(weights, rows[0], 0, 1) * view.step
+                indices_below(boards, 1, ground.below, below, 0)
+                known = np.float64(tree_sum(ground.weights, below[0], 0, 1)) * ground.step
+                fixed = np.float32(known - view.level - view.slope * beyond_least)
+            total = gained + (fixed + worth)
+            if total > most:
+                best, most, is_passed_by_best = after, total, passes
+                reward, value, rest = gained, worth, fixed
+        return best, reward, value, rest, is_passed_by_best
+
+    return choose
+
+
+Step = Callable[[CardState, Ground, CardParams, Any], None]
+
+
+@cache
+def make_play_kernel(code: Code, below_code: Code) -> Step:
+    """Return the kernel of the first half of a step, for the tuples of two networks."""
+    indices_of = network.make_indices_kernel(code)
+    choose = make_choose_kernel(code, below_code)
+
+    @kernel(borrows=True)
+    def play(state: CardState, ground: Ground, params: CardParams, active: int) -> None:
+        """Play a move in each of the first `active` games, and note what is to be learnt."""
+        weights, boards, rows = state.weights, ground.boards, ground.rows
+        for place in range(active):
+            game, waiting = state.games[place], state.ring[place]
+            head, count = np.uint64(game.head), np.uint64(game.count)
+            was_over = game.state != PLAYING
+            learns = count == np.uint64(params.delay) or (was_over and count > ZERO)
+            after, gained, reward, value, fixed = ZERO, NOTHING, NOTHING, NOTHING, NOTHING
+            latest = game.fixed
+            if not was_over:
+                boards[0, 0] = game.board
+                is_above = sum_packed(game.board, ZERO) >= ground.band.end
+                if is_above:
+                    found = choose(ground.above_weights, ground.above, ground)
+                else:
+                    found = choose(weights, ground.band, ground)
+                after, gained, value, fixed, passes = found
+                reward = gained + (fixed - game.fixed)
+                latest = reward + value
+                if passes or (is_above and after != ZERO):
+                    game.state, after = PASSED, ZERO
+                elif after == ZERO:
+                    game.state = DEAD
+            game.fixed = fixed if after != ZERO else latest
+            game.updated = ZERO
+            if learns:
+                target = target_of(waiting, head, count, latest, params.lambda_)
+                game.updated = waiting[head & PLACES].after
+                head, count = (head + ONE) & PLACES, count - ONE
+                boards[1, 0], boards[1, 1] = game.updated, ZERO
+                indices_of(boards, 1, ground.spec, rows, 0)
+                note_error(state.learning, rows[0], target - quartered_sum(weights, rows[0]))
+            if after != ZERO:
+                if params.is_learning:
+                    last = waiting[(head + count) & PLACES]
+                    last.after, last.reward, last.value = after, reward, value
+                    count += ONE
+                spawn_after(game, after, gained, ground)
+            game.head, game.count = head, count
+
+    return play
+
+
+@cache
+def make_learn_kernel(code: Code) -> Step:
+    """Return the kernel of the second half of a step, for the tuples of a network."""
+    indices_of = network.make_indices_kernel(code)
+
+    @kernel(borrows=True)
+    def learn(state: CardState, ground: Ground, params: CardParams, active: int) -> None:
+        """Learn what `play` noted; follow games that are over by the next ones."""
+        boards, rows = ground.boards, ground.rows
+        share = WHOLE / np.float32(rows.shape[1])
+        for place in range(active):
+            game = state.games[place]
+            if game.updated != ZERO:
+                boards[1, 0], boards[1, 1] = game.updated, ZERO
+                indices_of(boards, 1, ground.spec, rows, 0)
+                for index in rows[0]:
+                    change_weight(state.weights, state.learning, index, share, params)
+            if game.state >= DEAD and game.count == 0:
+                end_game(game, state.results[place], place, ground, params)
+
+    return learn

@@ -1,0 +1,123 @@
+"""A heuristic for every rule set and size: the sum of the values of rows and columns.
+
+It rewards empty cells and equal neighbours, and penalises many tiles and lines that are not
+monotonic. Lines at the edge of the board have other weights than those inside, which brings large
+tiles to the edge. The form of the features is that of nneonneo's 2048-ai
+(github.com/nneonneo/2048-ai); the numbers were found by playing (``benchmarks/tune_heuristic.py``).
+
+This is plain Python; ``_heuristic_kernels.py`` is the compiled form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from py2048.core.board import Board
+from py2048.core.rules import MergePoints, Rules
+
+Line = tuple[int, ...]
+
+RANKS = 32
+"""How many ranks are distinguished; larger tiles count as the largest of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heuristic:
+    """The weights, in points; pairs are for lines at the edge and inside.
+
+    Attributes:
+        empty: the reward for an empty cell.
+        merge: the reward for two equal tiles in a line with nothing between them; the first such
+            pair of a line counts double.
+        monotonicity_weight: the cost of a line that is not monotonic, for each unit of
+            ``rank**monotonicity_power``.
+        monotonicity_power: the exponent there.
+        sum_weight: the cost of a tile, for each unit of ``rank**sum_power``.
+        sum_power: the exponent there.
+        base: the value of a line before all that. A stuck board has the value 0, so this is also
+            the cost of losing.
+    """
+
+    empty: tuple[float, float] = (17.0, 18.3)
+    merge: tuple[float, float] = (20.5, 27.6)
+    monotonicity_weight: tuple[float, float] = (1.60, 1.75)
+    monotonicity_power: float = 2.96
+    sum_weight: tuple[float, float] = (0.359, 0.536)
+    sum_power: float = 2.10
+    base: float = 5_860.0
+
+
+DEFAULT = Heuristic()
+STEEP = Heuristic(
+    empty=(8.0, 9.0),
+    monotonicity_weight=(1.2, 1.4),
+    monotonicity_power=4.0,
+    sum_weight=(0.25, 0.35),
+    sum_power=3.5,
+)
+"""For deep searches of 4x4 boards, where the order of the large tiles is worth more; the powers
+are those of ziap/2048-ai (2026)."""
+LASTING = Heuristic(
+    empty=(17.3, 22.5),
+    merge=(13.6, 25.4),
+    monotonicity_weight=(1.02, 1.89),
+    monotonicity_power=2.50,
+    sum_weight=(0.480, 0.462),
+    sum_power=2.03,
+    base=3_880.0,
+)
+"""For rules that score the sum of the tiles, or moves, where only the length of a game counts."""
+
+
+def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:
+    """Return the heuristic for rules; deep searches of 4x4 boards have their own."""
+    if is_deep and rules.shape == (4, 4):
+        return STEEP
+    return DEFAULT if isinstance(rules.scoring, MergePoints) else LASTING
+
+
+@lru_cache(maxsize=1 << 17)
+def line_value(line: Line, inner: bool = False, heuristic: Heuristic = DEFAULT) -> float:
+    """Return the value of one row or column beyond its base, in points."""
+    place = int(inner)
+    ranks = [min(tile.bit_length() - 1, RANKS - 1) if tile else 0 for tile in line]
+    tiles = [rank for rank in ranks if rank]
+    merges = sum(1 for one, two in pairwise(tiles) if one == two)
+    power = heuristic.monotonicity_power
+    steps = [b**power - a**power for a, b in pairwise(ranks)]
+    rises: float = sum(step for step in steps if step > 0)
+    falls: float = -sum(step for step in steps if step < 0)
+    cost: float = sum(rank**heuristic.sum_power for rank in tiles)
+    return (
+        heuristic.empty[place] * ranks.count(0)
+        + heuristic.merge[place] * (merges + (merges > 0))
+        - heuristic.monotonicity_weight[place] * min(falls, rises)
+        - heuristic.sum_weight[place] * cost
+    )
+
+
+def board_value(board: Board, heuristic: Heuristic = DEFAULT) -> float:
+    """Return the value of a board in points: the sum over its rows and columns.
+
+    It stands roughly for the points still to come: it is positive, and larger is better.
+    """
+    lines = (*_inner_lines(board.rows), *_inner_lines(tuple(zip(*board.rows, strict=True))))
+    value = sum(line_value(line, inner, heuristic) for line, inner in lines)
+    base = heuristic.base * len(lines)
+    return squeezed(base + value, least_of(base))
+
+
+def _inner_lines(lines: tuple[Line, ...]) -> list[tuple[Line, bool]]:
+    return [(line, 0 < number < len(lines) - 1) for number, line in enumerate(lines)]
+
+
+def least_of(base: float) -> float:
+    """Return the value that every board exceeds."""
+    return base / 16
+
+
+def squeezed(value: float, least: float) -> float:
+    """Return `value` if it is at least twice `least`, else one that is smaller and positive."""
+    return value if value >= 2 * least else least * least / (3 * least - value) + least

@@ -1,0 +1,291 @@
+"""`NetworkLayout`: the cells of a network's tuples, and the order of its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from py2048.core.errors import WeightsError, did_you_mean, shown
+
+Tuple = tuple[int, ...]
+"""The cells of one tuple, row-major numbers in ascending order."""
+
+Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+"""For each tuple its first index, and the shift and mask of each part of an index."""
+
+PACKED_RANKS = 16
+MAX_WEIGHTS = 2**32
+"""The most weights of a stage: 16 GiB."""
+MAX_STAGE = 2**62
+"""More than any board's sum of tiles that networks rate."""
+
+# A tuple stands for its eight images, and any of them learns the same. But in memory the rank of
+# its first cell varies fastest and that of its last cell slowest. These images keep the weights
+# that games use on few pages of memory: six tuples trained two fifths faster than with the images
+# that the papers print.
+YEH_4X6 = "abcdef 4567ab 9abdef 569ade"
+"""Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
+
+MATSUZAKI_8X6 = "9abdef 4567ab abcdef 69abcd 56adef 489abf 89abdf 567bef"
+"""Matsuzaki, "Systematic selection of n-tuple networks for 2048", 2016: the best eight."""
+
+NAMED = {"4x6": YEH_4X6, "8x6": MATSUZAKI_8X6}
+PLACED = ("lines", "squares", "rectangles")
+"""Shapes on every board: whole rows and columns, 2x2 squares, 2x3 rectangles both ways."""
+
+
+@dataclass(frozen=True)
+class NetworkLayout:
+    """The shape of an n-tuple network.
+
+    Every tuple has a weight for each combination of ranks on its cells and is applied to all
+    symmetric images of a board: eight if the board is square, otherwise four.
+
+    Attributes:
+        rows: the number of rows.
+        columns: the number of columns.
+        tuples: the cells of each tuple, row-major; their order does not matter; they are sorted.
+        stages: where later stages begin, ascending. A board is in the stage of the largest of
+            these that the sum of its *different* tiles reaches: 16384 asks for that tile or a
+            larger one, 24576 for 16384 and 8192 together or more.
+        ranks: how many ranks the weights distinguish, including the empty cell; larger tiles are
+            downgraded (`downgraded`). At most 16 on boards of up to four a side.
+
+    Raises:
+        WeightsError: if such a network is impossible.
+    """
+
+    rows: int
+    columns: int
+    tuples: tuple[Tuple, ...]
+    stages: tuple[int, ...] = ()
+    ranks: int = PACKED_RANKS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tuples", tuple(tuple(sorted(cells)) for cells in self.tuples))
+        self._check_tuples()
+        self._check_stages()
+        most = PACKED_RANKS if self.is_packed else 64
+        if not 2 <= self.ranks <= most:
+            raise WeightsError(
+                f"a {self.rows}x{self.columns} network distinguishes 2 to {most} ranks, "
+                f"not {self.ranks}"
+            )
+        if self.size > MAX_WEIGHTS:
+            raise WeightsError(
+                f"the weights of a stage are more than {MAX_WEIGHTS}: take smaller "
+                "tuples, such as squares"
+            )
+
+    def _check_tuples(self) -> None:
+        if not self.tuples:
+            raise WeightsError("a network needs at least one tuple")
+        for cells in self.tuples:
+            if not cells or len(set(cells)) != len(cells):
+                raise WeightsError(f"the tuple {cells} is empty or names a cell twice")
+            if not 0 <= cells[0] <= cells[-1] < self.rows * self.columns:
+                raise WeightsError(f"the tuple {cells} leaves the {self.rows}x{self.columns} board")
+
+    def _check_stages(self) -> None:
+        if any(stage % 2 or not 4 <= stage < MAX_STAGE for stage in self.stages):
+            raise WeightsError(
+                f"stages {shown(self.stages)}: each is a sum of different tiles, from 4 to 2**62"
+            )
+        if list(self.stages) != sorted(set(self.stages)):
+            raise WeightsError(f"stages {self.stages} must ascend")
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether boards are packed into words, which slide by line tables."""
+        return self.kind != "cells"
+
+    @property
+    def kind(self) -> str:
+        """Which kernels work on boards of this layout."""
+        return board_kind(self.rows, self.columns)
+
+    @property
+    def known(self) -> int:
+        """The largest rank that has weights."""
+        return self.ranks - 1
+
+    @property
+    def symmetries(self) -> int:
+        """The number of images of a board to which each tuple is applied."""
+        return 8 if self.rows == self.columns else 4
+
+    @property
+    def active(self) -> int:
+        """The number of weights that sum to the value of a board."""
+        return len(self.tuples) * self.symmetries
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """The first index of each tuple's weights in a stage, and last the size of a stage."""
+        offsets, radix = [0], PACKED_RANKS if self.is_packed else self.ranks
+        for cells in self.tuples:
+            offsets.append(offsets[-1] + int(radix ** len(cells)))
+        return tuple(offsets)
+
+    @property
+    def size(self) -> int:
+        """The number of weights of a stage."""
+        return self.offsets[-1]
+
+    @property
+    def weights(self) -> int:
+        """The number of weights of all stages."""
+        return self.size * (len(self.stages) + 1)
+
+    @cached_property
+    def images(self) -> tuple[Tuple, ...]:
+        """For each symmetry, the source of each cell's content."""
+        return tuple(images(self.rows, self.columns))
+
+    @cached_property
+    def code(self) -> Code:
+        """The tuples of a 4x4 layout as `make_indices_kernel` takes them; nothing for others."""
+        if self.kind != "4x4":
+            return ()
+        return tuple(zip(self.offsets, map(parts_of, self.tuples), strict=False))
+
+    def stage_of(self, tiles: Iterable[int]) -> int:
+        """Return the stage of a board with these tiles."""
+        seen = sum(set(tiles))
+        return sum(seen >= least for least in self.stages)
+
+
+def board_kind(rows: int, columns: int) -> str:
+    """Return ``4x4`` or ``small`` for boards that are packed into words, otherwise ``cells``."""
+    if max(rows, columns) > 4:
+        return "cells"
+    return "4x4" if (rows, columns) == (4, 4) else "small"
+
+
+def images(rows: int, columns: int) -> Iterator[Tuple]:
+    """Yield the symmetries of a board: for each cell, the cell that its content comes from."""
+    for turned in (False, True) if rows == columns else (False,):
+        for flipped in (False, True):
+            for mirrored in (False, True):
+                yield tuple(
+                    _source(rows, columns, cell, turned, flipped, mirrored)
+                    for cell in range(rows * columns)
+                )
+
+
+def _source(rows: int, columns: int, cell: int, turned: bool, flipped: bool, mirrored: bool) -> int:
+    row, column = divmod(cell, columns)
+    if turned:
+        row, column = column, row
+    row = rows - 1 - row if flipped else row
+    column = columns - 1 - column if mirrored else column
+    return row * columns + column
+
+
+def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:
+    """Return the tuples that a text names.
+
+    Words are separated by spaces or ``+``. Each is a named set (``4x6`` or ``8x6``, for 4x4
+    boards), a shape placed everywhere (``lines``, ``squares``, ``rectangles``; placements that
+    are images of each other count once), the cells of one tuple as hexadecimal digits
+    (``012456``), or for larger boards their numbers (``0-1-2-5-6-7``).
+
+    Raises:
+        WeightsError: if a word names no tuple.
+    """
+    found: dict[Tuple, None] = {}
+    for word in text.replace("+", " ").split():
+        found |= dict.fromkeys(_tuples_of(word, rows, columns))
+    return tuple(found)
+
+
+def _tuples_of(word: str, rows: int, columns: int) -> list[Tuple]:
+    if word in PLACED:
+        return placed(word, rows, columns)
+    if word in NAMED:
+        if (rows, columns) != (4, 4):
+            raise WeightsError(f"the tuples {word} are for 4x4 boards, not {rows}x{columns}")
+        return [_cells_of(digits) for digits in NAMED[word].split()]
+    return [_cells_of(word)]
+
+
+def _cells_of(word: str) -> Tuple:
+    try:
+        cells = (
+            [int(n) for n in word.split("-") if n] if "-" in word else [int(d, 16) for d in word]
+        )
+    except ValueError:
+        raise WeightsError(
+            f"{word!r} names no tuples{did_you_mean(word, [*NAMED, *PLACED])}, or write cells such "
+            "as 012456 or 0-1-2-5-6-7"
+        ) from None
+    return tuple(sorted(cells))
+
+
+def cells_text(cells: Tuple) -> str:
+    """Return the word that `parse_tuples` reads as this tuple."""
+    if max(cells) < 16:
+        return "".join(f"{cell:x}" for cell in cells)
+    return "-".join(map(str, cells)) + ("-" if len(cells) == 1 else "")
+
+
+def placed(shape: str, rows: int, columns: int) -> list[Tuple]:
+    """Return every placement of a named shape on a board, one for each class of images."""
+    sides = {
+        "lines": [(1, columns), (rows, 1)],
+        "squares": [(2, 2)],
+        "rectangles": [(2, 3), (3, 2)],
+    }[shape]
+    moves, found = list(images(rows, columns)), dict[Tuple, None]()
+    for height, width in sides:
+        for top in range(rows - height + 1):
+            for left in range(columns - width + 1):
+                cells = [
+                    (top + row) * columns + left + column
+                    for row in range(height)
+                    for column in range(width)
+                ]
+                seen = {tuple(sorted(move[cell] for cell in cells)) for move in moves}
+                found[min(seen)] = None
+    return list(found)
+
+
+def default_tuples(rows: int, columns: int) -> str:
+    """Return the text of the default tuples for a board."""
+    if (rows, columns) == (4, 4):
+        return "4x6"
+    has_room = min(rows, columns) > 1 and 6 <= rows * columns <= 16
+    return "lines+rectangles" if has_room else "lines+squares"
+
+
+def parts_of(cells: Tuple) -> tuple[tuple[int, int], ...]:
+    """Return the shift and mask that move each run of cells to its place in an index."""
+    breaks = [at + 1 for at, (a, b) in enumerate(pairwise(cells)) if b != a + 1]
+    parts, done = [], 0
+    for start, end in pairwise([0, *breaks, len(cells)]):
+        length = end - start
+        parts.append((4 * (cells[start] - done), ((1 << 4 * length) - 1) << 4 * done))
+        done += length
+    return tuple(parts)
+
+
+def downgraded(ranks: Sequence[int], known: int) -> list[int]:
+    """Return a board's ranks with the largest tiles downgraded to ranks up to `known` [1].
+
+    The largest missing rank below the maximum is skipped: every larger tile becomes one rank
+    smaller. This repeats until the maximum is known; where no rank is missing, larger tiles count
+    as `known`. Equal tiles stay equal, larger ones stay larger, and no cell becomes empty: the
+    position looks like one with smaller tiles, which is played alike.
+
+    [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", IEEE Transactions on
+        Games, 2021: tile-downgrading.
+    """
+    ranks = list(ranks)
+    while max(ranks) > known:
+        missing = [rank for rank in range(1, max(ranks)) if rank not in ranks]
+        if not missing:
+            return [min(rank, known) for rank in ranks]
+        ranks = [rank - (rank > missing[-1]) for rank in ranks]
+    return ranks

@@ -1,0 +1,263 @@
+"""Files of the solver: arrays that say in their names what they hold, and layers kept in them.
+
+The name of an array's file ends with its length and its CRC-32. A file is there as a whole or not
+at all. A solution and a table are one file with a mark at both ends and a footer: a JSON text, and
+in 8 bytes each its CRC-32 and length, little-endian, and the mark.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.core.errors import SolvingError, os_errors_as
+from py2048.core.game.record import write_atomically
+from py2048.players.solving import _solver_kernels as kernels
+
+Array = NDArray[Any]
+Keys = NDArray[np.uint64]
+Values = NDArray[np.float64]
+Name = tuple[str, int]
+"""What an array holds, and the sum of its boards."""
+
+_KEPT = "; what is solved so far is kept: give it room and run the command again"
+
+_PLAN = "plan.json"
+_NUMBERS = re.compile(r"-(\d+)-([0-9a-f]{8})$")
+_LAYER = re.compile(r"([a-z]+)-(\d+)-(\d+)-[0-9a-f]{8}")
+_TYPES: dict[str, type[np.generic]] = {
+    "values": np.float64,
+    "chances": np.uint32,
+    "blocks": np.uint8,
+    "sizes": np.uint32,
+}
+"""The types of arrays by what they hold; all others hold keys."""
+
+
+def known_of(keys: Keys, values: Values, width: int) -> kernels.Known:
+    """Return boards and their values to be looked up.
+
+    Args:
+        keys: the keys of the boards, ascending.
+        values: the values of the boards.
+        width: the number of bits of a key.
+    """
+    heads = min(width, max(1, len(keys).bit_length() - 2), 30)
+    shift, index = np.uint64(width - heads), np.empty((1 << heads) + 1, np.uint32)
+    kernels.fill_index(keys, shift, index)
+    return kernels.Known(keys, index, shift, values)
+
+
+def once(keys: Keys) -> Keys:
+    """Return keys ascending and once each; the array is used up."""
+    keys.sort()
+    return keys[: kernels.drop_repeats(keys)]
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def claim(folder: Path, plan: object) -> None:
+    """Make a folder for what is being solved, or continue with one that has the same plan.
+
+    Raises:
+        SolvingError: if the folder belongs to something else, or cannot be written.
+    """
+    text = json.dumps(plan, sort_keys=True).encode()
+    with os_errors_as(SolvingError, str(folder)):
+        folder.mkdir(exist_ok=True)
+        file = folder / _PLAN
+        if not file.exists():
+            write_atomically(file, text)
+        elif file.read_bytes() != text:
+            raise SolvingError(
+                f"{folder} holds what is left of solving something else: remove it, or save "
+                "to another file"
+            )
+
+
+def write_array(folder: Path, stem: str, array: Array) -> Path:
+    """Write an array to a file whose name begins with `stem`.
+
+    Raises:
+        SolvingError: if it cannot be written.
+    """
+    data = _bytes_of(array)
+    path = folder / f"{stem}-{len(array)}-{zlib.crc32(data):08x}"
+    unfinished = folder / f"{uuid4().hex}.unfinished"
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise SolvingError(f"{folder}: {error.strerror or error}{_KEPT}") from None
+    return path
+
+
+def length_of(path: Path) -> int:
+    """Return the length of an array, which the name of its file says."""
+    return int(path.name.split("-")[-2])
+
+
+def read_array(path: Path) -> Array:
+    """Return the array in a file.
+
+    Raises:
+        SolvingError: if the file is missing or damaged.
+    """
+    with os_errors_as(SolvingError, str(path)):
+        array = np.fromfile(path, _TYPES.get(path.name.partition("-")[0], np.uint64))
+    found = _NUMBERS.search(path.name)
+    if not found or (len(array), zlib.crc32(_bytes_of(array))) != (
+        int(found[1]),
+        int(found[2], 16),
+    ):
+        raise SolvingError(f"{path} is damaged: remove {path.parent} and run the command again")
+    return array
+
+
+def _bytes_of(array: Array) -> memoryview | bytes:
+    return np.ascontiguousarray(array).data.cast("B") if len(array) else b""
+
+
+class LayerStore:
+    """Arrays by name, in memory or in a folder.
+
+    In a folder every array is written at once, so that the next process finds what was done, and
+    those that were not used for longest make room for others. Without one all are held.
+
+    Args:
+        memory: how many bytes of arrays are held in memory if there is a folder.
+        folder: where to write.
+        plan: what is solved; a folder with another plan is refused.
+
+    Raises:
+        SolvingError: if the folder belongs to something else, or cannot be written.
+    """
+
+    def __init__(self, memory: int, folder: Path | None = None, plan: object = None) -> None:
+        self._memory, self._folder = memory, folder
+        self._held: OrderedDict[Name, Array] = OrderedDict()
+        self._bytes = 0
+        self._files: dict[Name, Path] = {}
+        if folder is not None:
+            claim(folder, plan)
+            with os_errors_as(SolvingError, str(folder)):
+                for path in folder.iterdir():
+                    if found := _LAYER.fullmatch(path.name):
+                        self._files[found[1], int(found[2])] = path
+
+    def __contains__(self, name: Name) -> bool:
+        """Return whether there is such an array."""
+        return name in self._held or name in self._files
+
+    def length(self, name: Name) -> int:
+        """Return the length of an array, 0 if there is none."""
+        if name in self._held:
+            return len(self._held[name])
+        return length_of(self._files[name]) if name in self._files else 0
+
+    def put(self, name: Name, array: Array) -> None:
+        """Keep an array.
+
+        Raises:
+            SolvingError: if it cannot be written.
+        """
+        if self._folder is not None:
+            self._files[name] = write_array(self._folder, f"{name[0]}-{name[1]}", array)
+        self._hold(name, array)
+
+    def get(self, name: Name) -> Array:
+        """Return an array, an empty one if there is none.
+
+        Raises:
+            SolvingError: if its file is damaged.
+        """
+        if name not in self._held:
+            if name not in self._files:
+                return np.empty(0, _TYPES.get(name[0], np.uint64))
+            self._hold(name, read_array(self._files[name]))
+        self._held.move_to_end(name)
+        return self._held[name]
+
+    def _hold(self, name: Name, array: Array) -> None:
+        self._held[name] = array
+        self._bytes += array.nbytes
+        while self._folder is not None and self._bytes > self._memory and len(self._held) > 1:
+            self._bytes -= self._held.popitem(last=False)[1].nbytes
+
+    def drop(self, name: Name) -> None:
+        """Forget an array, if there is one, and remove its file."""
+        if name in self._held:
+            self._bytes -= self._held.pop(name).nbytes
+        if name in self._files:
+            self._files.pop(name).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+# --- files with a footer -------------------------------------------------------------------------
+
+
+def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[str, Any]]) -> None:
+    """Write a file, or leave what was there.
+
+    Args:
+        path: where.
+        mark: its first and last bytes.
+        write: writes all in between and returns what the footer says.
+
+    Raises:
+        SolvingError: if it cannot be written; what was kept beside it is still there.
+    """
+    unfinished = Path(f"{path}.part")
+    try:
+        with os_errors_as(SolvingError, str(path)):
+            with unfinished.open("wb") as file:
+                file.write(mark)
+                text = json.dumps(write(file)).encode()
+                numbers = zlib.crc32(text), len(text)
+                file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + mark)
+            unfinished.replace(path)
+    except SolvingError as error:
+        raise SolvingError(f"{error}{_KEPT}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def read_footer(path: Path, mark: bytes) -> dict[str, Any] | None:
+    """Return what the footer of a file says, `None` if it is damaged or of another kind.
+
+    Raises:
+        SolvingError: if it cannot be read.
+    """
+    with os_errors_as(SolvingError, str(path)), path.open("rb") as file:
+        size, end = file.seek(0, os.SEEK_END), 16 + len(mark)
+        if size < len(mark) + end:
+            return None
+        file.seek(size - end)
+        check, length = (int.from_bytes(file.read(8), "little") for _ in range(2))
+        is_whole = file.read() == mark and length <= size - end - len(mark)
+        file.seek(0)
+        if not is_whole or file.read(len(mark)) != mark:
+            return None
+        file.seek(size - end - length)
+        text = file.read(length)
+    if zlib.crc32(text) != check:
+        return None
+    about: dict[str, Any] = json.loads(text)
+    return about

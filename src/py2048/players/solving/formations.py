@@ -1,0 +1,215 @@
+"""`Formation`: where large tiles stand on 4x4 while a smaller one is made.
+
+The formations of `formations.toml` are known by name; a file of the same form describes others.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
+from itertools import combinations
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+from py2048.core.errors import SolvingError, os_errors_as, shown, unknown
+
+SIDE, CELLS = 4, 16
+MAX_FREE = 12
+"""The most cells without a large tile: with more, no table can be held."""
+
+KNOWN = Path(__file__).with_name("formations.toml")
+DEFAULT_SLACK = 98
+
+Mask = int
+"""A set of cells: bit ``4 * row + column`` for each."""
+
+
+@dataclass(frozen=True)
+class Formation:
+    """Where large tiles stand while a smaller one is made.
+
+    Large tiles are all alike and never merge. A position is lost when a slide moves a locked tile,
+    other than to another place in `locks`, or leaves other tiles that sum to more than the target
+    and `slack`, and when no move is left.
+
+    Attributes:
+        name: its name.
+        locks: the cells of the locked tiles, for each place where they may stand together.
+        goal: the cells where the target counts.
+        larges: the number of large tiles; those beyond the locked ones move freely.
+        slack: how much more than the target the other tiles may sum to.
+
+    Raises:
+        SolvingError: if this is not a formation; the message says why.
+    """
+
+    name: str
+    locks: tuple[Mask, ...]
+    goal: Mask
+    larges: int
+    slack: int = DEFAULT_SLACK
+
+    def __post_init__(self) -> None:
+        locked, problem = {lock.bit_count() for lock in self.locks}, ""
+        least, most = CELLS - MAX_FREE, CELLS - 2
+        if len(locked) != 1:
+            problem = "its pictures lock different numbers of tiles"
+        elif self.larges < max(locked):
+            problem = f"{max(locked)} tiles are locked, and only {self.larges} are large"
+        elif not least <= self.larges <= most:
+            problem = f"{self.larges} of its tiles are large: from {least} to {most} can be"
+        elif self.slack not in range(0, 1001, 2):
+            problem = f"its slack is {self.slack}: give an even number from 0 to 1000"
+        if problem:
+            raise SolvingError(f"the formation {self.name} cannot be used: {problem}")
+
+    @classmethod
+    def of(cls, name: str, data: dict[str, Any]) -> Formation:
+        """Return the formation that an entry of a TOML file describes.
+
+        Raises:
+            SolvingError: if it describes none.
+        """
+        known = {"picture": str, "larges": int, "slack": int}
+        for key, value in data.items():
+            if key not in known:
+                raise SolvingError(f"formation {name}: {unknown(key, known)}")
+            if type(value) is not known[key]:
+                kind = "a text" if known[key] is str else "a whole number"
+                raise SolvingError(f"formation {name}: {key} is {shown(value)}, not {kind}")
+        pictures = _pictures(name, data.get("picture", "\n".join([". . . ."] * SIDE)))
+        locks = tuple(dict.fromkeys(_mask(picture, "#") for picture in pictures))
+        goal = reduce(or_, (_mask(picture, "*") for picture in pictures))
+        larges = data.get("larges", locks[0].bit_count())
+        return cls(name, locks, goal or (1 << CELLS) - 1, larges, data.get("slack", DEFAULT_SLACK))
+
+    def data(self) -> dict[str, Any]:
+        """Return the entry of a TOML file that describes this formation."""
+        return {"picture": self.picture, "larges": self.larges, "slack": self.slack}
+
+    @property
+    def picture(self) -> str:
+        """The places of the locked tiles, side by side."""
+        is_marked = not self.is_goal_everywhere
+        rows = [
+            "   ".join(
+                " ".join(
+                    "#" if lock >> cell & 1 else "*" if is_marked and self.goal >> cell & 1 else "."
+                    for cell in range(SIDE * row, SIDE * (row + 1))
+                )
+                for lock in self.locks
+            )
+            for row in range(SIDE)
+        ]
+        return "\n".join(rows)
+
+    @property
+    def free(self) -> int:
+        """The number of cells without a large tile."""
+        return CELLS - self.larges
+
+    @property
+    def is_goal_everywhere(self) -> bool:
+        """Whether the target counts on every cell."""
+        return self.goal == (1 << CELLS) - 1
+
+    @cached_property
+    def turns(self) -> tuple[int, ...]:
+        """The symmetries of the board that leave the formation as it is, as `image` takes them."""
+        return tuple(
+            turn
+            for turn in range(8)
+            if image(self.goal, turn) == self.goal
+            and {image(lock, turn) for lock in self.locks} == set(self.locks)
+        )
+
+    @cached_property
+    def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
+        """The cells where large tiles can stand, each with its image that is kept, and the turn."""
+        masks = {
+            sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
+        }
+        return {
+            mask: min((image(mask, turn), turn) for turn in self.turns)
+            for mask in sorted(masks)
+            if any(mask & lock == lock for lock in self.locks)
+        }
+
+
+def image(mask: Mask, turn: int) -> Mask:
+    """Return a set of cells transposed (1 in `turn`), then mirrored (2), then flipped (4)."""
+    found = 0
+    for cell in range(CELLS):
+        if mask >> cell & 1:
+            row, column = divmod(cell, SIDE)
+            row, column = (column, row) if turn & 1 else (row, column)
+            column = SIDE - 1 - column if turn & 2 else column
+            row = SIDE - 1 - row if turn & 4 else row
+            found |= 1 << SIDE * row + column
+    return found
+
+
+def _mask(picture: list[str], sign: str) -> Mask:
+    return sum(1 << cell for cell, found in enumerate(picture) if found == sign)
+
+
+def _pictures(name: str, text: str) -> list[list[str]]:
+    """Return the signs of the cells of each picture."""
+    rows = [line.split() for line in text.strip().splitlines()]
+    widths = {len(row) for row in rows}
+    width = max(widths, default=0)
+    is_whole = len(rows) == SIDE and len(widths) == 1 and width and width % SIDE == 0
+    if not is_whole or not {sign for row in rows for sign in row} <= set("#*."):
+        raise SolvingError(
+            f"formation {name}: its picture is not 4 rows of 4 signs #, * or ., with spaces between"
+        )
+    return [
+        [sign for row in rows for sign in row[first : first + SIDE]]
+        for first in range(0, width, SIDE)
+    ]
+
+
+def read_formations(path: Path | str) -> dict[str, Formation]:
+    """Return the formations that a TOML file describes, by name.
+
+    Raises:
+        SolvingError: if it cannot be read or describes none.
+    """
+    try:
+        with os_errors_as(SolvingError, str(path)):
+            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SolvingError(f"{path}: {error}") from None
+    if not data or not all(isinstance(entry, dict) for entry in data.values()):
+        raise SolvingError(f"{path} has no formation: describe one under its name, as [L3]")
+    return {name: Formation.of(name, entry) for name, entry in data.items()}
+
+
+@cache
+def list_formations() -> tuple[Formation, ...]:
+    """Return the formations that are known by name."""
+    return tuple(read_formations(KNOWN).values())
+
+
+def get_formation(name: str | Formation) -> Formation:
+    """Return the formation with this name, or the only one of a TOML file.
+
+    Raises:
+        SolvingError: if there is none.
+    """
+    if isinstance(name, Formation):
+        return name
+    known = {formation.name: formation for formation in list_formations()}
+    if name in known:
+        return known[name]
+    if not name.endswith(".toml"):
+        raise SolvingError(
+            f"it is not a .toml file, and no formation is called {unknown(name, known)}"
+        )
+    found = list(read_formations(name).values())
+    if len(found) > 1:
+        names = ", ".join(formation.name for formation in found)
+        raise SolvingError(f"{name} has several formations ({names}): leave one in the file")
+    return found[0]

@@ -1,0 +1,248 @@
+"""`Positions`: all positions of a formation while a target is made, numbered without gaps.
+
+`_table_kernels` says how. No position is stored or searched for, and none is missing: a table has a
+chance for every position of the formation, however a game comes to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.core.errors import SolvingError, shown
+from py2048.core.rules import Merging, Rules, is_tile
+from py2048.engine.rules import line_table
+from py2048.players.solving import _table_kernels as kernels
+from py2048.players.solving._table_kernels import Layer, TableSpec
+from py2048.players.solving.formations import CELLS, SIDE, Formation
+
+Words = NDArray[np.uint64]
+Longs = NDArray[np.int64]
+
+ALL_CELLS = 0x1111111111111111
+
+LARGE = 15
+"""The rank that stands for any large tile."""
+
+TARGETS = 16, 4096
+"""The least and the largest target."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The fillings of some cells in a row, and half their sums."""
+
+    codes: Words
+    halves: Longs
+
+    @classmethod
+    def of(cls, cells: int, ranks: int, most: int) -> _Part:
+        """Return the fillings of `cells` with ranks below `ranks`, half sums up to `most`."""
+        codes, halves = np.zeros(1, np.uint64), np.zeros(1, np.int64)
+        for cell in range(cells):
+            tiles = [np.uint64(rank << 4 * cell) for rank in range(ranks)]
+            codes = np.concatenate([codes | tile for tile in tiles])
+            halves = np.concatenate([halves + (1 << rank >> 1) for rank in range(ranks)])
+            codes, halves = codes[halves <= most], halves[halves <= most]
+        return cls(codes, halves)
+
+    def ordered(self, *, by_sum: bool) -> _Part:
+        """Return them by their codes, or by their sums and then their codes."""
+        order = np.lexsort((self.codes, self.halves)) if by_sum else np.argsort(self.codes)
+        return _Part(self.codes[order], self.halves[order])
+
+
+class Positions:
+    """The positions of a formation while a target is made.
+
+    Attributes:
+        formation: the formation.
+        target: the tile to be made.
+        rules: the rules.
+        limit: the largest sum of the other tiles after a slide; beyond it a position is lost.
+        reach: their largest sum before a slide.
+        spec: all this, as the kernels take it.
+
+    Raises:
+        SolvingError: if there can be no such table; the message names the reason.
+    """
+
+    def __init__(self, formation: Formation, target: int, rules: Rules) -> None:
+        self.formation, self.target, self.rules = formation, target, rules
+        self._check()
+        self.limit, self.reach = self._sums()
+        most, rank = self.reach // 2, target.bit_length() - 1
+        # Where the target counts everywhere, no position is played on with one.
+        ranks = rank if formation.is_goal_everywhere else rank + 1
+        self._low = formation.free // 2
+        self._tails = _Part.of(self._low, ranks, most).ordered(by_sum=True)
+        self._heads = _Part.of(formation.free - self._low, ranks, most).ordered(by_sum=False)
+        self._firsts = np.searchsorted(self._tails.halves, np.arange(most + 2))
+        self.spec = self._spec(rank)
+        self.layer = lru_cache(maxsize=6)(self._layer)
+
+    def _check(self) -> None:
+        rules, low, high = self.rules, *TARGETS
+        if not (is_tile(self.target) and low <= self.target <= high):
+            text = f"{shown(self.target)} is not a target: give a tile from {low} to {high}"
+            raise SolvingError(text)
+        if rules.shape != (SIDE, SIDE) or rules.is_deterministic or rules.ends_at_target:
+            raise SolvingError(
+                f"there are no tables for {rules.name}: only for 4x4, tiles that appear at random "
+                "and games that continue after the target, such as classic"
+            )
+        if max(rules.spawn_weights.tiles) >= self.target:
+            raise SolvingError(f"under {rules.name} a {self.target} appears of itself")
+
+    def _sums(self) -> tuple[int, int]:
+        """Return the limit and the reach.
+
+        Where the target counts only on some cells one may lie elsewhere, but never two.
+        """
+        limit = self.target + self.formation.slack
+        largest = max(self.rules.spawn_weights.tiles)
+        if not self.formation.is_goal_everywhere:
+            limit = min(limit, 2 * self.target - 2 - largest)
+        return limit, limit + largest
+
+    def _spec(self, rank: int) -> TableSpec:
+        goal = sum(1 << 4 * cell for cell in range(CELLS) if self.formation.goal >> cell & 1)
+        numbers = np.full(1 << CELLS, kernels.NOWHERE, np.uint32)
+        turns = np.zeros(1 << CELLS, np.uint8)
+        for mask, (kept, turn) in self.formation.arrangements.items():
+            numbers[mask], turns[mask] = self._number_of[kept], turn
+        ranks = np.zeros(16**self._low, np.uint32)
+        within = np.arange(len(self._tails.codes)) - self._firsts[self._tails.halves]
+        ranks[self._tails.codes.astype(np.int64)] = within
+        return TableSpec(
+            lines=masked_lines(self.rules.merging),
+            goal=np.uint64(goal),
+            target=np.uint64(goal * rank),
+            larges=np.array([_larges(mask) for mask in self._number_of], np.uint64),
+            runs=self._runs(),
+            numbers=numbers,
+            turns=turns,
+            inside=np.uint64(sum(1 << 4 * cell for cell in range(self.formation.free))),
+            head=np.uint64(4 * self._low),
+            tail=np.uint64((1 << 4 * self._low) - 1),
+            ranks=ranks,
+            tails=self._tails.codes,
+            firsts=self._firsts,
+        )
+
+    @cached_property
+    def _number_of(self) -> dict[int, int]:
+        """The number of each arrangement that is kept."""
+        kept = sorted({mask for mask, _ in self.formation.arrangements.values()})
+        return {mask: number for number, mask in enumerate(kept)}
+
+    def _runs(self) -> NDArray[np.uint64]:
+        """Return which bits of a code lie together on the board: `[arrangements, runs, 2]`."""
+        found = []
+        for mask in self._number_of:
+            free = [cell for cell in range(CELLS) if not mask >> cell & 1]
+            runs: dict[int, int] = {}
+            for place, cell in enumerate(free):
+                runs[4 * (cell - place)] = runs.get(4 * (cell - place), 0) | 15 << 4 * place
+            found.append([(bits, shift) for shift, bits in runs.items()])
+        most = max(map(len, found))
+        return np.array([runs + [(0, 0)] * (most - len(runs)) for runs in found], np.uint64)
+
+    @property
+    def name(self) -> str:
+        """The formation and the target."""
+        return f"{self.formation.name}-{self.target}"
+
+    # --- layers ----------------------------------------------------------------------------------
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The number of positions with each sum: 0, 2, 4 and so on up to the reach."""
+        tails, heads = (np.bincount(part.halves) for part in (self._tails, self._heads))
+        fillings = np.zeros(len(tails) + len(heads) + self.reach, np.int64)
+        fillings[: len(tails) + len(heads) - 1] = np.convolve(tails, heads)
+        return [int(count) * len(self._number_of) for count in fillings[: self.reach // 2 + 1]]
+
+    @property
+    def count(self) -> int:
+        """The number of all positions that are played on after a slide."""
+        return sum(self.sizes[: self.limit // 2 + 1])
+
+    def _layer(self, total: int) -> Layer:
+        """Return the positions with this sum."""
+        rests = total // 2 - self._heads.halves
+        counts = np.append(np.diff(self._firsts), 0)[np.maximum(rests, -1)]
+        kept = counts > 0
+        heads, rests, counts = self._heads.codes[kept], rests[kept], counts[kept]
+        starts = np.zeros(16 ** (self.formation.free - self._low), np.uint32)
+        starts[heads.astype(np.int64)] = np.cumsum(counts) - counts
+        return Layer(np.int64(counts.sum()), heads, rests, starts)
+
+    def parts(self, total: int, workers: int) -> list[tuple[int, int]]:
+        """Return ranges of nearly equal work for the kernels that write a layer."""
+        layer, size = self.layer(total), self.sizes[total // 2]
+        firsts = layer.starts[layer.heads.astype(np.int64)]
+        bounds = [0]
+        for worker in range(1, workers):
+            arrangement, place = divmod(size * worker // workers, max(int(layer.fillings), 1))
+            bounds.append(arrangement * len(firsts) + int(np.searchsorted(firsts, place)))
+        bounds.append(len(self._number_of) * len(firsts))
+        return list(pairwise(bounds))
+
+    # --- single positions ------------------------------------------------------------------------
+
+    def holds(self, board: int) -> bool:
+        """Return whether the large tiles of a packed board, of rank `LARGE`, are in formation."""
+        return large_cells(board) in self._large_cells
+
+    @cached_property
+    def _large_cells(self) -> frozenset[int]:
+        """The cells of the arrangements."""
+        return frozenset(_larges(mask) // LARGE for mask in self.formation.arrangements)
+
+    def place_of(self, board: int) -> int:
+        """Return where a packed board in formation stands in the layer of its sum."""
+        return int(kernels.find(np.uint64(board), self.layer(self.sum_of(board)), self.spec))
+
+    def is_made(self, board: int) -> bool:
+        """Return whether the target is where it counts."""
+        apart = board ^ int(self.spec.target)
+        apart |= apart >> 1
+        apart |= apart >> 2
+        return bool(~apart & int(self.spec.goal))
+
+    @staticmethod
+    def sum_of(board: int) -> int:
+        """Return the sum of the tiles that are not large."""
+        ranks = [board >> 4 * cell & 15 for cell in range(CELLS)]
+        return sum(1 << rank for rank in ranks if 0 < rank < LARGE)
+
+
+def large_cells(board: int) -> int:
+    """Return a bit for each cell of a packed board with a large tile, at four times its number."""
+    return board & board >> 1 & board >> 2 & board >> 3 & ALL_CELLS
+
+
+def _larges(mask: int) -> int:
+    return sum(LARGE << 4 * cell for cell in range(CELLS) if mask >> cell & 1)
+
+
+@lru_cache
+def masked_lines(merging: Merging) -> Words:
+    """Return the line table of four cells in which tiles of rank 15 never merge (read-only)."""
+    usual, lines = line_table(SIDE, merging), np.arange(1 << 16, dtype=np.uint64)
+    # Every second large tile of a line slides as one of rank 14, which no other tile has.
+    disguised, odd = lines.copy(), np.zeros(len(lines), bool)
+    for cell in range(SIDE):
+        is_large = lines >> np.uint64(4 * cell) & np.uint64(15) == LARGE
+        disguised[is_large & odd] ^= np.uint64(1 << 4 * cell)
+        odd ^= is_large
+    slid = usual[disguised]
+    nibbles = slid >> np.uint64(1) & slid >> np.uint64(2) & slid >> np.uint64(3)
+    slid |= np.where(disguised != lines, nibbles & np.uint64(0x11111111), np.uint64(0))
+    slid.setflags(write=False)
+    return slid

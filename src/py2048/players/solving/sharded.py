@@ -1,0 +1,494 @@
+"""The solver on many machines: layers in shards, which are files that all machines share.
+
+A layer is cut into *shards*, equal ranges of its keys. Two tasks make everything, each of them a
+function of files that are complete:
+
+- forward, a shard takes its range of what the shards of earlier layers found, and writes its boards
+  and, for each edge to a later layer, what they lead to;
+- backward, a shard writes its values and answers the shards of earlier layers: the values, in their
+  order, of those boards that they lead to.
+
+So a task reads and writes long pieces of files in order, holds no more than its share of a layer,
+and can be done again anywhere. What it writes is there as a whole or not at all. The values have
+the same bits as those of `py2048.players.solving.solve`.
+
+The name of a file says what it holds, which shard it is, and of how many:
+``before-12-0of3-LENGTH-CHECKSUM``.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from py2048.core.errors import SolvingError, os_errors_as
+from py2048.core.rules import Rules, get_rules
+from py2048.players.solving import _solver_kernels as kernels
+from py2048.players.solving.files import (
+    Array,
+    Keys,
+    Values,
+    claim,
+    known_of,
+    length_of,
+    once,
+    read_array,
+    write_array,
+)
+from py2048.players.solving.goal import Goal, Problem
+from py2048.players.solving.solution import LayerCount, Progress, Solution
+from py2048.players.solving.solver import (
+    DEFAULT_MEMORY,
+    Clock,
+    finished,
+    grown,
+    start_keys,
+)
+
+BYTES_A_KEY = 128
+"""A task takes no more bytes of memory, about, for each key that its shard is given."""
+
+FEW = 1 << 16
+"""How many keys are not worth a second shard."""
+
+Task = Callable[[], Any]
+
+
+class Workers(Protocol):
+    """Processes that see the same files."""
+
+    @property
+    def width(self) -> int:
+        """How many tasks they like to have at once."""
+        ...
+
+    def run(self, tasks: Sequence[Task], /) -> list[Any]:
+        """Return the results of tasks, which can be pickled; a task that is lost is done again."""
+        ...
+
+
+def solve_sharded(
+    workers: Workers,
+    rules: Rules | str,
+    goal: Goal | str = "score",
+    *,
+    save: Path | str,
+    memory: int = DEFAULT_MEMORY,
+    progress: Callable[[Progress], None] | None = None,
+) -> Solution:
+    """Return the exact value of every position that play can reach, found by many processes.
+
+    Args:
+        workers: the processes.
+        rules: as for `py2048.players.solving.solve`.
+        goal: likewise.
+        save: a file for the solution, in a folder that all workers share. What is done is kept
+            beside it in a folder until it is complete: the same call continues what was stopped.
+        memory: how many bytes a task uses, about.
+        progress: called after each layer.
+
+    Raises:
+        RulesError: if `rules` are not rules.
+        SolvingError: if they cannot be solved, or files cannot be written or are damaged.
+    """
+    folder = Path(f"{save}.unfinished").absolute()
+    plan = Plan(str(get_rules(rules)), str(Goal.parse(goal)), folder)
+    _ = plan.problem  # raises
+    claim(folder, {"rules": plan.rules, "goal": plan.goal})
+    solution = _ShardedSolver(plan, workers, max(1, memory // BYTES_A_KEY), Clock(progress)).run()
+    return finished(solution, save, memory, lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+# --- layers and what leads from one to another ---------------------------------------------------
+
+
+class Layer(NamedTuple):
+    """The boards of one sum ``before`` a move, or the afterstates, ``after`` it."""
+
+    kind: str
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}-{self.total}"
+
+
+class Edge(NamedTuple):
+    """A slide, which leads from ``before`` to ``after``, or the spawn of a tile, which leads on."""
+
+    source: Layer
+    target: Layer
+
+    @property
+    def tile(self) -> int:
+        """The tile that appears, 0 for a slide."""
+        return self.target.total - self.source.total
+
+    @property
+    def found(self) -> str:
+        """The name of the keys to which it leads, in the shards of its source."""
+        return f"found-{self.target.total}-{self.source.total}"
+
+    @property
+    def answers(self) -> str:
+        """The name of their values, in the shards of its target.
+
+        Each file begins with the places, int64, where what belongs to each shard of the source
+        begins.
+        """
+        return f"answers-{self.target.total}-{self.source.total}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is solved, and where.
+
+    Attributes:
+        rules: the rules, as a text.
+        goal: the goal, as a text.
+        place: the folder that all machines share.
+    """
+
+    rules: str
+    goal: str
+    place: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are.
+
+        Raises:
+            SolvingError: if the folder is not seen here.
+        """
+        if not self.place.is_dir():
+            raise SolvingError(
+                f"{self.place} is not there on {platform.node()}: save to a folder that all "
+                "machines share"
+            )
+        return self.place
+
+    @property
+    def problem(self) -> Problem:
+        """The problem, made once in each process."""
+        return _problem(self.rules, self.goal)
+
+    @property
+    def width(self) -> int:
+        """The bits of a key."""
+        return 4 * self.problem.rules.cells
+
+    def edges_from(self, layer: Layer) -> list[Edge]:
+        """Return the edges to later layers."""
+        if layer.kind == "before":
+            return [Edge(layer, Layer("after", layer.total))]
+        return [Edge(layer, Layer("before", layer.total + tile)) for tile in self.problem.tiles]
+
+    def edges_to(self, layer: Layer) -> list[Edge]:
+        """Return the edges from earlier layers."""
+        if layer.kind == "after":
+            return [Edge(Layer("before", layer.total), layer)]
+        return [Edge(Layer("after", layer.total - tile), layer) for tile in self.problem.tiles]
+
+
+@cache
+def _problem(rules: str, goal: str) -> Problem:
+    return Problem(Rules.parse(rules), Goal.parse(goal))
+
+
+# --- tasks ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A shard of a layer.
+
+    Attributes:
+        layer: the layer.
+        index: which shard it is.
+        count: how many there are.
+    """
+
+    layer: Layer
+    index: int
+    count: int
+
+    def cut(self, keys: Array, width: int) -> Keys:
+        """Return those of ascending keys that belong to this shard."""
+        low, high = ((k << width) // self.count for k in (self.index, self.index + 1))
+        first = np.searchsorted(keys, np.uint64(low))
+        is_last = self.index + 1 == self.count
+        last = len(keys) if is_last else np.searchsorted(keys, np.uint64(high))
+        return np.asarray(keys[first:last])
+
+    def write(self, plan: Plan, name: str, array: Array) -> Path:
+        """Write an array of the shard, as a whole or not at all."""
+        return write_array(plan.folder, f"{name}-{self.index}of{self.count}", array)
+
+
+def mapped(path: Path) -> Array:
+    """Return the array in a file, of which only what is used is read, unchecked."""
+    with os_errors_as(SolvingError, str(path)):
+        return np.memmap(path, np.uint64, "r") if length_of(path) else np.empty(0, np.uint64)
+
+
+def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> list[Path]:
+    """Write the keys of a shard, and before them those to which they lead."""
+    arrays = [starts, *map(mapped, sources)]
+    keys = once(np.concatenate([shard.cut(array, plan.width) for array in arrays]))
+    edges = plan.edges_from(shard.layer)
+    files = [shard.write(plan, edge.found, successors(plan, edge, keys)) for edge in edges]
+    return [*files, shard.write(plan, str(shard.layer), keys)]
+
+
+def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
+    """Return the keys to which an edge leads from keys."""
+    problem, expand, room = plan.problem, kernels.slide_all, 4
+    if edge.tile:
+        rank = np.uint64(edge.tile.bit_length() - 1)
+        expand, room = partial(kernels.spawn_all, rank), problem.rules.cells - 1
+    parts = grown(keys, expand, room, problem.spec)
+    return once(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
+
+
+def find_again(plan: Plan, shard: Shard, edge: Edge, keys: Path) -> list[Path]:
+    """Write the keys to which an edge leads from a shard."""
+    return [shard.write(plan, edge.found, successors(plan, edge, read_array(keys)))]
+
+
+def evaluate(
+    plan: Plan,
+    shard: Shard,
+    keys: Path,
+    later: Mapping[int, tuple[Path, Sequence[Path]]],
+    earlier: Mapping[Edge, Sequence[Path]],
+) -> list[Path]:
+    """Write the answers to earlier shards, and then the values of a shard.
+
+    Args:
+        plan: what is solved.
+        shard: the shard.
+        keys: its keys.
+        later: by the tile that appears, or 0, what the shard leads to, and the answers to it of all
+            shards of the later layer.
+        earlier: what all shards of each earlier layer lead to.
+    """
+    boards = read_array(keys)
+    known = {tile: answered(plan, shard, *files) for tile, files in later.items()}
+    values = np.empty(len(boards))
+    if shard.layer.kind == "after":
+        plan.problem.expect(boards, known.__getitem__, values)
+    else:
+        kernels.choose(boards, plan.problem.spec, known[0], values)
+    files = [
+        shard.write(plan, edge.answers, answer(plan, shard, boards, values, found))
+        for edge, found in earlier.items()
+    ]
+    if shard.layer.kind == "before":
+        files.append(shard.write(plan, f"values-{shard.layer.total}", values))
+    return files
+
+
+def answered(plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]) -> kernels.Known:
+    """Return what a shard leads to, with its values."""
+    parts = [np.empty(0)]
+    for array in map(mapped, answers):
+        first, last = array[shard.index : shard.index + 2].view(np.int64)
+        parts.append(np.asarray(array[first:last]).view(np.float64))
+    values = np.concatenate(parts)
+    if len(values) != length_of(found):
+        raise SolvingError(f"answers to {found} are missing: remove the folder")
+    return known_of(read_array(found), values, plan.width)
+
+
+def answer(plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]) -> Array:
+    """Return the values of those of a shard's keys to which the shards of a source lead."""
+    wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
+    lengths = [len(wanted) + 1, *map(len, wanted)]
+    places = np.cumsum(lengths, dtype=np.int64).view(np.uint64)
+    parts = [values[np.searchsorted(keys, part)].view(np.uint64) for part in wanted]
+    return np.concatenate([places, *parts])
+
+
+def count(plan: Plan, keys: Path, values: Path) -> tuple[int, float]:
+    """Return how many boards a shard has with their images, and the largest absolute value.
+
+    Its files are checked by it.
+    """
+    images, boards = np.empty(8, np.uint64), read_array(keys)
+    largest = np.abs(read_array(values)).max(initial=0.0)
+    return int(kernels.count_images(boards, plan.problem.spec, images)), float(largest)
+
+
+# --- the driver ----------------------------------------------------------------------------------
+
+_FILE = re.compile(r"((?:before|after|values|found|answers)[-\d]+)-(\d+)of(\d+)-\d+-\w{8}")
+
+
+class ShardFiles:
+    """All files of a folder by their names, as the driver knows them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._shards: dict[str, list[Path | None]] = {}
+        with os_errors_as(SolvingError, str(folder)):
+            self.add(folder.iterdir())
+
+    def add(self, paths: Iterable[Path]) -> None:
+        """Take note of files that were written."""
+        for path in paths:
+            if found := _FILE.fullmatch(path.name):
+                self._shards.setdefault(found[1], [None] * int(found[3]))[int(found[2])] = path
+
+    def of(self, name: str) -> list[Path]:
+        """Return the files of a name that are there, by shard."""
+        return [path for path in self._shards.get(name, []) if path is not None]
+
+    def shards(self, name: str) -> int:
+        """Return the number of shards that a name has, 0 if none is there."""
+        return len(self._shards.get(name, []))
+
+    def missing(self, name: str, shards: int) -> list[int]:
+        """Return which of the shards are not there."""
+        there = self._shards.get(name, [None] * shards)
+        return [shard for shard in range(shards) if there[shard] is None]
+
+    def is_complete(self, name: str) -> bool:
+        """Return whether all shards are there."""
+        return name in self._shards and None not in self._shards[name]
+
+    def length(self, name: str) -> int:
+        """Return the length of all shards together."""
+        return sum(map(length_of, self.of(name)))
+
+    def drop(self, name: str) -> None:
+        """Remove files."""
+        for path in self.of(name):
+            path.unlink(missing_ok=True)
+        self._shards.pop(name, None)
+
+    def get(self, name: tuple[str, int], /) -> Array:
+        """Return a whole layer."""
+        return np.concatenate([read_array(path) for path in self.of("{}-{}".format(*name))])
+
+
+class _ShardedSolver:
+    def __init__(self, plan: Plan, workers: Workers, most: int, clock: Clock) -> None:
+        self._plan, self._workers, self._most, self._clock = plan, workers, most, clock
+        self._files = ShardFiles(plan.folder)
+
+    def run(self) -> Solution:
+        totals = self._find_all()
+        self._evaluate_all(totals)
+        return self._clock.solution(self._plan.problem, self._files, *self._count(totals))
+
+    # --- boards forward --------------------------------------------------------------------------
+
+    def _find_all(self) -> list[int]:
+        """Find the boards of every sum, and the afterstates; return the sums."""
+        starts, none, done = start_keys(self._plan.problem), np.empty(0, np.uint64), 0
+        waiting, totals = set(starts), list[int]()
+        self._clock.start("boards")
+        while waiting:
+            waiting.remove(total := min(waiting))
+            before, after = Layer("before", total), Layer("after", total)
+            self._find(before, starts.get(total, none))
+            self._find(after, none)
+            totals.append(total)
+            if self._files.length(str(after)):
+                waiting |= {total + tile for tile in self._plan.problem.tiles}
+            done += self._files.length(str(before))
+            self._clock.tell(total, done)
+        return totals
+
+    def _find(self, layer: Layer, starts: Keys) -> None:
+        files, name = self._files, str(layer)
+        edges = self._plan.edges_to(layer)
+        if not files.is_complete(name):
+            sources = [path for edge in edges for path in files.of(edge.found)]
+            shards = files.shards(name) or self._shards(sum(map(length_of, sources)))
+            missing = [Shard(layer, shard, shards) for shard in files.missing(name, shards)]
+            self._run([partial(find, self._plan, shard, sources, starts) for shard in missing])
+        for edge in edges:
+            files.drop(edge.found)
+
+    def _shards(self, keys: int) -> int:
+        """Return into how many shards a layer is cut for which this many keys were found."""
+        return max(-(-keys // self._most), min(self._workers.width, -(-keys // FEW)), 1)
+
+    # --- values backward -------------------------------------------------------------------------
+
+    def _evaluate_all(self, totals: Sequence[int]) -> None:
+        done, all_ = 0, sum(self._files.length(f"before-{total}") for total in totals)
+        self._clock.start("values")
+        for total in reversed(totals):
+            self._evaluate(Layer("after", total))
+            self._evaluate(Layer("before", total))
+            done += self._files.length(f"before-{total}")
+            self._clock.tell(total, done, all_)
+
+    def _evaluate(self, layer: Layer) -> None:
+        """Find the values of a layer, and before that what it is asked by earlier ones."""
+        files, edges = self._files, self._plan.edges_from(layer)
+        asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
+        # Values of afterstates are there as answers only, and as long as they are needed.
+        ends = [f"values-{layer.total}", *(edge.answers for edge in asking if not edge.tile)]
+        if not any(map(files.is_complete, ends)):
+            self._run([task for edge in edges + asking for task in self._searches(edge)])
+            self._run(self._evaluations(layer, edges, asking, ends[-1]))
+        for edge in edges:
+            files.drop(edge.found)
+            files.drop(edge.answers)
+
+    def _searches(self, edge: Edge) -> list[Task]:
+        """Return what finds again to what an edge leads, as far as it is not there."""
+        keys = self._files.of(str(edge.source))
+        return [
+            partial(find_again, self._plan, Shard(edge.source, at, len(keys)), edge, keys[at])
+            for at in self._files.missing(edge.found, len(keys))
+        ]
+
+    def _evaluations(
+        self, layer: Layer, edges: Sequence[Edge], asking: Sequence[Edge], last: str
+    ) -> list[Task]:
+        """Return what evaluates the shards of a layer of which the `last` file is not there."""
+        files, keys = self._files, self._files.of(str(layer))
+        earlier = {edge: files.of(edge.found) for edge in asking}
+        return [
+            partial(
+                evaluate,
+                self._plan,
+                Shard(layer, at, len(keys)),
+                keys[at],
+                {e.tile: (files.of(e.found)[at], files.of(e.answers)) for e in edges},
+                earlier,
+            )
+            for at in files.missing(last, len(keys))
+        ]
+
+    # --- both ------------------------------------------------------------------------------------
+
+    def _run(self, tasks: Sequence[Task]) -> None:
+        for paths in self._workers.run(tasks):
+            self._files.add(paths)
+
+    def _count(self, totals: Sequence[int]) -> tuple[list[LayerCount], float]:
+        """Return the number of boards of each layer, and the largest value."""
+        files, counts, largest = self._files, list[LayerCount](), 0.0
+        pairs = [
+            list(zip(files.of(f"before-{total}"), files.of(f"values-{total}"), strict=True))
+            for total in totals
+        ]
+        tasks = [partial(count, self._plan, *pair) for layer in pairs for pair in layer]
+        results = iter(self._workers.run(tasks))
+        for total, layer in zip(totals, pairs, strict=True):
+            found = [next(results) for _ in layer]
+            boards = sum(boards for boards, _ in found)
+            counts.append(LayerCount(total, files.length(f"before-{total}"), boards))
+            largest = max(largest, *(value for _, value in found))
+        return counts, largest

@@ -1,0 +1,302 @@
+"""`Solution`: the exact value of every position, in memory or in a file."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections import OrderedDict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, RulesError, SolvingError, os_errors_as
+from py2048.core.rules import Rules
+from py2048.players.solving import _solver_kernels as kernels
+from py2048.players.solving.files import Array, Keys, Name, known_of, once, read_footer, write_file
+from py2048.players.solving.goal import Goal, Problem
+
+MAGIC = b"py2048 solution 1\n"
+"""The first and the last bytes of a file. Between them stand the keys (uint64) and the values
+(float64) of each layer, little-endian, a JSON text, and in 8 bytes each its CRC-32 and length."""
+
+HELD = 1 << 30
+"""How many bytes of boards are held to be looked up: all of 3x3."""
+
+
+class Arrays(Protocol):
+    """Where the arrays of the layers are."""
+
+    def get(self, name: Name, /) -> Array:
+        """Return an array, an empty one if there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCount:
+    """How many boards have this sum.
+
+    Attributes:
+        total: the sum of the tiles.
+        positions: the boards, symmetric ones counted once.
+        boards: all of them.
+    """
+
+    total: int
+    positions: int
+    boards: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartValue:
+    """The value of a start.
+
+    Attributes:
+        board: the board, one of its symmetric images.
+        chance: the probability that a game starts so, or with a symmetric image.
+        value: what perfect play from there is worth. Where the score is the board's sum, the first
+            move also brings the tiles of the start.
+    """
+
+    board: Board
+    chance: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a solver is.
+
+    Attributes:
+        stage: ``boards`` forward, ``values`` backward.
+        total: the sum of the layer just done.
+        done: the boards done in this stage.
+        all: the boards of the stage, 0 while they are not known.
+        seconds: since the stage began.
+    """
+
+    stage: str
+    total: int
+    done: int
+    all: int
+    seconds: float
+
+    def __str__(self) -> str:
+        if not self.all:
+            return f"finding boards: {self.done:,}, up to a sum of {self.total:,}"
+        left = self.seconds * (self.all - self.done) / max(self.done, 1)
+        share = self.done / self.all
+        time_left = f", {left:,.0f} s left" if share >= 0.01 else ""  # the first layers are small
+        return f"finding values: {share:.0%} of {self.all:,} boards{time_left}"
+
+
+class Solution:
+    """Exact values under some rules, for a goal.
+
+    A value is the expected score of perfect play, or its chance to make the tile.
+
+    Attributes:
+        problem: the rules and the goal, as kernels take them.
+        rules: the rules.
+        goal: the goal.
+        layers: the number of boards of each sum, ascending.
+        error: no value differs from the exact one by more, because of rounding.
+        seconds: the time it took to solve.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        arrays: Arrays,
+        layers: list[LayerCount],
+        error: float,
+        seconds: float,
+        memory: int = HELD,
+    ) -> None:
+        self.rules, self.goal = problem.rules, problem.goal
+        self.layers, self.error, self.seconds = tuple(layers), error, seconds
+        self.problem, self._arrays, self._memory = problem, arrays, memory
+        self._lookups: OrderedDict[int, kernels.Known] = OrderedDict()
+        self.starts = tuple(self._start_values())
+
+    def _start_values(self) -> list[StartValue]:
+        problem, found = self.problem, []
+        by_sum = problem.for_points and problem.compiled.sum_points
+        for board, chance in problem.starts().items():
+            is_open = problem.stopped_value(board) is None and board.can_move()
+            start = board.sum if by_sum and is_open else 0
+            found.append(StartValue(board, float(chance), start + self.value_of(board)))
+        return found
+
+    @property
+    def value(self) -> float:
+        """The value of the game: the expectation over the rules' starts."""
+        return math.fsum(start.chance * start.value for start in self.starts)
+
+    @property
+    def positions(self) -> int:
+        """The number of boards that a player can meet, symmetric ones counted once."""
+        return sum(layer.positions for layer in self.layers)
+
+    # --- positions -------------------------------------------------------------------------------
+
+    def value_of(self, board: Board) -> float:
+        """Return what perfect play makes from a board on: the points to come, or the chance.
+
+        A score by the board's sum counts from the sum of the board.
+
+        Raises:
+            BoardError: if no game under the rules meets this board.
+        """
+        problem = self.problem
+        key = np.uint64(kernels.key_of(problem.pack(board), problem.spec))
+        if (stopped := problem.stopped_value(board)) is not None:
+            return stopped
+        known = self.layer(board.sum)
+        place = int(np.searchsorted(known.keys, key))
+        if place == len(known.keys) or known.keys[place] != key:
+            line = " / ".join(str(board).splitlines())
+            raise BoardError(f"no game under {self.rules.name} meets the board {line}")
+        return float(known.values[place])
+
+    def meets(self, board: Board) -> bool:
+        """Return whether the value of a board is known."""
+        try:
+            self.value_of(board)
+        except BoardError:
+            return False
+        return True
+
+    def layer(self, total: int) -> kernels.Known:
+        """Return the boards of a sum and their values, none if no board has it."""
+        if total not in self._lookups:
+            keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
+            self._lookups[total] = known_of(keys, values, 4 * self.rules.cells)
+            while (
+                len(self._lookups) > 1 and sum(map(_size_of, self._lookups.values())) > self._memory
+            ):
+                self._lookups.popitem(last=False)
+        self._lookups.move_to_end(total)
+        return self._lookups[total]
+
+    def move_values(self, board: Board) -> dict[Direction, float]:
+        """Return what each legal move is worth: its points and what perfect play makes after it.
+
+        Raises:
+            BoardError: if no game under the rules meets this board.
+        """
+        self.value_of(board)  # raises
+        word, spec = self.problem.pack(board), self.problem.spec
+        if self.problem.stopped_value(board) is not None:
+            return {}
+        afters = self.afterstates(np.array([kernels.key_of(word, spec)], np.uint64), board.sum)
+        legal = board.legal_directions()
+        return {each: float(kernels.worth(word, each.value, spec, afters)) for each in legal}
+
+    def best(self, board: Board) -> Direction | None:
+        """Return the best move, the first of several in the order of `Direction`; `None` at an end.
+
+        Raises:
+            BoardError: if no game under the rules meets this board.
+        """
+        values = self.move_values(board)
+        return max(values, key=values.__getitem__) if values else None
+
+    def afterstates(self, keys: Keys, total: int) -> kernels.Known:
+        """Return the afterstates of boards of a sum, and what is to come from each."""
+        found = np.empty(4 * len(keys), np.uint64)
+        afters = once(found[: kernels.slide_all(keys, self.problem.spec, found)]).copy()
+        to_come = np.empty(len(afters))
+        self.problem.expect(afters, lambda tile: self.layer(total + tile), to_come)
+        return known_of(afters, to_come, 4 * self.rules.cells)
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def save(self, path: Path | str) -> None:
+        """Write all values to a file.
+
+        Raises:
+            SolvingError: if it cannot be written.
+        """
+        write_file(path, MAGIC, self._write)
+
+    def _write(self, file: BinaryIO) -> dict[str, Any]:
+        checks = []
+        for layer in self.layers:
+            check = 0
+            for kind in ("before", "values"):
+                data = np.ascontiguousarray(self._arrays.get((kind, layer.total))).tobytes()
+                check = zlib.crc32(data, check)
+                file.write(data)
+            checks.append(check)
+        return {
+            "rules": str(self.rules),
+            "goal": str(self.goal),
+            "layers": [asdict(layer) for layer in self.layers],
+            "checks": checks,
+            "error": self.error,
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def load(cls, path: Path | str, *, memory: int = HELD) -> Solution:
+        """Return the solution in a file, whose layers are read when they are needed.
+
+        Args:
+            path: the file.
+            memory: how many bytes of layers are held.
+
+        Raises:
+            SolvingError: if there is none, or it is damaged.
+        """
+        file = Path(path)
+        if (about := read_footer(file, MAGIC)) is None:
+            raise _damaged(file)
+        try:
+            layers = [LayerCount(**layer) for layer in about["layers"]]
+            problem = Problem(Rules.parse(about["rules"]), Goal.parse(about["goal"]))
+            arrays = _FileArrays(file, layers, about["checks"])
+            error, seconds = float(about["error"]), float(about["seconds"])
+            return cls(problem, arrays, layers, error, seconds, memory)
+        except (KeyError, TypeError, RulesError):
+            raise _damaged(file) from None
+
+
+def _size_of(known: kernels.Known) -> int:
+    """Return the bytes of boards that can be looked up."""
+    return known.keys.nbytes + known.values.nbytes + known.heads.nbytes
+
+
+def _damaged(path: Path) -> SolvingError:
+    return SolvingError(f"{path} is not a solution, or is damaged: solve and save it again")
+
+
+class _FileArrays:
+    """The arrays in a file of a solution; each layer is checked when it is first read."""
+
+    def __init__(self, path: Path, layers: list[LayerCount], checks: list[int]) -> None:
+        self._path = path
+        self._places: dict[int, tuple[int, int, int]] = {}
+        self._read: tuple[int, Array, Array] | None = None
+        place = len(MAGIC)
+        for layer, check in zip(layers, checks, strict=True):
+            self._places[layer.total] = place, layer.positions, check
+            place += 16 * layer.positions
+
+    def get(self, name: Name, /) -> Array:
+        kind, total = name
+        if total not in self._places:
+            return np.empty(0, np.uint64 if kind == "before" else np.float64)
+        if self._read is None or self._read[0] != total:
+            place, length, check = self._places[total]
+            with os_errors_as(SolvingError, str(self._path)), self._path.open("rb") as file:
+                file.seek(place)
+                data = np.fromfile(file, "<u8", 2 * length)
+            if len(data) != 2 * length or zlib.crc32(data.data) != check:
+                raise _damaged(self._path)
+            self._read = total, data[:length], data[length:].view("<f8")
+        _, keys, values = self._read
+        return keys if kind == "before" else values

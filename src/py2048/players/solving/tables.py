@@ -1,0 +1,496 @@
+"""Tables of endings: the chance to make a tile from every position of a formation on 4x4.
+
+The chance of an afterstate is the mean over the tiles that can appear of the best move's; layers of
+equal sums are computed downwards, as the solver does. A file has a chance for each afterstate, in
+the order of `py2048.players.solving.positions`, so that boards stand nowhere in it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import accumulate, combinations
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import BoardError, RulesError, SolvingError, os_errors_as
+from py2048.core.folders import TABLE_SUFFIX, built_tables, tables_folder
+from py2048.core.rules import Rules, get_rules
+from py2048.engine.jit import available_threads, shares, together
+from py2048.players.solving import _table_kernels as kernels
+from py2048.players.solving._table_kernels import CERTAIN, Following
+from py2048.players.solving.files import LayerStore, read_footer, write_file
+from py2048.players.solving.formations import SIDE, Formation, get_formation
+from py2048.players.solving.positions import LARGE, Positions, large_cells
+from py2048.players.solving.solution import Progress
+from py2048.players.solving.solver import DEFAULT_MEMORY, Clock
+
+Stored = NDArray[np.uint16]
+Chances = NDArray[np.uint32]
+
+MAGIC = b"py2048 table 1\n"
+"""The first and the last bytes of a file; `docs/reference/table-format.md` says what is between."""
+
+BLOCK = 1 << 16
+"""How many chances are compressed together."""
+
+SCALE = 65535
+"""What stands for 1 in a file."""
+
+BLOCKS_HELD = 256
+
+FEW = 1 << 14
+"""How many positions are not worth a second thread."""
+
+MIN_CHANCE = 0.5
+"""The least chance of an ending: below it, leaving the formation may well be better."""
+
+
+class Table:
+    """The chance to make a tile from every position of a formation, in a file.
+
+    Attributes:
+        formation: the formation.
+        target: the tile to be made.
+        rules: the rules.
+        path: the file.
+    """
+
+    error = 0.6 / SCALE
+    """No chance differs from the exact one by more.
+
+    Half a unit of the file, and for each layer half a unit of `CERTAIN`.
+    """
+
+    def __init__(self, path: Path, positions: Positions, check: int) -> None:
+        self.path, self._positions = path, positions
+        self.formation, self.target = positions.formation, positions.target
+        self.rules = positions.rules
+        counts = [-(-size // BLOCK) for size in positions.sizes[: positions.limit // 2 + 1]]
+        self._first = [0, *accumulate(counts)]
+        with os_errors_as(SolvingError, str(path)):
+            self._data: NDArray[np.uint8] = np.memmap(path, np.uint8, "r")
+        self._places = self._read_places(check)
+        self._block = lru_cache(maxsize=BLOCKS_HELD)(self._read_block)
+        self._turns = lru_cache(maxsize=1 << 12)(self._turns_of)
+
+    @classmethod
+    def load(cls, path: Path | str, rules: Rules | str | None = None) -> Table:
+        """Return the table in a file, which is read where it is needed.
+
+        Args:
+            path: the file.
+            rules: the rules of the game in which it is to be used; by default those of the table.
+
+        Raises:
+            RulesError: if `rules` are not rules.
+            SolvingError: if there is no table, it is damaged, or for rules with other chances.
+        """
+        file = Path(path)
+        if (about := read_footer(file, MAGIC)) is None:
+            raise _damaged(file)
+        try:
+            ((name, data),) = about["formation"].items()
+            formation, known = Formation.of(name, data), Rules.parse(about["rules"])
+            table = cls(file, Positions(formation, about["target"], known), about["places"])
+        except (KeyError, TypeError, ValueError, AttributeError, RulesError):
+            raise _damaged(file) from None
+        if rules is not None and not table.serves(get_rules(rules)):
+            raise SolvingError(f"{file} is for {known}, not for {get_rules(rules)}: build another")
+        return table
+
+    @property
+    def name(self) -> str:
+        """The formation and the target."""
+        return self._positions.name
+
+    @property
+    def positions(self) -> int:
+        """The number of positions, those that no slide makes among them."""
+        return self._positions.count
+
+    def serves(self, rules: Rules) -> bool:
+        """Return whether the chances are those of games under these rules."""
+        return _chances_of(rules) == _chances_of(self.rules)
+
+    # --- boards ----------------------------------------------------------------------------------
+
+    def holds(self, board: Board) -> bool:
+        """Return whether a board, in any symmetry, is in the formation, its target not yet made."""
+        views = self._views(board)
+        return bool(views) and not any(self._is_made(view) for view in views)
+
+    def chance_of(self, board: Board) -> float:
+        """Return the chance to make the target from a board on, under best play.
+
+        Raises:
+            BoardError: if the board is not in the formation, in any symmetric image.
+            SolvingError: if the file is damaged.
+        """
+        if any(self._is_made(view) for view in self._checked_views(board)):
+            return 1.0
+        return max(self.move_chances(board).values(), default=0.0)
+
+    def move_chances(self, board: Board) -> dict[Direction, float]:
+        """Return the chance after each legal move, 0 where it breaks the formation.
+
+        Raises:
+            BoardError: if the board is not in the formation, in any symmetric image.
+            SolvingError: if the file is damaged.
+        """
+        found: dict[Direction, float] = {}
+        for view in self._checked_views(board):
+            for direction, chance in self._afters(*view).items():
+                found[direction] = max(chance, found.get(direction, 0.0))
+        return found
+
+    def best(self, board: Board) -> Direction | None:
+        """Return the best move, the first of several in the order of `Direction`; `None` at an end.
+
+        Raises:
+            BoardError: if the board is not in the formation, in any symmetric image.
+            SolvingError: if the file is damaged.
+        """
+        chances = self.move_chances(board)
+        return max(chances, key=chances.__getitem__) if chances else None
+
+    def _afters(self, board: int, turn: int) -> dict[Direction, float]:
+        """Return the chance after each legal move on a packed board, seen turned."""
+        slid = np.empty(4, np.uint64)
+        kernels.afterstates(np.uint64(board), self._positions.spec.lines, slid)
+        return {
+            direction: self._chance(_turned(int(after), turn))
+            for direction, after in zip(Direction, slid, strict=True)
+            if after != board
+        }
+
+    def _chance(self, after: int) -> float:
+        """Return the chance of an afterstate."""
+        positions = self._positions
+        if not positions.holds(after):
+            return 0.0
+        if positions.is_made(after):
+            return 1.0
+        total = positions.sum_of(after)
+        if total > positions.limit:
+            return 0.0
+        block, within = divmod(positions.place_of(after), BLOCK)
+        return float(self._block(total, block)[within]) / SCALE
+
+    def _checked_views(self, board: Board) -> list[tuple[int, int]]:
+        """Return the views of a board that is in the formation."""
+        views = self._views(board)
+        if not views:
+            line = " / ".join(str(board).splitlines())
+            formation = self.formation
+            raise BoardError(
+                f"the board {line} is not in the formation {formation.name}: {formation.larges} "
+                f"different tiles of {self.target} or more must stand as py2048 tables list shows"
+            )
+        return views
+
+    def _views(self, board: Board) -> list[tuple[int, int]]:
+        """Return the board with large tiles all alike, and how to turn it to the formation."""
+        return [
+            (packed, turn)
+            for packed in self._masked(board)
+            for turn in self._turns(large_cells(packed))
+        ]
+
+    def _turns_of(self, larges: int) -> tuple[int, ...]:
+        """Return the turns that bring these cells with large tiles to the formation."""
+        return tuple(
+            turn for turn in range(8) if self._positions.holds(_turned(larges * LARGE, turn))
+        )
+
+    def _is_made(self, view: tuple[int, int]) -> bool:
+        return self._positions.is_made(_turned(*view))
+
+    def _masked(self, board: Board) -> Iterator[int]:
+        """Yield the board packed, with large tiles all alike, for each choice of them."""
+        if board.shape != (SIDE, SIDE):
+            raise BoardError(f"the board is {board.shape}, tables are for 4x4")
+        tiles = [tile for row in board.rows for tile in row]
+        larger = [cell for cell, tile in enumerate(tiles) if tile > self.target]
+        equal = [cell for cell, tile in enumerate(tiles) if tile == self.target]
+        missing = self.formation.larges - len(larger)
+        if len({tiles[cell] for cell in larger}) < len(larger) or missing not in (0, 1):
+            return
+        for chosen in combinations(equal, missing):
+            yield sum(
+                (LARGE if cell in (*larger, *chosen) else max(tile.bit_length() - 1, 0)) << 4 * cell
+                for cell, tile in enumerate(tiles)
+            )
+
+    # --- the file --------------------------------------------------------------------------------
+
+    def _read_places(self, check: int) -> NDArray[np.uint64]:
+        """Return where the blocks begin, and where the last ends."""
+        length = 8 * (self._first[-1] + 1)
+        footer = int.from_bytes(self._data[-len(MAGIC) - 8 : -len(MAGIC)].tobytes(), "little")
+        end = len(self._data) - len(MAGIC) - 16 - footer
+        data = self._data[max(0, end - length) : end].tobytes()
+        if len(data) != length or zlib.crc32(data) != check:
+            raise _damaged(self.path)
+        return np.frombuffer(data, "<u8")
+
+    def _read_block(self, total: int, block: int) -> Stored:
+        """Return the chances of a block of a layer, in units of the file."""
+        number = self._first[total // 2] + block
+        first, last = self._places[number], self._places[number + 1]
+        length = min(BLOCK, self._positions.sizes[total // 2] - BLOCK * block)
+        try:
+            data = zlib.decompress(self._data[first:last].tobytes())
+            marks = np.frombuffer(data, np.uint8, -(-length // 8))
+            is_some = np.unpackbits(marks, count=length).astype(bool)
+            stored = np.zeros(length, np.uint16)
+            stored[is_some] = np.frombuffer(data, "<u2", offset=len(marks))
+        except (zlib.error, ValueError):
+            raise _damaged(self.path) from None
+        return stored
+
+    def check(self) -> None:
+        """Read the whole file.
+
+        Raises:
+            SolvingError: if it is damaged.
+        """
+        for half in range(len(self._first) - 1):
+            for block in range(self._first[half + 1] - self._first[half]):
+                self._read_block(2 * half, block)
+
+
+def _damaged(path: Path) -> SolvingError:
+    return SolvingError(f"{path} is not a table, or is damaged: build it again")
+
+
+def _chances_of(rules: Rules) -> tuple[object, ...]:
+    """Return what of rules the chances depend on."""
+    return rules.shape, rules.spawn, rules.merging, rules.ends_at_target
+
+
+def _turned(board: int, turn: int) -> int:
+    return int(kernels.turned(np.uint64(board), turn))
+
+
+# --- tables in the data folder -------------------------------------------------------------------
+
+
+def load_table(name: str, rules: str | None = None) -> Table:
+    """Return the table with a name, in the data folder, or in a file.
+
+    Args:
+        name: a name such as ``L3-256``, or a file.
+        rules: as for `Table.load`.
+
+    Raises:
+        SolvingError: if there is none, or it cannot be used under the rules.
+    """
+    for path in (tables_folder() / f"{name}{TABLE_SUFFIX}", Path(name)):
+        if path.exists():
+            return Table.load(path, rules)
+    formation, _, target = name.rpartition("-")
+    is_name = formation.isalnum() and target.isdecimal()
+    fix = f"build it with py2048 tables build {f'{formation} {target}' if is_name else ''}"
+    raise SolvingError(f"there is no table {name}: {fix.rstrip()}")
+
+
+class Ending(NamedTuple):
+    """What a table knows of a board.
+
+    A move that breaks the formation has no chance there. In play it is not quite lost: where the
+    best move had 0.9 or more, a search made the tile after 97 % of these, and after 38 % of those.
+
+    Attributes:
+        table: its name, such as ``L3-256``.
+        target: the tile that is to be made.
+        chances: the chance to make it after each legal move, 0 where that breaks the formation.
+    """
+
+    table: str
+    target: int
+    chances: dict[Direction, float]
+
+    @property
+    def chance(self) -> float:
+        """The chance to make the target."""
+        return max(self.chances.values(), default=0.0)
+
+
+def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
+    """Return what the best of the tables in the data folder knows of a board.
+
+    The best is that of the largest target, and of several that of the greatest chance. It is `None`
+    where no table knows the board, or all give less than `MIN_CHANCE`.
+
+    Args:
+        board: the board to move on.
+        rules: the rules of the game.
+
+    Raises:
+        RulesError: if `rules` are not rules.
+        SolvingError: if a table is damaged.
+    """
+    if board.shape != (SIDE, SIDE):
+        return None
+    chosen = get_rules(rules)
+    tables = (_loaded(path, path.stat().st_mtime_ns) for path in built_tables())
+    found = (
+        Ending(table.name, table.target, table.move_chances(board))
+        for table in tables
+        if table.serves(chosen) and table.holds(board)
+    )
+    likely = (ending for ending in found if ending.chance >= MIN_CHANCE)
+    return max(likely, key=lambda ending: (ending.target, ending.chance), default=None)
+
+
+@lru_cache(maxsize=16)
+def _loaded(path: Path, _changed: int) -> Table:
+    return Table.load(path)
+
+
+# --- building ------------------------------------------------------------------------------------
+
+
+def build_table(
+    formation: Formation | str,
+    target: int,
+    path: Path | str,
+    *,
+    rules: Rules | str = "classic",
+    memory: int = DEFAULT_MEMORY,
+    threads: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Table:
+    """Write the table of a formation to a file and return it.
+
+    What is done is kept beside the file in a folder until it is complete: the same call continues
+    what was stopped.
+
+    Args:
+        formation: a formation, its name, or a TOML file with one.
+        target: the tile to be made.
+        path: the file.
+        rules: rules of 4x4 whose tiles appear at random, or their text.
+        memory: how many bytes may be used, about.
+        threads: by default one for each processor.
+        progress: called after each layer.
+
+    Raises:
+        RulesError: if `rules` are not rules.
+        SolvingError: if there can be no such table, it needs more memory, or files cannot be
+            written or are damaged.
+    """
+    positions = Positions(get_formation(formation), target, get_rules(rules))
+    needed = checked_memory(positions, memory)
+    folder = Path(f"{path}.unfinished")
+    store = LayerStore(memory - needed, folder, _about(positions))
+    builder = _Builder(positions, store, threads or available_threads())
+    builder.run(Clock(progress))
+    write_file(path, MAGIC, builder.write)
+    store.remove()
+    return Table.load(path)
+
+
+def checked_memory(positions: Positions, memory: int) -> int:
+    """Return how many bytes building a table takes, about.
+
+    Four arrays of 32 bits for the largest layer, what of it is compressed, and look-up tables.
+
+    Raises:
+        SolvingError: if `memory` is less.
+    """
+    needed = 20 * max(positions.sizes) + 6 * positions.layer(0).starts.nbytes + (64 << 20)
+    if needed > memory:
+        raise SolvingError(
+            f"{positions.name} has {positions.count:,} positions and needs {needed / 2**30:.1f}G "
+            f"of memory, not {memory / 2**30:.1f}G: allow more or take a smaller target"
+        )
+    return needed
+
+
+def _about(positions: Positions) -> dict[str, Any]:
+    formation = positions.formation
+    return {
+        "formation": {formation.name: formation.data()},
+        "target": positions.target,
+        "rules": str(positions.rules),
+    }
+
+
+class _Builder:
+    def __init__(self, positions: Positions, store: LayerStore, threads: int) -> None:
+        self._positions, self._store, self._threads = positions, store, threads
+        self._tiles = positions.rules.spawn_weights.pairs
+
+    def run(self, clock: Clock) -> None:
+        """Find the chances of all layers that are not there, those of the largest sums first."""
+        sizes, totals, done = self._positions.sizes, range(self._positions.reach, -1, -2), 0
+        left = [total for total in totals if ("sizes", total) not in self._store]
+        all_ = sum(sizes[total // 2] for total in left)
+        clock.start("values")
+        for total in left:
+            self._find(total)
+            done += sizes[total // 2]
+            clock.tell(total, done, all_)
+
+    def _find(self, total: int) -> None:
+        positions, size = self._positions, self._positions.sizes[total // 2]
+        layer, is_lost = positions.layer(total), total > positions.limit
+        afters, chances = np.zeros(size, np.uint32), np.empty(size, np.uint32)
+        following = () if is_lost else tuple(self._following(total))
+
+        def expect(first: int, last: int) -> None:
+            kernels.expect(first, last, layer, positions.spec, following, afters)
+
+        def choose(first: int, last: int) -> None:
+            kernels.choose(first, last, layer, positions.spec, afters, chances)
+
+        workers = max(1, min(self._threads, size // FEW))
+        parts = positions.parts(total, workers)
+        blocks: list[bytes] = []
+        if not is_lost:
+            together(expect, parts)
+            jobs = shares(-(-size // BLOCK), workers)
+            blocks = sum(together(lambda *part: _packed(afters, *part), jobs), blocks)
+        together(choose, parts)
+        self._store.put(("chances", total), chances)
+        self._store.put(("blocks", total), np.array(bytearray().join(blocks), np.uint8))
+        # That it has sizes says that a layer is complete.
+        self._store.put(("sizes", total), np.array(list(map(len, blocks)), np.uint32))
+        self._store.drop(("chances", total + max(tile for tile, _ in self._tiles)))
+
+    def _following(self, total: int) -> Iterator[Following]:
+        """Yield the positions that follow those of a sum, for each tile that can appear."""
+        for tile, share in self._tiles:
+            layer, rank = self._positions.layer(total + tile), np.uint64(tile.bit_length() - 1)
+            chances = self._store.get(("chances", total + tile))
+            yield Following(rank, float(share), layer.fillings, layer.starts, chances)
+
+    def write(self, file: BinaryIO) -> dict[str, Any]:
+        """Write the blocks of all layers, and where they begin; return what the footer says."""
+        ends = [np.array([len(MAGIC)], np.uint64)]
+        for total in range(0, self._positions.limit + 1, 2):
+            file.write(self._store.get(("blocks", total)).data)
+            ends.append(self._store.get(("sizes", total)).astype(np.uint64))
+        places = np.cumsum(np.concatenate(ends), dtype="<u8").tobytes()
+        file.write(places)
+        return {**_about(self._positions), "places": zlib.crc32(places)}
+
+
+def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
+    """Return blocks of chances, compressed: a bit for each that is not 0, then those."""
+    blocks = []
+    for block in range(first, last):
+        part = afters[BLOCK * block : BLOCK * (block + 1)].astype(np.uint64)
+        stored = ((part * SCALE + CERTAIN // 2) // CERTAIN).astype("<u2")
+        is_some = stored != 0
+        data = np.packbits(is_some).tobytes() + stored[is_some].tobytes()
+        blocks.append(zlib.compress(data, 1))
+    return blocks

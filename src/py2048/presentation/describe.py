@@ -1,0 +1,235 @@
+"""Sentences for what happens in a game, as you would say them aloud.
+
+The terminal's plain text mode prints them; other screens pass them to screen readers. Rows and
+columns count from 1 at the top left, as people count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+from typing import assert_never
+
+from py2048.app.session import Event
+from py2048.core.board import Board, Cell, Line, lines, slide_line
+from py2048.core.game import Outcome, Turn
+from py2048.core.language import _, language, ngettext, number
+from py2048.core.rules import (
+    BoardSum,
+    EdgeSpawn,
+    MergePoints,
+    Merging,
+    MovePoints,
+    RandomSpawn,
+    Rules,
+)
+from py2048.presentation import events
+from py2048.presentation.hints import describe_hint, name_of
+from py2048.presentation.words import way_of
+
+FEW_TILES = 4
+"""A start with at most this many tiles is read out tile by tile."""
+
+
+def describe(event: Event) -> str:  # noqa: C901 - a branch for each event
+    """Return what happened in one line of plain sentences.
+
+    A move sounds like "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
+    """
+    match event:
+        case events.GameStarted(board, score, best, resumed):
+            return _started(board, score, best, is_resumed=resumed)
+        case events.Moved():
+            return _moved(event)
+        case events.IllegalMove(direction, penalty, score):
+            if not penalty:
+                return _("{direction}: nothing moves.").format(direction=name_of(direction))
+            text = _("{direction}: nothing moves, {points}. {score}")
+            way, points = name_of(direction), _signed(penalty)
+            return text.format(direction=way, points=points, score=_score(score))
+        case events.Undone(turn=turn, score=score):
+            undone = _("Undone: {direction}.").format(direction=way_of(turn.direction))
+            return f"{undone} {_score(score)}"
+        case events.Won(tile, plays_on, by_computer):
+            if by_computer:
+                return _("{tile} is made.").format(tile=tile)
+            text = _("You made {tile}: you win. Play on if you like.")
+            return (text if plays_on else _("You made {tile}: you win.")).format(tile=tile)
+        case events.GameOver():
+            return _over(event)
+        case events.Hinted(hint):
+            return describe_hint(hint)
+        case events.StorageFailed(message):
+            return _("Warning: {message}").format(message=message)
+        case events.SavingChanged(unsaved):
+            if not unsaved:
+                return _("All is saved again.")
+            text = _("Not saved: {reason}. The game continues, and is saved when that is possible.")
+            return text.format(reason=unsaved)
+        case _other:
+            assert_never(_other)
+
+
+def _started(board: Board, score: int, best: int, *, is_resumed: bool) -> str:
+    rows, columns = board.shape
+    resumed, new = _("Game resumed, {rows} by {columns}."), _("New game, {rows} by {columns}.")
+    opening = (resumed if is_resumed else new).format(rows=rows, columns=columns)
+    return " ".join([opening, _tiles(board), _score(score), *_best(best)])
+
+
+def _moved(event: events.Moved) -> str:
+    turn, spawn = event.turn, event.turn.spawn
+    text = _("{direction}: {merges}, {points}.") if event.points else _("{direction}: {merges}.")
+    merges, points = describe_merges(turn), _signed(event.points)
+    said = [text.format(direction=name_of(turn.direction), merges=merges, points=points)]
+    if spawn:
+        said.append(_tile_at(spawn.tile, spawn.cell))
+    said.append(_score(event.score))
+    return " ".join([_("Redone."), *said] if event.redone else said)
+
+
+def _over(event: events.GameOver) -> str:
+    match event.outcome:
+        case Outcome.WON if event.by_computer:
+            ending = _("Game over: the target is made.")
+        case Outcome.WON:
+            ending = _("Game over: you win.")
+        case Outcome.LOST | Outcome.ENDED:
+            ending = _("Game over: no move is left.")
+        case _:
+            ending = _("Game over.")
+    best = [_("A new best.")] if event.is_best else _best(event.best)
+    return " ".join([ending, _score(event.score), *best])
+
+
+# Boards and rules
+
+
+def describe_merges(turn: Turn) -> str:
+    """Return what merged in a turn: "merged 2 and 2 into 4 twice, 8 and 8 into 16"."""
+    slide = turn.slide
+    if not slide.points:
+        return _("nothing merged")
+    here, along = language(), lines(slide.before.rows, slide.direction)
+    merges = [merge for line in along for merge in _line_merges(line, slide.merging, here)]
+    counted = [_times(merge, merges.count(merge)) for merge in dict.fromkeys(merges)]
+    return _("merged {merges}").format(merges=", ".join(counted))
+
+
+@lru_cache(maxsize=4096)  # twice as fast as by the motions, for each move of a server
+def _line_merges(line: Line, merging: Merging, _language: str) -> tuple[str, ...]:
+    """Return what merges in a line that slides towards its first cell: ("2 and 2 into 4",)."""
+    slid, _points, steps = slide_line(line, merging)
+    tiles: dict[int, list[str]] = {target: [] for _source, target, merged in steps if merged}
+    for source, target, _merged in steps:
+        if target in tiles:
+            tiles[target].append(str(line[source]))
+    text = _("{tiles} into {tile}")
+    return tuple(
+        text.format(tiles=_listed(each), tile=slid[target]) for target, each in tiles.items()
+    )
+
+
+def describe_board(board: Board) -> list[str]:
+    """Return a line for each row, in the form of "Row 1: 2, empty, 4, 4" and a full stop."""
+    text, empty = _("Row {row}: {tiles}."), _("empty")
+    return [
+        text.format(row=row, tiles=", ".join(str(tile or empty) for tile in tiles))
+        for row, tiles in enumerate(board.rows, start=1)
+    ]
+
+
+def describe_rules(rules: Rules) -> str:
+    """Return the rules in one line: size, new tiles, scoring and the end, where they matter."""
+    rows, columns = rules.shape
+    parts = [f"{rows}x{columns}", _spawn(rules)]
+    if rules.merging is Merging.CASCADE:
+        parts.append(_("merged tiles merge on"))
+    match rules.scoring:
+        case MergePoints():
+            pass
+        case MovePoints(legal, illegal):
+            text = _("{points} a move, {penalty} if illegal")
+            parts.append(text.format(points=_signed(legal), penalty=_signed(illegal)))
+        case BoardSum():
+            parts.append(_("score is the sum of the board"))
+        case other:
+            assert_never(other)
+    if rules.target is not None:
+        text = _("ends at {tile}") if rules.ends_at_target else _("target {tile}")
+        parts.append(text.format(tile=rules.target))
+    return ", ".join(parts)
+
+
+def _spawn(rules: Rules) -> str:
+    tiles = rules.spawn_weights.pairs
+    shares = [f"{tile} ({_percent(share)})" for tile, share in tiles]
+    new = _any_of(shares) if len(shares) > 1 else str(tiles[0][0])
+    match rules.spawn:
+        case RandomSpawn():
+            return _("new {tiles}").format(tiles=new)
+        case EdgeSpawn():
+            return _("a new {tiles} at the edge").format(tiles=new)
+        case other:
+            assert_never(other)
+
+
+def _percent(share: Fraction) -> str:
+    percent = float(100 * share)
+    digits = f"{round(percent, 1) or percent:.3g}"
+    return f"{number(float(digits), len(digits.partition('.')[2]))} %"
+
+
+def _tiles(board: Board) -> str:
+    rows, columns = board.shape
+    filled = rows * columns - len(board.empty_cells())
+    if filled > FEW_TILES:
+        text = _("{count} tiles, the largest {largest}.")
+        return text.format(count=filled, largest=board.max_tile)
+    return " ".join(
+        _tile_at(value, (row, column))
+        for row, line in enumerate(board.rows)
+        for column, value in enumerate(line)
+        if value
+    )
+
+
+def _tile_at(tile: int, cell: Cell) -> str:
+    """Return the tile and its place: "A 2 …", but "An 8 …", as eight begins with a vowel."""
+    is_an = str(tile).startswith("8")
+    text = _("An {tile} at {place}.") if is_an else _("A {tile} at {place}.")
+    place = _("row {row}, column {column}").format(row=cell[0] + 1, column=cell[1] + 1)
+    return text.format(tile=tile, place=place)
+
+
+def _score(score: int) -> str:
+    return _("Score {score}.").format(score=number(score))
+
+
+def _best(score: int) -> list[str]:
+    """Return a person's best score, if there is one: a computer's games set none."""
+    return [_("Best {score}.").format(score=number(score))] if score else []
+
+
+def _signed(points: int) -> str:
+    return (_("plus {n}") if points >= 0 else _("minus {n}")).format(n=abs(points))
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) == 1:
+        return words[0]
+    return _("{several} and {last}").format(several=", ".join(words[:-1]), last=words[-1])
+
+
+def _any_of(words: Iterable[str]) -> str:
+    *several, last = words
+    return _("{several} or {last}").format(several=", ".join(several), last=last)
+
+
+def _times(merge: str, count: int) -> str:
+    if count == 1:
+        return merge
+    if count == 2:
+        return _("{merge} twice").format(merge=merge)
+    return ngettext("{merge} {n} time", "{merge} {n} times", count).format(merge=merge, n=count)

@@ -1,0 +1,187 @@
+"""What a turn looks like at each moment, with the timings of the table of looks.
+
+Pure functions of time in seconds: the tiles slide, then a merged tile pops and a new tile grows.
+A number never vanishes: a merged tile pops from its full size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from py2048.core.direction import Direction
+from py2048.presentation.themes import MOTION_MS
+
+if TYPE_CHECKING:
+    from py2048.app.session import Moved, Undone
+    from py2048.core.board import Board, Cell, Motion
+
+SLIDE_S, SETTLE_S, GROW_S = (MOTION_MS[name] / 1000 for name in ("slide", "pop", "spawn"))
+POP = 1.12
+"""How large a merged tile is half way through its pop."""
+
+SPROUT = 0.3
+"""How large a new tile is when it appears."""
+
+OVERLAY_DELAY_S = MOTION_MS["wait"] / 1000
+"""When the end of a game covers the board."""
+
+
+class Sprite(NamedTuple):
+    """One tile to draw: where (in cells, possibly between them) and how large (1 = full)."""
+
+    value: int
+    row: float
+    column: float
+    scale: float = 1.0
+
+
+class BoardTransition(NamedTuple):
+    """From one board to the next.
+
+    Attributes:
+        moving: value, source and target of each tile during the slide.
+        board: the board at the end.
+        popping: cells whose tile has just merged.
+        growing: cells whose tile has just appeared.
+    """
+
+    moving: tuple[tuple[int, Cell, Cell], ...]
+    board: Board
+    popping: frozenset[Cell] = frozenset()
+    growing: frozenset[Cell] = frozenset()
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return SLIDE_S * bool(self.moving) + SETTLE_S * bool(self.popping or self.growing)
+
+    def at(self, seconds: float) -> list[Sprite]:
+        """Return the tiles to draw `seconds` after the beginning, the lowest first."""
+        slide = SLIDE_S * bool(self.moving)
+        if seconds < slide:
+            progress = glide(max(0.0, seconds) / slide)
+            return [_between(tile, progress) for tile in self.moving]
+        if seconds >= self.seconds:
+            return still(self.board)
+        return self._settling(seconds - slide)
+
+    def _settling(self, seconds: float) -> list[Sprite]:
+        sprites = still(self.board)
+        resting = [s for s in sprites if (s.row, s.column) not in self.popping | self.growing]
+        size = SPROUT + (1 - SPROUT) * ease(seconds / GROW_S)
+        growing = _scaled(sprites, self.growing, size)
+        return resting + growing + _scaled(sprites, self.popping, pop(seconds / SETTLE_S))
+
+
+def still(board: Board) -> list[Sprite]:
+    """Return the tiles of a board at rest."""
+    return [
+        Sprite(value, row, column)
+        for row, line in enumerate(board.rows)
+        for column, value in enumerate(line)
+        if value
+    ]
+
+
+def of_move(event: Moved) -> BoardTransition:
+    """Return the transition of a turn: slide, then merged tiles pop and the spawn grows."""
+    motions, spawn = event.turn.slide.motions, event.turn.spawn
+    return BoardTransition(
+        moving=tuple((event.before[m.source], m.source, m.target) for m in motions),
+        board=event.board,
+        popping=frozenset(m.target for m in motions if m.merged),
+        growing=frozenset() if spawn is None else frozenset({spawn.cell}),
+    )
+
+
+def of_undo(event: Undone) -> BoardTransition:
+    """Return the transition of an undo: the tiles slide back."""
+    motions: tuple[Motion, ...] = event.backward_motions
+    return BoardTransition(
+        tuple((event.board[m.target], m.source, m.target) for m in motions), event.board
+    )
+
+
+def appearing(board: Board) -> BoardTransition:
+    """Return the transition of a new game: all its tiles grow."""
+    cells = frozenset((int(s.row), int(s.column)) for s in still(board))
+    return BoardTransition((), board, growing=cells)
+
+
+def pop(progress: float) -> float:
+    """Return the size of a merged tile: from 1 to `POP` at half time, then back."""
+    return 1 + (POP - 1) * ease(1 - abs(2 * progress - 1))
+
+
+def _scaled(sprites: list[Sprite], cells: frozenset[Cell], scale: float) -> list[Sprite]:
+    return [s._replace(scale=scale) for s in sprites if (s.row, s.column) in cells]
+
+
+def _between(tile: tuple[int, Cell, Cell], progress: float) -> Sprite:
+    value, (row, column), (to_row, to_column) = tile
+    return Sprite(value, row + (to_row - row) * progress, column + (to_column - column) * progress)
+
+
+def bezier(x1: float, y1: float, x2: float, y2: float) -> Callable[[float], float]:
+    """Return the timing function that style sheets call ``cubic-bezier(x1, y1, x2, y2)``."""
+
+    def coordinate(first: float, second: float, t: float) -> float:
+        return ((1 - 3 * second + 3 * first) * t + (3 * second - 6 * first)) * t * t + 3 * first * t
+
+    @lru_cache(maxsize=1024)
+    def timing(progress: float) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(20):  # x grows with t, so halving finds t to a millionth
+            t = (low + high) / 2
+            low, high = (t, high) if coordinate(x1, x2, t) < progress else (low, t)
+        return coordinate(y1, y2, (low + high) / 2)
+
+    return lambda progress: 0.0 if progress <= 0 else 1.0 if progress >= 1 else timing(progress)
+
+
+ease = bezier(0.25, 0.1, 0.25, 1.0)
+glide = bezier(0.3, 0.0, 0.2, 1.0)
+
+
+STEPS = {
+    Direction.UP: (-1, 0),
+    Direction.DOWN: (1, 0),
+    Direction.LEFT: (0, -1),
+    Direction.RIGHT: (0, 1),
+}
+"""One cell in each direction: rows down, columns across."""
+
+
+def direction_of(across: float, down: float) -> Direction:
+    """Return the direction that a vector mostly points in."""
+    if abs(across) >= abs(down):
+        return Direction.RIGHT if across > 0 else Direction.LEFT
+    return Direction.DOWN if down > 0 else Direction.UP
+
+
+BAND = 0.5
+"""A click beyond this share of the way from the centre to a side is a click on that side."""
+
+CORNER = 0.12
+"""A click whose sides differ by less than this means neither."""
+
+
+def direction_of_gesture(
+    start: tuple[float, float], end: tuple[float, float], size: tuple[float, float], least: float
+) -> Direction | None:
+    """Return where a drag over a board goes, or the side that a click is near; or `None`.
+
+    Args:
+        start: where the button went down, from the board's top left corner.
+        end: where it went up.
+        size: the width and the height of the board.
+        least: the length of a drag; a shorter one is a click.
+    """
+    across, down = end[0] - start[0], end[1] - start[1]
+    if max(abs(across), abs(down)) >= least:
+        return direction_of(across, down)
+    across, down = 2 * start[0] / size[0] - 1, 2 * start[1] / size[1] - 1
+    is_clear = max(abs(across), abs(down)) >= BAND and abs(abs(across) - abs(down)) >= CORNER
+    return direction_of(across, down) if is_clear else None

@@ -1,0 +1,270 @@
+"""Pages with reviews and with a report: HTML files that need no others and no scripts.
+
+They are in the language of here and now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+
+from py2048.core.board import Board
+from py2048.core.language import N_, _, language, ngettext
+from py2048.core.language import number as written
+from py2048.players import Unit
+from py2048.presentation.plots import graph, line_plot
+from py2048.presentation.words import (
+    amount,
+    columns,
+    describe_move,
+    describe_review,
+    grade_word,
+    percent,
+    way_of,
+)
+from py2048.review.games import Review
+from py2048.review.moves import Grade, MoveReview
+from py2048.review.report import UNDATED, Report, Totals
+
+PHASE_HEADS = N_("largest tile"), N_("moves"), N_("accuracy"), N_("lost"), N_("luck")
+MISTAKE_HEADS = (
+    *(N_("move"), N_("grade"), N_("played"), N_("best"), N_("lost"), N_("of the chances")),
+    *(N_("luck"), N_("judged by")),
+)
+
+MAX_ROWS = 1000
+"""How many mistakes are listed, those that lost the largest share of the chances."""
+
+PAGE_STYLE = """
+:root { color-scheme: light dark; }
+body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem;
+  color: var(--ink); background: var(--page);
+  font: 1rem/1.5 Inter, "Segoe UI Variable", system-ui, Cantarell, "Noto Sans", sans-serif; }
+h1 { font-size: 1.5rem; line-height: 1.2; letter-spacing: -.02em; }
+h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; }
+ul { padding: 1rem 1rem 1rem 2.25rem; border-radius: 1rem; background: var(--panel); }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { padding: .4rem .7rem; text-align: right; border-bottom: 1px solid var(--line); }
+th { color: var(--muted); font-size: .8125rem; }
+th:first-child, td:first-child { text-align: left; white-space: nowrap; }
+.moments { display: flex; flex-wrap: wrap; gap: 1rem; }
+figure { margin: 0; width: 15rem; padding: 1rem; border-radius: 1rem; background: var(--panel); }
+figcaption { margin-top: .75rem; font-size: .875rem; }
+.board { width: 13rem; padding: .2rem; border-collapse: separate; border-spacing: .25rem;
+  border-radius: .75rem; background: var(--board); }
+.board td { width: 25%; height: 2.8rem; padding: 0; border: 0; border-radius: .3rem;
+  font-weight: 800; text-align: center; color: var(--ink); background: var(--empty); }
+.scroll { overflow-x: auto; }
+.scroll:has(.review-graph) { padding: 1rem; border-radius: 1rem; background: var(--panel); }
+.review-graph { display: block; width: 100%; height: 10rem; overflow: visible; }
+.review-graph { color: var(--accent); }
+.review-graph .inaccuracy { stroke: color-mix(in srgb, var(--danger) 45%, var(--panel)); }
+.review-graph .mistake { stroke: color-mix(in srgb, var(--danger) 70%, var(--panel)); }
+.review-graph .blunder { stroke: var(--danger); }
+.plot { color: var(--ink); }
+.plot .line { color: var(--accent); }
+"""
+"""The look, in the custom properties that a page gives it (`Theme`'s names)."""
+
+
+def page(reviews: Sequence[Review], colours: str = "") -> str:
+    """Return a page with one or more reviews; `colours` is a style sheet of custom properties."""
+    sections = "".join(_section(review) for review in reviews)
+    return document(_("Review of a game of 2048"), sections, colours)
+
+
+def document(title: str, body: str, colours: str = "") -> str:
+    """Return a page of HTML with this title and this content."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="{language()}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{colours}{PAGE_STYLE}</style></head>\n"
+        f"<body><main>{body}</main></body></html>\n"
+    )
+
+
+def _section(review: Review) -> str:
+    record = review.record
+    text = _("{rules}, score {score}, played by {player}")
+    text = text if record.player else _("{rules}, score {score}")
+    score = written(record.score)
+    title = text.format(rules=record.rules.name, score=score, player=record.player)
+    summary = "".join(f"<li>{escape(line)}</li>" for line in describe_review(review))
+    return (
+        f"<section><h1>{escape(title)}</h1>\n<ul>{summary}</ul>\n{_graph(review)}"
+        f"{_moments(review)}{_phases(review)}{_mistakes(review)}</section>\n"
+    )
+
+
+def _graph(review: Review) -> str:
+    drawn = graph(review)
+    return scroller(_("Evaluation"), drawn) if drawn else ""
+
+
+def _moments(review: Review) -> str:
+    if not review.critical:
+        return ""
+    figures = "".join(_moment(review, move) for move in review.critical)
+    title = _("Critical moments")
+    return f'<h2>{title}</h2>\n<div class="moments">{figures}</div>\n'
+
+
+def _moment(review: Review, move: MoveReview) -> str:
+    text = escape(describe_move(review, move))
+    return f"<figure>{board_table(move.board)}<figcaption>{text}</figcaption></figure>"
+
+
+def board_table(board: Board) -> str:
+    """Return a board as a table of HTML."""
+    rows = ("".join(map(_cell, row)) for row in board.rows)
+    return f'<table class="board">{"".join(f"<tr>{row}</tr>" for row in rows)}</table>'
+
+
+def _cell(tile: int) -> str:
+    return f'<td class="rank-{tile.bit_length() - 1}">{tile}</td>' if tile else "<td></td>"
+
+
+def _phases(review: Review) -> str:
+    rows = [
+        (
+            *(written(phase.tile), f"{written(phase.first)}-{written(phase.last)}"),
+            f"{written(phase.accuracy, 1)} %",
+            *(amount(review.unit, phase.loss), amount(review.unit, phase.luck, signed=True)),
+        )
+        for phase in review.phases
+    ]
+    return _titled(_("Phases"), PHASE_HEADS, rows)
+
+
+def _mistakes(review: Review) -> str:
+    worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_ROWS]
+    rows = [
+        (
+            *(written(move.ply), grade_word(move.grade, 1)),
+            *(way_of(move.played), way_of(move.best)),
+            *(amount(review.unit, move.loss), percent(move.share)),
+            *(amount(review.unit, move.luck, signed=True), move.source),
+        )
+        for move in sorted(worst, key=lambda move: move.ply)
+    ]
+    return _titled(_("Inaccuracies, mistakes and blunders"), MISTAKE_HEADS, rows)
+
+
+def _titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return f"<h2>{title}</h2>\n{table(title, [*map(_, heads)], rows)}" if rows else ""
+
+
+def scroller(name: str, content: str) -> str:
+    """Return content with a name, which keys can scroll where it is wider than the screen."""
+    head = f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">'
+    return f"{head}{content}</div>\n"
+
+
+def table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of HTML; its first column is aligned left."""
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>\n" for row in rows
+    )
+    return scroller(
+        name,
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>",
+    )
+
+
+# --- a report ------------------------------------------------------------------------------------
+
+HEADS = (
+    *(N_("games"), N_("moves"), N_("accuracy")),
+    *(N_("mistakes in 100 moves"), N_("moves a minute")),
+)
+DETAILS = N_("mean score"), N_("best score"), N_("luck a game"), N_("lost a game")
+
+
+def describe_report(report: Report) -> list[str]:
+    """Return a report as lines of text."""
+    if not report.totals.games:
+        return [_("no games")]
+    lines = []
+    for title, tables in _parts(report):
+        lines.append(title)
+        for _name, heads, rows in tables:
+            lines += [f"  {line}" for line in columns([heads, *rows]).splitlines()]
+    return lines
+
+
+def report_page(report: Report, colours: str = "") -> str:
+    """Return a report as a page; `colours` as for `page`."""
+    count = len(report.totals.games)
+    text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", count)
+    title = text.format(n=written(count))
+    body = f"<h1>{title}</h1>\n{_chart(report.weeks)}"
+    for part, tables in _parts(report):
+        shown = "".join(f"<h3>{escape(each[0])}</h3>\n{table(*each)}" for each in tables)
+        body += f"<section><h2>{escape(part)}</h2>\n{shown}</section>\n"
+    if report.refused:
+        skipped = "".join(f"<li>{escape(line)}</li>" for line in report.refused)
+        named = _("Skipped files")
+        body += f"<h2>{named}</h2>\n<ul>{skipped}</ul>\n"
+    return document(title, body, colours)
+
+
+Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
+"""The name of a table, its heads and its rows."""
+
+
+def _parts(report: Report) -> Iterator[tuple[str, list[Table]]]:
+    """Yield the title of each part of a report, and its tables."""
+    heads, by_week = [_("week"), *map(_, HEADS)], _("By week")
+    weeks = [(_(week), *_cells(totals)) for week, totals in report.weeks.items()]
+    yield _("All games"), [(by_week, heads, [*weeks, (_("all"), *_cells(report.totals))])]
+    for section in report.sections:
+        unit, totals = Unit(section.unit), section.totals
+        grades = [grade_word(grade, 2) for grade in Grade]
+        details = [
+            (
+                *(_(name), *_cells(each), written(each.score), written(each.best)),
+                *(amount(unit, each.luck, signed=True), amount(unit, each.loss)),
+            )
+            for name, each in [*section.weeks.items(), (N_("all"), totals)]
+        ]
+        tiles = [(written(tile), written(count)) for tile, count in totals.tiles.items()]
+        phases = [
+            (written(tile), *map(written, counts.values()))
+            for tile, counts in totals.phases.items()
+        ]
+        yield (
+            _("{rules}, judged by {judge}").format(rules=section.name, judge=section.judge),
+            [
+                (by_week, [*heads, *map(_, DETAILS)], details),
+                (_("Largest tiles"), (_("largest tile"), _("games")), tiles),
+                (_("Moves by their grade"), (_("with the largest tile"), *grades), phases),
+            ],
+        )
+
+
+def _cells(totals: Totals) -> tuple[str, ...]:
+    return (
+        written(len(totals.games)),
+        written(totals.moves),
+        "-" if totals.accuracy is None else f"{written(totals.accuracy, 1)} %",
+        "-" if totals.mistakes is None else written(totals.mistakes, 1),
+        "-" if totals.speed is None else written(totals.speed),
+    )
+
+
+def _chart(weeks: Mapping[str, Totals]) -> str:
+    """Return the accuracy by week; the table below has the same numbers."""
+    dated = {
+        week: totals.accuracy
+        for week, totals in weeks.items()
+        if week != UNDATED and totals.accuracy is not None
+    }
+    if len(dated) < 2:
+        return ""
+    text = _("Accuracy from {first} to {last}: the table below has the numbers.")
+    said = text.format(first=min(dated), last=max(dated))
+    low = min(10 * (int(min(dated.values())) // 10), 90)
+    accuracies = [round(value, 1) for value in dated.values()]
+    drawn = line_plot(said, list(dated), {_("accuracy"): accuracies}, low=low, unit=" %")
+    return scroller(_("Accuracy by week"), drawn)

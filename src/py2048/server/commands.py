@@ -1,0 +1,206 @@
+"""``serve``, ``bot``, ``mcp``, ``backup``, ``restore``: the servers, their programs, the store."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from dataclasses import fields
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+import typer
+
+from py2048.app.storage import data_folder
+from py2048.core.errors import ClientError, os_errors_as
+from py2048.core.game import Game
+from py2048.presentation import options
+from py2048.presentation.streams import INTERRUPTED, StatusLine, complain
+from py2048.server import Settings, find_key, find_proxies
+from py2048.server import serve as serve_with
+
+if TYPE_CHECKING:
+    from py2048.client import RemoteGame
+    from py2048.players import Player
+
+TOKEN = "PY2048_TOKEN"
+_MAX_TOKEN_BYTES = 1000
+
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+_LOG_LEVEL = Annotated[LogLevel, typer.Option(help="What to write to standard error.")]
+
+
+def _options_of_a_server() -> dict[str, Parameter]:
+    """Return the options that the settings of a server declare, as parameters of a command."""
+    kinds = get_type_hints(Settings)
+    found = {
+        each.name: (Annotated[kinds[each.name], typer.Option(**each.metadata)], each.default)
+        for each in fields(Settings)
+        if each.metadata
+    } | {"log_level": (_LOG_LEVEL, "info")}
+    return {
+        name: Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in found.items()
+    }
+
+
+def serve(**options: Any) -> None:
+    """Serve the game to browsers, until you press Ctrl+C. Needs the extra web."""
+    level = options.pop("log_level")
+    if options["trusted_proxies"] is None:
+        options["trusted_proxies"] = find_proxies()
+    serve_with(Settings(key=find_key(data_folder()), **options), level)
+
+
+_OPTIONS = _options_of_a_server()
+serve.__signature__ = Signature([*_OPTIONS.values()])  # type: ignore[attr-defined]  # for Typer
+DatabaseOption = Annotated[str | None, *_OPTIONS["database"].annotation.__metadata__]
+
+
+def backup(
+    file: Annotated[
+        Path,
+        options.word(
+            "FILE", "The file to write, such as monday.2048.jsonl.gz; a folder with --keep."
+        ),
+    ],
+    database: DatabaseOption = None,
+    keep: Annotated[
+        int | None,
+        options.counting(
+            "FILE is a folder: write a file named by the time, and keep this many in it."
+        ),
+    ] = None,
+    force: options.ForceOption = False,
+) -> None:
+    """Copy the whole store, with all games and accounts, to FILE. Players can play meanwhile."""
+    from py2048.app.storage import backups, open_store
+
+    with open_store(database) as store:
+        if keep is None:
+            rows = backups.back_up(store, file, replace=force)
+        else:
+            file, rows = backups.back_up_into(store, file, keep)
+    print(f"{file}: {rows:,} rows of {store.name}")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that backup has written.")],
+    database: DatabaseOption = None,
+) -> None:
+    """Fill an empty store, of any kind of database, from the backup in FILE."""
+    from py2048.app.storage import backups, open_store
+
+    with open_store(database) as store:
+        rows = backups.restore(store, file)
+    print(f"{store.name}: {rows:,} rows of {file}")
+
+
+# --- programs that play on a server --------------------------------------------------------------
+
+
+def bot(
+    player: Annotated[str, options.word("PLAYER", options.PLAYER, options.player_words)],
+    server: Annotated[
+        str, options.taking("URL", "The server, such as https://2048.example.org.")
+    ] = "http://127.0.0.1:2048",
+    token_file: Annotated[
+        Path | None,
+        options.taking(
+            "FILE", f"A file that holds the program's token; by default it is in {TOKEN}."
+        ),
+    ] = None,
+    games: options.GamesOption = 1,
+    rules: options.RulesOption = None,
+    size: options.SizeOption = None,
+    jobs: options.JobsOption = 1,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Let PLAYER play on a server, by the token of a program made on its account page.
+
+    Unfinished games of the same rules are continued first. Ctrl-C stops.
+    """
+    from py2048.client import BotClient
+    from py2048.players import make_player
+
+    say = (lambda _: None) if quiet else complain
+    wanted, token = options.chosen_rules(rules, size), _token(token_file)
+    players = [make_player(player) for _ in range(min(jobs or 1, games))]
+    with BotClient(server, token, say=say) as asking:
+        me = asking.me()
+    with StatusLine(quiet=quiet):  # compile before the clock runs
+        players[0].choose(Game(wanted, seed=0))
+    say(f"{players[0].name} plays as {me['name']} on {asking.server}")
+    begun = [each["game"] for each in me["games"] if each["rules"] == str(wanted)]
+    plan = iter([*begun, *[None] * games][:games])  # each thread takes the next one
+    done: queue.SimpleQueue[RemoteGame | Exception] = queue.SimpleQueue()
+
+    def play(player: Player) -> None:
+        try:
+            with BotClient(server, token, say=say) as client:
+                for game_id in plan:
+                    game = client.open_game(game_id) if game_id else client.new_game(wanted)
+                    game.play_out(player)
+                    done.put(game)
+        except Exception as error:  # noqa: BLE001 - it is raised in the main thread
+            done.put(error)
+
+    threads = [threading.Thread(target=play, args=(each,), daemon=True) for each in players]
+    for thread in threads:
+        thread.start()
+    scores: list[int] = []
+    try:
+        while len(scores) < games:
+            game = done.get()
+            if isinstance(game, Exception):
+                raise game
+            scores.append(game.score)
+            print(
+                f"{game.score:,} points, largest tile {game.board.max_tile}, {game.ply:,} moves,"
+                f" {game.think_ms / max(1, game.ply):.2f} ms a move: {game.url}",
+                flush=True,
+            )
+    except KeyboardInterrupt:
+        complain("stopped; the same command continues the games in progress")
+        return INTERRUPTED
+    for thread in threads:
+        thread.join()
+    if games > 1:
+        mean = sum(scores) / len(scores)
+        print(f"{len(scores):,} games: mean {mean:,.0f}, best {max(scores):,}")
+    return 0
+
+
+def mcp(
+    game: options.GameOptions,
+    hints: Annotated[
+        str | None,
+        options.taking(
+            "PLAYER", "Let the agent ask this player for hints.", words=options.player_words
+        ),
+    ] = None,
+) -> None:
+    """Let an agent play, by the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
+    from py2048.envs.mcp import make_server
+
+    wanted, seed = game.chosen()
+    make_server(wanted, seed=seed, hints=hints).run("stdio")
+
+
+def _token(file: Path | None) -> str:
+    """Return the token in a file or in the environment.
+
+    Raises:
+        ClientError: if there is none.
+    """
+    if file is not None:
+        with os_errors_as(ClientError, f"cannot read the token in {file}"), file.open("rb") as text:
+            return text.read(_MAX_TOKEN_BYTES).decode(errors="replace").strip()
+    if not (token := os.environ.get(TOKEN, "").strip()):
+        raise ClientError(
+            f"there is no token: set {TOKEN}, or name a file with --token-file; people make one for"
+            " a program on the account page of the server"
+        )
+    return token

@@ -1,0 +1,155 @@
+"""The command ``py2048 review``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import py2048.app.commands.review
+import py2048.review
+from py2048 import Game, Record, make_player
+from py2048.cli import main
+from py2048.review import MoveReview
+
+
+def saved(path: Path, rules: str, spec: str, seed: int = 1) -> Path:
+    """Save the game of a player and return its file."""
+    game, player = Game(rules, seed=seed, player=spec), make_player(spec)
+    while not game.is_over:
+        game.play(player.choose(game))
+    game.record().save(path)
+    return path
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """A game of perfect play."""
+    return saved(tmp_path / "good.2048.json", "2x3", "perfect")
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    """A game with mistakes."""
+    return saved(tmp_path / "bad.2048.json", "2x3", "corner")
+
+
+def test_it_tells_skill_from_luck(good, bad, capsys):
+    """A summary of each file: accuracy, grades, balance, and the critical moments."""
+    assert main(["review", str(good), str(bad)]) == 0
+    out = capsys.readouterr().out
+    first, second = out.split(f"{bad}: ")
+    assert "accuracy 100.0 %, judged by exact" in first
+    assert "the moves lost 0 points" in first
+    assert "blunder" not in first
+    assert "points were expected at the start; the moves lost" in second
+    assert "most was lost with " in second
+    assert "best was " in second
+
+
+def test_json_has_all_of_it(good, bad, capsys):
+    """One object for a file, a list for several."""
+    assert main(["review", str(bad), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert 0 <= found["accuracy"] < 100
+    assert (found["unit"], found["exact"], found["judge"]) == ("points", True, "exact")
+    record = Record.load(bad)
+    assert [move["ply"] for move in found["moves"]] == list(range(1, record.plies + 1))
+    assert {"played", "best", "loss", "grade", "luck", "expected"} <= found["moves"][0].keys()
+    balance = found["expected"] - found["loss"] + found["luck"]
+    assert balance == pytest.approx(record.score, abs=1e-4)
+    assert main(["review", str(good), str(bad), "--json", "--quiet"]) == 0
+    both = json.loads(capsys.readouterr().out)
+    assert [each["file"] for each in both] == [str(good), str(bad)]
+    assert both[0]["accuracy"] == 100.0
+    assert both[1] == found
+
+
+def test_the_page_needs_nothing_else(good, bad, tmp_path):
+    """One file with a graph for each game, which says in words what it shows."""
+    page = tmp_path / "review.html"
+    assert main(["review", str(good), str(bad), "--html", str(page), "--quiet"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == text.count('role="img" aria-label="Points still to come') == 2
+    assert "<script" not in text
+    assert "http" not in text
+    assert "Critical moments" in text
+
+
+@pytest.mark.parametrize("words", [["review"], ["report", "--judge", "greedy"]])
+def test_the_page_is_in_the_readers_language(words, good, bad, tmp_path, monkeypatch, capsys):
+    """That of the environment, by the variables of gettext; what is printed stays English."""
+    monkeypatch.setenv("LANGUAGE", "pt")
+    page = tmp_path / "page.html"
+    assert main([*words, str(good), str(bad), "--html", str(page), "--quiet"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert '<html lang="pt">' in text
+    assert "precisão" in text
+    assert not re.search("accuracy|lost|moves|played", text.partition("</head>")[2])
+    assert "accuracy" in capsys.readouterr().out
+
+
+def test_a_player_may_have_any_name(tmp_path):
+    """What no encoding can write stands as a question mark on the page."""
+    path, html = tmp_path / "game.2048.json", tmp_path / "page.html"
+    replace(Game("2x3", seed=1).record(), player="\ud800<b>").save(path)
+    assert main(["review", str(path), "--judge", "greedy", "--html", str(html)]) == 0
+    assert "played by ?&lt;b&gt;" in html.read_text(encoding="utf-8")
+
+
+def test_errors_are_one_line(good, tmp_path, capsys):
+    """What cannot be reviewed is named; the other files are reviewed all the same."""
+    damaged = tmp_path / "damaged.2048.json"
+    damaged.write_text(good.read_text(encoding="utf-8").replace('"turns": "', '"turns": "U'))
+    classic = saved(tmp_path / "classic.json", "classic:size=2x5", "random:seed=1")
+    cases = {
+        (str(damaged),): "damaged.2048.json: the record was changed",
+        (str(tmp_path / "none.json"),): "No such file",
+        (str(good), "--judge", "gredy"): "did you mean 'greedy'?",
+        (str(classic), "--judge", "perfect"): "perfect needs a file for classic on 2x5",
+        (str(good), "--html", str(tmp_path / "no" / "page.html")): "cannot write",
+    }
+    for words, reason in cases.items():
+        assert main(["review", *words, "-q"]) == 2
+        error = capsys.readouterr().err
+        assert reason in error
+        assert error.count("\n") == 1
+    assert main(["review", str(damaged), str(good), "--json"]) == 2
+    out, error = capsys.readouterr()
+    assert [each["file"] for each in json.loads(out)] == [str(good)]
+    assert "the record was changed" in error
+
+
+def test_what_was_reviewed_before_an_interruption_is_told(bad, good, capsys, monkeypatch):
+    """Ctrl-C ends with the moves so far, and the status that shells have for it."""
+    whole = py2048.review.reviewing
+
+    def interrupted(*args: object) -> Iterator[MoveReview]:
+        for move in whole(*args):  # type: ignore[arg-type]
+            if move.ply > 5:
+                raise KeyboardInterrupt
+            yield move
+
+    monkeypatch.setattr(py2048.review, "reviewing", interrupted)
+    assert main(["review", str(bad), str(good)]) == 130
+    out = capsys.readouterr().out
+    assert f"reviewed: 5 of {Record.load(bad).plies:,} moves" in out
+    assert str(good) not in out
+
+
+def test_an_interruption_loses_no_review_that_is_complete(bad, good, capsys, monkeypatch):
+    """Wherever Ctrl-C comes in the next file: before its first move, too."""
+    load = py2048.app.commands.review.load_record
+
+    def interrupted(path: Path) -> Record:
+        if path == good:
+            raise KeyboardInterrupt
+        return load(path)
+
+    monkeypatch.setattr(py2048.app.commands.review, "load_record", interrupted)
+    assert main(["review", str(bad), str(good), "--json"]) == 130
+    assert [each["file"] for each in json.loads(capsys.readouterr().out)] == [str(bad)]

@@ -1,0 +1,38 @@
+"""Judges for the screens' reviews: one that is known, and one that waits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+
+import pytest
+from tests.app.controller.reviewing import KnownJudge
+
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+
+
+@pytest.fixture
+def known_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `KnownJudge` judge on all screens."""
+    monkeypatch.setattr("py2048.review.advice.judge_for", lambda rules, *_: KnownJudge(rules))
+
+
+@pytest.fixture
+def slow_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Let a judge find two moves, and the others when the test sets the event."""
+    may_go_on = threading.Event()
+
+    class SlowJudge(KnownJudge):
+        seen = 0
+
+        def rate(self, board: Board) -> Mapping[Direction, float]:
+            self.seen += 1
+            if self.seen > 5:  # one to tell whether the judge is ready, two a move
+                assert may_go_on.wait(30)
+            return super().rate(board)
+
+    monkeypatch.setattr("py2048.review.advice.judge_for", lambda rules, *_: SlowJudge(rules))
+    monkeypatch.setattr("py2048.review.advice.BATCH_S", 0.0)
+    yield may_go_on
+    may_go_on.set()

@@ -1,0 +1,135 @@
+"""A front end that shows nothing: it remembers what it was asked to show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from py2048.app.controller.controller import Controller
+from py2048.app.session import Hint, Session
+from py2048.core.board import Board
+from py2048.core.rules import Rules
+from py2048.presentation.motion import BoardTransition
+from py2048.presentation.result import Result
+from py2048.presentation.screen import CoachStatus, ListRequest, Status
+from py2048.presentation.themes import DEFAULT_THEME, Theme
+
+TIMEOUT_S = 60.0
+"""Seconds after which something that should happen counts as not happening."""
+
+
+class FakeScreen:
+    """Remembers the last of everything, and passes time when it is told to."""
+
+    def __init__(self) -> None:
+        self.said = self.unsaved = self.question = ""
+        self.warnings: list[str] = []
+        self.board: Board | None = None
+        self.status = Status()
+        self.gains: list[int] = []
+        self.hint: Hint | None = None
+        self.banner: Result | None = None
+        self.coach: CoachStatus | None = None
+        self.theme = DEFAULT_THEME
+        self.review: Any = None
+        self.practice: Any = None
+        self.play_on: Callable[[], object] | None = None
+        self.list: ListRequest | None = None
+        self.file: Path | None = None
+        self.is_closed = False
+        self._yes: Callable[[], object] = lambda: None
+        self._due: list[Callable[[], None]] = []
+
+    def show_board(self, transition: BoardTransition, pace: float) -> None:
+        self.board, self.hint = transition.board, None
+
+    def share(self) -> None: ...
+
+    def show_help(self) -> None: ...
+
+    def show_status(self, status: Status) -> None:
+        self.status = status
+
+    def show_gain(self, points: int) -> None:
+        self.gains.append(points)
+
+    def show_hint(self, hint: Hint) -> None:
+        self.hint = hint
+
+    def cover(self, banner: Result | None) -> None:
+        self.banner = banner
+
+    def say(self, text: str) -> None:
+        self.said = text
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+
+    def show_unsaved(self, reason: str) -> None:
+        self.unsaved = reason
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        self.coach = status
+
+    def show_review(self, review: Any, play_on: Callable[[], object]) -> None:
+        self.review, self.play_on = review, play_on
+
+    def show_practice(self, run: Any, answer: Callable[[str], object]) -> None:
+        self.practice = run
+
+    def set_theme(self, theme: Theme) -> None:
+        self.theme = theme
+
+    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
+        self.question, self._yes = text, action
+
+    def agree(self) -> None:
+        """Answer the question with yes."""
+        self.question = ""
+        self._yes()
+
+    def choose(self, request: ListRequest) -> None:
+        self.list = request
+
+    def ask_to_save(self, title: str, kind: Any, name: str, take: Callable[[Path], object]) -> None:
+        assert self.file is not None
+        take(self.file)
+
+    def ask_to_open(self, title: str, kind: Any, take: Callable[[Path], object]) -> None:
+        assert self.file is not None
+        take(self.file)
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        self._due.append(action)
+
+    def quit(self) -> None:
+        self.is_closed = True
+
+    def wait(self) -> None:
+        """Let time pass: make all calls that are due."""
+        due, self._due = self._due, []
+        for action in due:
+            action()
+        time.sleep(0.001)
+
+    def until(self, condition: Callable[[], object]) -> None:
+        """Let time pass until something holds."""
+        end = time.monotonic() + TIMEOUT_S
+        while not condition():
+            assert time.monotonic() < end, "waited in vain"
+            self.wait()
+
+
+def controlled(
+    session: Session | None = None, board: str = "", rules: str = "classic", **options: Any
+) -> tuple[Controller, Any]:
+    """Return a controller and its screen, by default on a game in memory, started from seed 7."""
+    if session is None:
+        session = Session()
+        session.start(Rules.parse(rules), seed=7, board=Board.parse(board) if board else None)
+    screen = FakeScreen()
+    controller = Controller(session, screen, DEFAULT_THEME, **options)
+    controller.begin()
+    return controller, screen

@@ -1,0 +1,329 @@
+"""The review of a game as screens show it, with reviews that are known by construction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.app.controller.fake_screen import FakeScreen
+from tests.app.controller.reviewing import FAULTS, MOVES, KnownJudge, known_record, known_review
+
+from py2048.app.controller.background import BackgroundWorker, Failure, Worker
+from py2048.app.controller.coach import Coach, last_move_text
+from py2048.app.controller.review import (
+    GRADE_SYMBOLS,
+    GameReview,
+    grade_colour,
+    record_title,
+    value_text,
+)
+from py2048.app.session import Event, Session
+from py2048.core.direction import Direction
+from py2048.core.errors import RecordError
+from py2048.core.game import Game
+from py2048.core.rules import Rules, get_rules
+from py2048.players import Unit
+from py2048.presentation.screen import CoachStatus
+from py2048.presentation.themes import THEMES
+from py2048.presentation.words import amount, describe_review, luck_word, number
+from py2048.review import Grade, reviewing
+from py2048.review.games import accuracy_of_moves
+from py2048.review.moves import Basis, move_review
+
+
+def test_mistakes_are_visited_in_order_and_their_ends_hold():
+    """Next mistake visits each planted one and stays on the last; back again likewise."""
+    review, found = known_review(), []
+    assert review.index + 1 == 5  # it opens at the first
+    review.go("first")
+    for name in ("next_mistake",) * 4 + ("previous_mistake",) * 3:
+        review.go(name)
+        found.append(review.index + 1)
+    assert found == [5, 9, 12, 12, 9, 5, 5]
+
+
+def test_walking_stays_in_the_game():
+    """Every step ends on a move of the game."""
+    review = known_review()
+    review.go("first")
+    steps = ("back", "forward", "last", "forward", "page_back", "first", "page_forward")
+    found = []
+    for name in steps:
+        review.go(name)
+        found.append(review.index)
+    assert found == [0, 1, MOVES - 1, MOVES - 1, MOVES - 11, 0, 10]
+
+
+def test_a_blunder_is_told_with_the_best_move_and_every_loss():
+    """The planted blunder is named with its share; all directions have what they lose."""
+    review = known_review()
+    move = review.move
+    assert move.grade is Grade.BLUNDER
+    assert review.board == move.board
+    best, *_, worst = review.rows
+    assert (best.direction, best.is_best, best.text) == (move.best, True, "best")
+    assert (worst.direction, worst.is_played, worst.loss) == (move.played, True, "40.0 %")
+    said = review.sentences
+    assert said.startswith(f"Move 5 of {MOVES}, score {move.score}. ")
+    assert f"Blunder \N{MINUS SIGN}50 %. You went {move.played}." in said
+    assert f"{str(move.best).capitalize()} is worth 80.00 %." in said
+    assert f"{move.played} loses 40.0 %." in said.lower()
+
+
+def test_a_blunder_in_a_players_words():
+    """Its grade with the share of the chances, what was best, and why; each direction has a bar."""
+    review = known_review()
+    move = review.move
+    assert move is not None
+    assert review.place_title == f"Move 5 of {MOVES}"
+    assert review.badge == "Blunder \N{MINUS SIGN}50 %"
+    assert review.headline == f"You went {move.played}. {str(move.best).capitalize()} was best."
+    assert review.why.endswith(".")
+    shares = [row.share for row in review.rows]
+    assert shares == pytest.approx([1.0] * (len(shares) - 1) + [0.4])
+    assert sum(review.counts.values()) == MOVES
+    assert review.luck == "bad"
+    colours = {grade_colour(grade, theme) for grade in Grade for theme in THEMES}
+    assert len(colours) == len(Grade) * len(THEMES)
+    review.go("first")
+    assert (review.badge, review.why) == ("Best", "")
+
+
+def test_one_who_walks_is_not_led_away():
+    """The first mistake takes nobody from a move that was looked for."""
+    review, judged = known_review(0), known_review().moves
+    review.seek(2)
+    review.add(judged)
+    assert review.index == 2
+
+
+def test_without_numba_a_review_says_what_makes_it_faster(monkeypatch):
+    """The judge takes minutes as plain Python."""
+    line = "pip install 'py2048[fast]'"
+    monkeypatch.setattr("py2048.app.controller.review.missing_compiler", lambda: line)
+    assert known_review(6).summary.endswith(f"Faster with Numba: {line}")
+
+
+def test_what_is_not_judged_yet_can_be_looked_at():
+    """All moves are there from the start; those that are judged have a grade."""
+    review = known_review(6)
+    assert len(review) == MOVES
+    assert review.is_running
+    assert review.summary == f"6 of {MOVES} moves are judged …"
+    assert review.move is not None
+    review.go("last")
+    assert review.move is None
+    assert not review.rows
+    assert "was played" in review.sentences
+    review.go("previous_mistake")
+    assert review.index + 1 == 5
+
+
+def test_the_summary_counts_the_planted_faults():
+    """In a player's words: accuracy, one of each kind, luck; who judged is for experts."""
+    review = known_review()
+    assert review.review is not None
+    lines = describe_review(review.review, brief=True)
+    assert review.summary.lower() == " ".join(f"{line}." for line in lines)
+    assert review.summary.startswith("Accuracy ")
+    assert "known" not in review.summary
+    assert "judged by known" in describe_review(review.review)[0]
+    assert "1 inaccuracy, 1 mistake, 1 blunder." in review.summary
+
+
+def test_no_better_move_is_named_for_one_of_the_best():
+    """The review and the coach agree: a move that loses next to nothing is as good as the best."""
+    review = known_review()
+    board, rivals = review.moves[4].board, review.moves[4].values
+    played, other, *_ = rivals
+    for loss, is_best in ((0.0004, True), (0.02, False)):
+        values = {played: 0.8 * (1 - loss), other: 0.8}
+        move = move_review(5, board, 0, played, values, 0.0, Unit.CHANCE, Basis("known"))
+        assert move.best is other
+        review.moves[4] = move
+        review.seek(4)
+        for said in (review.headline.lower(), last_move_text(move)):
+            assert (f"{other} was best" in said) is not is_best
+
+
+class SilentScreen:
+    """Shows nothing of a coach."""
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        pass
+
+    def warn(self, text: str) -> None:
+        raise AssertionError(text)
+
+
+def coached(session: Session) -> Coach:
+    """Return a coach that judges at once."""
+    coach = Coach(session, SilentScreen(), Worker())
+    coach.start()
+    return coach
+
+
+def follow(coach: Coach, happened: Iterable[Event]) -> None:
+    for event in happened:
+        coach.follow(event)
+
+
+@pytest.mark.usefixtures("known_judge")
+@given(st.lists(st.sampled_from(["move", "fault", "undo", "redo"]), max_size=30))
+@settings(max_examples=25, deadline=None)
+def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps):
+    """However they were taken back and played again, by the definition for a whole game."""
+    session = Session()
+    session.start_from(known_record(), 3)
+    coach, first = coached(session), session.game.ply
+    judge = KnownJudge(known_record().rules)
+    for step in steps:
+        if step in ("undo", "redo"):
+            follow(coach, getattr(session, step)())
+        elif legal := session.game.legal_directions():
+            turns = [*known_record().steps]
+            as_then = turns[session.game.ply][0] if session.game.ply < len(turns) else legal[0]
+            is_right = step == "fault" and as_then in legal
+            follow(coach, session.move(as_then if is_right else legal[-1]))
+        first = min(first, session.game.ply)  # an undo before it begins anew
+        reviews = list(reviewing(session.record(), judge))[first:]
+        wanted = accuracy_of_moves(reviews) if reviews else None
+        assert coach.accuracy == wanted
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_an_illegal_attempt_is_no_move_to_the_coach():
+    """Nor is it where the rules count it, and it is taken back and made again."""
+    session = Session()
+    session.start(Rules.parse("line:size=1x6,scoring=moves:1:-1,target=none"), seed=1)
+    coach = coached(session)
+    follow(coach, session.move(session.game.legal_directions()[0]))
+    last, score = coach.last_move, session.game.score
+    for happened in (session.move(Direction.UP), session.undo(), session.redo()):
+        follow(coach, happened)
+    assert session.game.score == score - 1
+    assert coach.last_move == last
+    follow(coach, session.move(session.game.legal_directions()[0]))
+    assert coach.last_move.ply == 2
+
+
+def test_grades_differ_without_colour():
+    """Each fault has a symbol of its own, which moves without fault do not have."""
+    faults = {GRADE_SYMBOLS[grade] for grade in Grade if grade.is_mistake}
+    assert len(faults) == 3
+    assert not faults & {GRADE_SYMBOLS[Grade.BEST], GRADE_SYMBOLS[Grade.GOOD]}
+
+
+@given(st.integers(1, 40))
+@settings(max_examples=25)
+def test_the_graph_fills_any_width_and_shows_every_fault(width):
+    """As many columns as asked for; the worst fault of its moves marks one, each fault one."""
+    review = known_review()
+    columns = review.graph(width, 50)
+    assert len(columns) == width
+    assert {column.height for column in columns} == {40}  # a chance of 80 %, everywhere
+    marked = {
+        max(
+            (
+                FAULTS[ply]
+                for ply in FAULTS
+                if review.place_at(at, width)
+                <= ply - 1
+                < max(review.place_at(at, width) + 1, review.place_at(at + 1, width))
+            ),
+            key=list(Grade).index,
+            default=None,
+        )
+        for at in range(width)
+    }
+    assert {column.grade for column in columns} == marked
+    assert Grade.BLUNDER in marked
+    assert sum(column.grade is not None for column in columns) <= len(FAULTS)
+
+
+@given(st.integers(0, MOVES - 1), st.integers(1, 60))
+@settings(max_examples=50)
+def test_the_column_of_a_move_stands_for_it(index, width):
+    """The column of the move that is shown leads back to that move."""
+    review = known_review()
+    review.seek(index)
+    column = review.column(width)
+    assert 0 <= column < width
+    first, after = review.place_at(column, width), review.place_at(column + 1, width)
+    assert first <= index < max(first + 1, after)
+
+
+def test_points_are_drawn_in_the_range_of_the_game():
+    """The most is full, the least is hardly seen, and what is unknown is empty."""
+    review = known_review(0)
+    review.judge = KnownJudge(known_record().rules)
+    review.judge.unit = Unit.POINTS
+    best = known_review().moves[0].best
+    for ply, value in ((1, 400.0), (2, 200.0), (3, 100.0)):
+        move = replace(known_review().moves[ply - 1], best=best, values={best: value}, score=0)
+        review.add([move])
+    assert [column.height for column in review.graph(MOVES, 40)[:4]] == [40, 13, 1, 0]
+    assert review.chances == 1.0
+    review.seek(2)
+    assert review.chances == 0.25
+
+
+def test_luck_is_compared_with_how_far_it_swings():
+    """So those who play badly, whose every tile decides, are not told of great luck."""
+    words = [luck_word(luck, 10.0) for luck in (0.0, -9.0, 11.0, -25.0)]
+    assert [*words, luck_word(3.0, 0.0)] == ["average", "average", "good", "very bad", ""]
+
+
+def test_texts_of_values():
+    """Estimates have two digits, exact points one after the point, chances are in percent."""
+    assert value_text(281_436.1, Unit.POINTS, is_exact=False) == "280,000"
+    assert value_text(2642.61, Unit.POINTS, is_exact=True) == "2,642.6"
+    assert value_text(0.9731, Unit.CHANCE, is_exact=True) == "97.31 %"
+    assert number(Unit.POINTS, -1203.4) == "-1,203"
+    assert number(Unit.POINTS, 3.44, signed=True) == "+3.4"
+    assert number(Unit.POINTS, -0.01) == "0"
+    assert number(Unit.CHANCE, -0.0042) == "-0.42 %"
+    assert amount(Unit.POINTS, 1203.4) == "1,203 points"
+    assert amount(Unit.RATING, 5.55) == "5.5"
+
+
+def test_a_record_without_a_move_cannot_be_reviewed():
+    """There is nothing to say about it, and that is said."""
+    with pytest.raises(RecordError, match="nothing to review"):
+        GameReview(Game(get_rules("2x4"), seed=1).record())
+
+
+def test_the_title_says_whose_game_it_is():
+    """Rules, score, player; the day where it is known."""
+    record = replace(known_record(), player="", finished="")
+    assert record_title(record) == f"2x4, {record.score} points, by a person"
+
+
+def test_answers_to_a_job_that_was_replaced_are_dropped():
+    """Also those that were given before, and wait for the screen; the worker is then not busy."""
+    screen, taken = FakeScreen(), list[int | Failure]()
+    worker = BackgroundWorker(screen.later)
+    done = threading.Event()
+
+    def old() -> Iterator[int]:
+        yield 1
+        done.set()
+
+    worker.ask(old, taken.append)
+    assert done.wait(30)
+    worker.ask(lambda: iter([2]), taken.append)
+    screen.until(lambda: not worker.is_busy)
+    assert taken == [2]
+    worker.close()
+
+
+def test_an_error_ends_the_review_and_is_told():
+    """The summary is the error; nothing is under way any more."""
+    review = known_review(0)
+    review.take(Failure("no judge for these rules"))
+    assert review.summary == "no judge for these rules"
+    assert not review.is_running

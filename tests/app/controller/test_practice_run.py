@@ -1,0 +1,120 @@
+"""Practice as screens show it: mistakes, puzzles, and what is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.app.controller.reviewing import FAULTS, KnownJudge, known_record, known_review
+
+from py2048.app.controller import practice as module
+from py2048.app.controller.practice import (
+    Closing,
+    PracticeRun,
+    drill_of,
+    list_offers,
+    mistakes,
+    one_puzzle,
+)
+from py2048.app.controller.review import keep_mistakes
+from py2048.app.session import Session, open_session
+from py2048.core.direction import Direction
+from py2048.core.errors import StorageError
+from py2048.core.game import Game
+from py2048.review.puzzles import get_puzzle
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    """A session whose store is in memory."""
+    opened = open_session("sqlite://")
+    yield opened
+    opened.close()
+
+
+def filled(session: Session) -> Session:
+    """Put the planted mistakes into the notebook."""
+    review = known_review().review
+    assert review is not None
+    assert session.notebook().keep(review) == len(FAULTS)
+    return session
+
+
+def best(run: PracticeRun) -> Direction:
+    """Return the best answer to a mistake that was planted: any other move than the one played."""
+    assert run.board is not None
+    values = KnownJudge(known_record().rules).rate(run.board)
+    return max(values, key=values.__getitem__)
+
+
+def test_mistakes_are_asked_one_after_another(session):
+    """Each waits for a move, tells what all were worth, and the next comes when it is asked for."""
+    run = PracticeRun(mistakes(filled(session).notebook()))
+    for number in range(1, len(FAULTS) + 1):
+        assert f"Mistake {number} of {len(FAULTS)}" in run.title
+        assert not run.rows
+        run.go("next")
+        assert run.note == run.verdict == "Make a move first."
+        illegal = set(Direction) - set(run.board.legal_directions())
+        for direction in illegal:
+            run.go(str(direction))
+            assert run.verdict == f"{direction}: nothing moves.".capitalize()
+        run.go(str(best(run)))
+        assert run.rows[0].is_best
+        assert run.rows[0].is_played
+        assert "best" in run.verdict
+        assert "In your game you went" in run.sentences
+        assert "again in 2 days." in run.sentences
+        answered = run.answer
+        run.go("up")
+        assert run.answer is answered
+        run.go("next")
+    assert run.is_over
+    assert run.sentences == "That was all."
+    assert not session.notebook().due()
+    empty = PracticeRun(mistakes(session.notebook()))
+    assert empty.is_over
+    assert "the next mistake comes back on" in empty.sentences
+
+
+def test_a_puzzle_of_a_kind_ends_after_its_answer(session):
+    """Whether it is solved and the new rating are told; nothing more is asked."""
+    puzzle = get_puzzle(17)
+    run = PracticeRun(one_puzzle(session.puzzle_book(), puzzle))
+    assert run.title.startswith("Puzzle 17, rated")
+    run.go(str(puzzle.best))
+    assert "Solved; your rating is" in run.sentences
+    run.go("next")
+    assert run.is_over
+    run.go("next")
+    assert session.puzzle_book().answers[0].puzzle == 17
+
+
+def test_all_that_can_be_practised_is_offered(session, monkeypatch, tmp_path):
+    """Mistakes with how many are due, puzzles with the rating, an ending of each table."""
+    monkeypatch.setattr(module, "built_tables", lambda: [tmp_path / "L3-256.table"])
+    values = [each.value for each in list_offers(session)]
+    assert values == ["mistakes", "puzzles", "daily", "ending L3-256"]
+    offered = {each.value: each for each in list_offers(filled(session))}
+    assert offered["mistakes"].detail == f"{len(FAULTS)} due, {len(FAULTS)} kept"
+    themes = [value for value in offered if value.startswith("mistakes ")]
+    for choice in ("mistakes", *themes, "puzzles", "daily"):
+        assert not PracticeRun(drill_of(session, choice)).is_over
+    with pytest.raises(StorageError, match="keeps no games"):
+        list_offers(Session())
+
+
+def test_the_last_board_of_an_ending_is_shown():
+    """With the result, when nothing more is asked."""
+    board = Game("2x2", seed=1).board
+    run = PracticeRun(iter([Closing("16 is made", board=board)]))
+    assert (run.board, run.sentences, run.verdict) == (board, "16 is made.", "")
+
+
+def test_mistakes_of_a_computer_are_not_kept(session):
+    """Nor is anything where nothing can be kept."""
+    review = known_review().review
+    assert review.record.player == "greedy"
+    assert keep_mistakes(session, review) == ""
+    assert not session.notebook().due()
+    assert keep_mistakes(Session(), review) == ""

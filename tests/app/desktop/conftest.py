@@ -1,0 +1,189 @@
+"""A desktop game on a display, and a person who looks at it, presses keys and moves the mouse."""
+
+from __future__ import annotations
+
+import time
+import tkinter as tk
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+from PIL import Image, ImageGrab
+
+from py2048.app.desktop import board_view
+from py2048.app.desktop.launch import GameWindow
+from py2048.app.session import Event, Session
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.rules import get_rules
+
+TIMEOUT_S = 120.0
+"""Seconds after which something that should happen counts as not happening: kernels that are
+compiled for the first time, on a busy machine, take long."""
+
+
+class Desk:
+    """A running window, driven from outside as a person would."""
+
+    def __init__(self, running: GameWindow) -> None:
+        self.running = running
+        running.first_frame()
+        running.finish_opening()
+        assert running.app is not None
+        self.app = running.app
+        self.root, self.window = running.root, running.window
+        self.board = running.window.board
+        self.session = running.app.session
+        self.errors: list[BaseException] = []
+        self.root.report_callback_exception = lambda _kind, error, _trace: self.errors.append(error)
+        self.focus(self.board)
+
+    def pump(self, seconds: float = 0.0) -> None:
+        """Let the window live for a while."""
+        end = time.monotonic() + seconds
+        self.root.update()
+        while time.monotonic() < end:
+            time.sleep(0.004)
+            self.root.update()
+        assert not self.errors, self.errors
+
+    def until(self, condition: Callable[[], Any]) -> Any:
+        """Let the window live until something holds."""
+        end = time.monotonic() + TIMEOUT_S
+        while True:
+            self.root.update()
+            found = condition()
+            if found:
+                return found
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.004)
+
+    def focus(self, widget: tk.Misc) -> None:
+        """Give a widget the focus, and wait for the X server to say so: keys go where it is."""
+        widget.focus_force()
+        self.until(lambda: self.root.focus_get() is widget)
+
+    def look(self) -> Image.Image:
+        """Return what is on the screen, once the X server has drawn all that it was sent."""
+        self.root.update()
+        self.root.winfo_pointerx()  # a question: its answer comes after everything sent before
+        return ImageGrab.grab(xdisplay=self.root.winfo_screen().rpartition(".")[0])
+
+    def settle(self) -> None:
+        """Wait for the end of the animation."""
+        self.until(lambda: not self.board.is_moving)
+        assert not self.errors, self.errors
+
+    def key(self, *keysyms: str, widget: tk.Misc | None = None) -> None:
+        """Press keys, one after the other, without waiting."""
+        for keysym in keysyms:
+            target = widget or self.root.focus_get() or self.board
+            target.event_generate(f"<{keysym}>" if "-" in keysym else f"<KeyPress-{keysym}>")
+        self.root.update()
+
+    def type(self, entry: tk.Misc, text: str) -> None:
+        """Replace the text of a field."""
+        self.focus(entry)
+        entry.delete(0, "end")
+        entry.insert(0, text)
+        entry.event_generate("<KeyRelease>", keysym="End")
+        self.root.update()
+
+    def click(self, x: float, y: float, widget: tk.Misc | None = None, button: int = 1) -> None:
+        """Press and release a mouse button."""
+        self.drag((x, y), (x, y), widget, button)
+
+    def drag(
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+        widget: tk.Misc | None = None,
+        button: int = 1,
+    ) -> None:
+        """Move the mouse with a button held."""
+        target = widget or self.board
+        x, y = map(round, start)
+        target.event_generate(f"<ButtonPress-{button}>", x=x, y=y)
+        x, y = map(round, end)
+        target.event_generate(f"<ButtonRelease-{button}>", x=x, y=y)
+        self.root.update()
+
+    @property
+    def said(self) -> str:
+        """The status line."""
+        return self.window.said
+
+    @property
+    def dialog(self) -> Any:
+        """The dialog that is open, if any."""
+        return self.app.dialog
+
+    def show(self, happened: Iterable[Event]) -> None:
+        """Show events of the session."""
+        self.app.controller.presenter.show(happened)
+
+    def put(self, rows: str, **changes: Any) -> None:
+        """Put a position on the table, at rest."""
+        board = Board.parse(rows)
+        rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1], **changes)
+        self.show(self.session.start(rules, seed=1, board=board))
+        self.board.finish()
+        self.root.update()
+
+    def play(self, moves: int) -> None:
+        """Make legal moves."""
+        for _ in range(moves):
+            legal = self.session.game.legal_directions()
+            if not legal:
+                return
+            order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
+            self.app.controller.do(str(next(d for d in order if d in legal)))
+
+
+class Clock:
+    """A clock for animations that advances only when it is told to.
+
+    Attributes:
+        now: the time, in seconds.
+        perf_counter: how it is read; a test may count something else.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.perf_counter: Callable[[], float] = lambda: self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Stop the time of animations, so that a busy machine cannot hurry through them."""
+    stopped = Clock()
+    monkeypatch.setattr(board_view, "time", stopped)
+    return stopped
+
+
+OpenDesk = Callable[..., Desk]
+
+
+@pytest.fixture
+def open_desk(display: str) -> Iterator[OpenDesk]:
+    """Return how to open a window on a session; by default one of its own, in memory."""
+    opened: list[Desk] = []
+
+    def open_(session: Session | None = None, **options: Any) -> Desk:
+        if session is None:
+            session = Session()
+            session.start(seed=1)
+        desk = Desk(GameWindow(session, **options))
+        opened.append(desk)
+        return desk
+
+    yield open_
+    for desk in opened:
+        desk.running.close()
+        assert not desk.errors, desk.errors
+
+
+@pytest.fixture
+def desk(open_desk: OpenDesk) -> Desk:
+    """Return a window on a game in memory, started from seed 1."""
+    return open_desk()

@@ -1,0 +1,209 @@
+"""The command in a process of its own, with keys from outside through the X server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.processes import python, until, xdotool
+
+from py2048.app import desktop
+from py2048.app.commands import screens as command
+from py2048.app.session import Session
+from py2048.app.session.tracked_game import TrackedGame
+from py2048.app.storage import open_store
+from py2048.core.errors import Py2048Error
+
+pytestmark = pytest.mark.gui
+
+TIMEOUT_S = 120.0
+
+
+class Process:
+    """A running ``py2048 play --ui desktop``."""
+
+    def __init__(self, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "py2048", "play", "--ui", "desktop", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.window = until(self._find).splitlines()[0]
+        xdotool("windowfocus", "--sync", self.window)
+
+    def _find(self) -> str:
+        assert self.process.poll() is None, self.process.communicate()
+        return xdotool("search", "--onlyvisible", "--pid", str(self.process.pid), "--name", "2048")
+
+    def key(self, *keys: str) -> None:
+        xdotool("key", "--delay", "2", *keys)
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end; return the status and what was written to stderr."""
+        _, errors = self.process.communicate(timeout=TIMEOUT_S)
+        return self.process.returncode, errors
+
+
+@pytest.fixture
+def open_game(display: str) -> Iterator[Callable[..., Process]]:
+    if not shutil.which("xdotool"):
+        pytest.skip("no xdotool: install xdotool")
+    opened: list[Process] = []
+
+    def open_(*words: str) -> Process:
+        opened.append(Process(*words))
+        return opened[-1]
+
+    yield open_
+    for each in opened:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.process.communicate()
+
+
+def saved(path: Path) -> tuple[Any, int] | None:
+    """The board and the number of turns of the game in the store."""
+    if not (path / "py2048.sqlite3").exists():
+        return None
+    with open_store() as store:
+        game = store.games.current()
+    if game is None:
+        return None
+    played = TrackedGame.from_saved(game).game
+    return played.board, played.turn_count
+
+
+OPENING = """
+import sys
+from py2048.app.commands import screens
+from py2048.app.desktop import launch
+launch.GameWindow.finish_opening = lambda window: print(*sys.modules) or window.close()
+screens.open_screen(screens.UserInterface.DESKTOP, screens.LaunchOptions(screens.resume_or_start))
+"""
+
+
+@pytest.mark.usefixtures("display", "data_folder")
+def test_the_first_picture_waits_for_no_more_than_it_shows():
+    """The window is drawn before session, store, players, Pillow and boards are loaded."""
+    done = python("-c", OPENING, check=True)
+    later = {"typer", "sqlalchemy", "numpy", "rich", "PIL", "dataclasses", "secrets"}
+    later |= {"py2048.app.session", "py2048.app.storage", "py2048.players", "py2048.core.board"}
+    assert "py2048.app.desktop.window" in done.stdout.split()
+    assert not later & set(done.stdout.split())
+
+
+def test_a_game_is_played_killed_and_resumed(open_game, data_folder):
+    """Real keys move; after a crash the game is where it was, and the window's place too."""
+    game = open_game("--seed", "7")
+    for _ in range(10):
+        game.key("Left", "Down", "d", "k")
+    until(lambda: (found := saved(data_folder)) and found[1] >= 10)
+    game.process.send_signal(signal.SIGKILL)
+    game.process.communicate()
+    board, turns = saved(data_folder) or (None, 0)
+    again = open_game()
+    until(lambda: again.process.poll() is None and again.window)
+    again.key("q")
+    assert again.end() == (0, "")
+    assert saved(data_folder) == (board, turns)
+    assert (data_folder / "desktop.json").exists()
+
+
+def test_closing_in_the_middle_of_anything_is_quiet(open_game):
+    """While a player plays at full speed the window is closed from outside."""
+    game = open_game("--player", "corner", "--rules", "8x8")
+    time.sleep(1.0)
+    game.key("plus", "plus", "plus", "plus", "Left", "space")
+    time.sleep(0.3)
+    xdotool("windowclose", game.window)
+    assert game.end()[0] in (0, 1)  # the X server cut the connection
+
+
+def test_a_damaged_store_does_not_stop_the_game(open_game, data_folder):
+    """A store that cannot be opened is told in the window; the game is kept in memory."""
+    data_folder.mkdir(parents=True)
+    (data_folder / "py2048.sqlite3").write_text("this is not a database, " * 100)
+    game = open_game()
+    game.key("Left", "Up")
+    time.sleep(0.5)
+    game.key("q")
+    assert game.end() == (0, "")
+
+
+def test_without_tkinter_the_terminal_opens_and_the_package_is_named(monkeypatch, capsys):
+    """Where tkinter is missing, the command says what to install and falls back."""
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(desktop, "has_tkinter", lambda: False)
+    with pytest.raises(Py2048Error, match="python3-tk"):
+        command.choose_screen(command.UserInterface.DESKTOP)
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.TERMINAL
+    assert "python3-tk" in capsys.readouterr().err
+    monkeypatch.setattr(desktop, "has_tkinter", lambda: True)
+    assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.DESKTOP
+    monkeypatch.delenv("DISPLAY")
+    if sys.platform == "linux":
+        assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.TERMINAL
+        assert "display" in desktop.why_unavailable()
+
+
+def test_a_display_that_does_not_answer_is_an_error_in_one_line(monkeypatch):
+    """A display that is named but not there raises, and opens nothing."""
+    if os.name != "posix" or sys.platform == "darwin":
+        pytest.skip("only X has names of displays")
+    monkeypatch.setenv("DISPLAY", ":987")
+    with pytest.raises(desktop.NoDesktopError, match="no window can be opened"):
+        desktop.run(Session())
+
+
+@pytest.mark.parametrize(
+    ("number", "dialog"), [(signal.SIGINT, "ctrl+s"), (signal.SIGTERM, "m"), (signal.SIGHUP, "F1")]
+)
+def test_a_signal_closes_the_window(open_game, number, dialog):
+    """It ends the command without a traceback, though no event comes, and under a dialog."""
+    game = open_game("--no-save")
+    time.sleep(1.0)
+    game.key(dialog)
+    time.sleep(1.0)
+    game.process.send_signal(number)
+    assert game.end() == (128 + number, "")
+
+
+def test_a_signal_loses_no_move(open_game, data_folder):
+    """What the store could not take yet is saved before the process ends."""
+    game = open_game("--seed", "7")
+    game.key("Left", "Down")
+    until(lambda: (found := saved(data_folder)) and found[1] == 2)
+    with closing(sqlite3.connect(data_folder / "py2048.sqlite3", isolation_level=None)) as rival:
+        rival.execute("BEGIN IMMEDIATE")
+        game.key("Right", "Up", "Left")
+        time.sleep(0.5)
+        game.process.send_signal(signal.SIGTERM)
+        time.sleep(1.0)
+    assert game.end() == (128 + signal.SIGTERM, "")
+    found = saved(data_folder)
+    assert found[1] == 5
+
+
+def test_without_fonts_the_reason_is_one_line(display, tmp_path):
+    """A system without a font has no window, and says what is missing."""
+    config = tmp_path / "fonts.conf"
+    config.write_text(f"<fontconfig><cachedir>{tmp_path}</cachedir></fontconfig>")
+    done = python("-m", "py2048", "play", "--ui", "desktop", FONTCONFIG_FILE=str(config))
+    if done.returncode == 0:
+        pytest.skip("this Tk does not ask fontconfig")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "no fonts are installed" in done.stderr

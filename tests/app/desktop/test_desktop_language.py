@@ -1,0 +1,80 @@
+"""The window speaks the reader's language."""
+
+from __future__ import annotations
+
+import tkinter as tk
+from collections.abc import Iterator
+from tkinter import ttk
+
+import pytest
+from tests import pseudo
+
+from py2048.app.desktop.style import measured
+from py2048.core.language import use_language
+from py2048.presentation.actions import ACTIONS
+
+pytestmark = pytest.mark.gui
+
+FOR_FILES = "open", "save", "picture", "animated_gif"
+"""Actions that ask the system for a file; practice needs a store, and errors stay English."""
+
+MENU_LINES = "command", "cascade", "radiobutton", "checkbutton"
+
+
+def said(widget: tk.Misc) -> Iterator[str]:
+    """What a widget says, and those in it: labels, drawn words, lines of menus and tables."""
+    match widget:
+        case tk.Toplevel() | tk.Tk():
+            yield widget.title()
+        case tk.Canvas():
+            texts = [each for each in widget.find_all() if widget.type(each) == "text"]
+            yield from (widget.itemcget(each, "text") for each in texts)
+        case tk.Menu() if (last := widget.index("end")) is not None:
+            lines = [each for each in range(last + 1) if widget.type(each) in MENU_LINES]
+            yield from (widget.entrycget(each, "label") for each in lines)
+        case ttk.Treeview():
+            for line in widget.get_children():
+                yield from (widget.item(line, "text"), *map(str, widget.item(line, "values")))
+        case ttk.Combobox():
+            yield from map(str, widget.cget("values"))
+        case _ if "text" in widget.keys():  # noqa: SIM118 - of Tk
+            yield str(widget.cget("text"))
+    for child in widget.winfo_children():
+        yield from said(child)
+
+
+def test_every_line_about_rules_has_room(open_desk):
+    """The longest of them in Portuguese is shown to its end."""
+    with use_language("pt"):
+        desk = open_desk()
+        desk.app.controller.do("rules")
+        table = desk.dialog.table
+        for line in table.get_children():
+            (text,) = table.item(line, "values")
+            assert measured(table, text, "small") < table.column("detail", "width")
+
+
+def test_no_text_of_the_window_is_left_out(open_desk, tmp_path, monkeypatch):
+    """Board, menus, hint, coach, dialogs and the end have no English word but names."""
+    with pseudo.spoken(tmp_path, monkeypatch):
+        desk = open_desk()
+        left: list[tuple[str, str]] = []
+
+        def look(where: str) -> None:
+            desk.root.update()
+            left.extend((where, each) for each in said(desk.root) if pseudo.left_out(each))
+
+        look("start")
+        desk.play(3)
+        for action in ACTIONS:
+            if action.name in (*FOR_FILES, "practice", "quit", "autoplay", "full_screen"):
+                continue
+            desk.app.controller.do(action.name)
+            desk.pump(0.05)
+            look(action.name)
+            if desk.dialog is not None:
+                desk.dialog.close()
+        desk.put("2 4 2 4/4 2 4 2/2 4 2 4/4 2 4 .")
+        desk.play(1)
+        look("over")
+    assert not left, "\n".join(map(str, sorted(set(left))))

@@ -1,0 +1,254 @@
+"""Playing in a real window: keys, mouse, motion, games, players."""
+
+from __future__ import annotations
+
+import time
+import tkinter as tk
+
+import pytest
+from tests.app.controller.test_controller import SlowPlayer
+
+from py2048.app.session import SavingChanged, StorageFailed
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.game import Game
+from py2048.core.rules import get_rules
+from py2048.presentation.actions import ACTIONS, MENUS
+from py2048.presentation.themes import MOTION_MS
+
+pytestmark = pytest.mark.gui
+
+OPEN = ". . . ./. 2 . ./. . . ./. . . ."
+
+
+# Moving
+
+
+@pytest.mark.parametrize("is_drag", [True, False])
+def test_drags_and_clicks_near_a_side_move(desk, is_drag):
+    """A drag slides where it mostly goes, a click towards its side; a tiny or central one not."""
+    cells = desk.board.cells
+    x, y = cells.centre
+    far = cells.cell if is_drag else cells.width / 2 - 8
+    for dx, dy, direction in (
+        (far, 0, Direction.RIGHT),
+        (-far, 0, Direction.LEFT),
+        (0, far, Direction.DOWN),
+        (0, -far, Direction.UP),
+        (5, 0, None),
+    ):
+        desk.put(OPEN)
+        desk.drag((x, y) if is_drag else (x + dx, y + dy), (x + dx, y + dy))
+        moved = [turn.direction for turn in desk.session.game.turns]
+        assert moved == ([direction] if direction else [])
+
+
+def test_no_key_is_lost_in_a_storm(desk):
+    """40 keys at once, faster than any animation, all count, and the last board is shown."""
+    twin = Game(get_rules("classic"), seed=1)
+    keys = [("Down", "Left", "Right", "Down", "Up")[index % 5] for index in range(40)]
+    for key in keys:
+        twin.attempt(Direction.parse(key))
+        desk.board.event_generate(f"<KeyPress-{key}>")
+    desk.root.update()
+    assert desk.session.game.board == twin.board
+    desk.settle()
+    assert desk.board.board == twin.board
+
+
+def test_a_move_is_animated_as_long_as_the_table_says(desk, clock):
+    """Between a key and rest pass 250 ms: 15 frames of a 60th of a second, then the end."""
+    board = desk.board
+    desk.put("2 2 . ./. . . ./. . . ./. . . .")
+    frames = board.frames
+    clock.perf_counter = lambda: (board.frames - frames) / 60  # each frame takes its time
+    desk.key("Left")
+    desk.settle()
+    assert 16 <= board.frames - frames <= 17
+    desk.key("x")
+    assert desk.said == "Animation is off."
+    frames = desk.board.frames
+    desk.key("Right")
+    desk.settle()
+    assert desk.board.frames - frames == 1
+
+
+def test_points_are_shown_and_vanish(desk):
+    """What a merge is worth stands in the corner of the score for a moment."""
+    desk.put("4 4 . ./. . . ./. . . ./. . . .")
+    desk.key("Left")
+    header = desk.window.header
+    desk.until(header.gain.winfo_ismapped)
+    assert header.gain["text"] == "+8"
+    desk.until(lambda: not header.gain.winfo_ismapped())
+
+
+# Games
+
+
+def test_the_end_covers_the_board_and_undo_uncovers_it(desk):
+    """After the last move the overlay comes with its buttons; undo takes it away."""
+    desk.put("2 2 4 8/4 8 16 32/8 16 32 64/16 32 64 128", spawn=get_rules("classic").spawn)
+    board = Board.parse("2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128")
+    desk.show(desk.session.start(get_rules("classic"), seed=1, board=board))
+    while not desk.session.game.is_over:
+        desk.play(1)
+    window = desk.window
+    assert window.result.title == "Game over"
+    desk.until(lambda: window.panel and window.panel.buttons)
+    desk.key("Left")
+    assert "The game is over" in desk.said
+    desk.key("u")
+    assert window.result is None
+    assert window.panel is None
+    assert not desk.board.find_withtag("banner")
+
+
+# Players
+
+
+def test_a_hint_points_and_says_why(desk):
+    """? marks the best side, says it, and what the others lose; a move removes the mark."""
+    desk.put("2 . . ./2 . . ./. . . ./. . . .")
+    desk.app.controller.players.set_player("greedy")
+    desk.key("question")
+    desk.until(lambda: desk.board.find_withtag("hint"))
+    assert len(desk.board.find_withtag("hint")) == 1
+    assert desk.said == "Up is best\nDown as good · Right \N{MINUS SIGN}4"
+    desk.play(1)
+    assert not desk.board.find_withtag("hint")
+
+
+def test_closing_while_a_player_thinks_is_quiet(open_desk, monkeypatch, capfd):
+    """A thought that comes after the window has gone is dropped without a word."""
+    desk, slow = open_desk(), SlowPlayer()
+    monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
+    desk.app.controller.players.set_player("slow")
+    desk.key("space")
+    assert slow.asked.wait(30)
+    desk.running.close()
+    desk.session.undo()  # the session is left to others
+    slow.may_answer.set()
+    time.sleep(0.1)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_closed_window_ends_its_loop_though_another_one_stays_open(desk):
+    """Tk alone would wait for the last window of the process."""
+    other, late = tk.Tk(), list[bool]()
+    other.after(60_000, lambda: (late.append(True), other.quit()))
+    desk.root.after(1, desk.running.close)
+    desk.root.mainloop()
+    other.destroy()
+    assert not late
+
+
+def test_warnings_stay_until_they_are_dismissed(desk):
+    """A failing disk is a bar in the window, not a dialog; what is not saved stays until it is."""
+    desk.show([SavingChanged("held by another program"), StorageFailed("the disk is full")])
+    desk.play(1)
+    assert desk.dialog is None
+    assert desk.said == "Not saved: held by another program\nWarning: the disk is full"
+    (button,) = [each for each in desk.window.notice.winfo_children() if "button" in str(each)]
+    desk.until(lambda: button.winfo_viewable() and button.winfo_width() > 10)
+    button.invoke()
+    assert desk.said == "Not saved: held by another program"
+    desk.show([SavingChanged("")])
+    assert not desk.window.notice.text
+
+
+# Looks
+
+
+def test_every_action_is_in_the_menus_with_its_key(desk):
+    """Each menu lists its actions, which can all be done, and shows their keys."""
+    assert {action.name for action in ACTIONS} <= set(desk.app.controller.commands)
+    shown = {}
+    for name in MENUS:
+        menu = desk.app.menus.menus[name]
+        for index in range(menu.index("end") + 1):
+            if menu.type(index) in ("command", "checkbutton"):
+                shown[menu.entrycget(index, "label")] = menu.entrycget(index, "accelerator")
+    assert shown == {action.title: action.shown for action in ACTIONS}
+
+
+def test_tab_goes_round_and_the_focus_is_visible(desk):
+    """Tab reaches the board and every button that can be pressed; Space presses it."""
+    desk.focus(desk.board)
+    desk.play(1)
+    seen = []
+    for _ in range(8):
+        desk.key("Tab")
+        desk.pump()
+        seen.append(desk.root.focus_get())
+    buttons = desk.window.buttons
+    assert {buttons[name] for name in ("new", "undo", "hint", "autoplay", "more")} <= set(seen)
+    assert desk.board in seen
+    while desk.root.focus_get() is not desk.board:
+        desk.key("Tab")
+    assert desk.board.cget("highlightcolor") == desk.app.controller.theme.focus
+    desk.key("Down")
+    assert desk.board.cget("highlightcolor") == desk.app.controller.theme.page
+    desk.focus(buttons["undo"])
+    ply = desk.session.game.ply
+    desk.key("space")
+    desk.root.event_generate("<KeyRelease-space>")
+    buttons["undo"].event_generate("<KeyRelease-space>")
+    desk.pump()
+    assert desk.session.game.ply == ply - 1
+    assert not desk.app.controller.players.playing
+
+
+def test_the_board_leans_where_nothing_moves(desk, clock):
+    """It gives way to the side of the key, and comes back."""
+    desk.put("2 . . ./4 . . ./2 . . ./4 . . .")
+    still = desk.board.bbox("all")
+    desk.key("Left")
+    clock.now += MOTION_MS["lean"] / 2000
+    desk.until(lambda: desk.board.bbox("all")[0] < still[0])
+    clock.now += 1
+    desk.until(lambda: not desk.board.is_moving)
+    assert desk.board.bbox("all") == still
+
+
+def test_a_tile_that_there_was_none_of_has_a_ring_of_light(desk, clock):
+    """It is seen once the tile is there, and goes; the second such tile has none."""
+    for rows, count in (("64 64 . ./. . . .", 1), ("128 64 64 ./. . . .", 0)):
+        desk.put(rows)
+        desk.key("Left")
+        desk.until(lambda: desk.board.is_moving)
+        clock.now += (MOTION_MS["slide"] + MOTION_MS["ring"] / 2) / 1000
+        desk.pump(0.1)
+        assert len(desk.board.find_withtag("ring")) == count
+        clock.now += 1
+        desk.until(lambda: not desk.board.is_moving)
+        assert not desk.board.find_withtag("ring")
+
+
+def test_the_veil_of_a_result_comes_by_degrees(desk, clock):
+    """The board is seen less and less below the result."""
+    desk.root.geometry("900x1000")
+    desk.put("2 4 2 4/4 2 4 2/2 4 2 16/. 4 2 8")
+    desk.key("Left")
+    clock.now += 1
+    desk.until(lambda: desk.window.panel)
+    corner = desk.board.winfo_rootx() + 40, desk.board.winfo_rooty() + 40
+    seen = [desk.look().getpixel(corner)]
+    for _ in range(4):
+        clock.now += MOTION_MS["fade"] / 4000
+        desk.pump(0.05)
+        seen.append(desk.look().getpixel(corner))
+    assert len(set(seen)) >= 3
+    assert not desk.board.is_moving
+
+
+def test_nothing_moves_under_reduced_motion(open_desk):
+    """No tile slides, and neither board nor ring moves."""
+    desk = open_desk(reduced_motion=True)
+    desk.put("64 64 . ./. . . .")
+    for _ in range(2):
+        desk.key("Left")
+        desk.key("Up")
+        desk.pump()
+        assert not desk.board.find_withtag("ring")
+        assert not desk.board.is_moving

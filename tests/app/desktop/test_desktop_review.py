@@ -1,0 +1,190 @@
+"""The review of a game and the coach in the window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.app.controller.reviewing import FAULTS, MOVES, ended_record, known_record
+
+from py2048.app.controller.coach import SETTING
+from py2048.app.desktop.board_windows import PracticeWindow, ReviewWindow
+from py2048.app.desktop.dialogs import ListDialog
+from py2048.app.session import Session, open_session
+from py2048.presentation.screen import CoachStatus
+from py2048.presentation.themes import get_theme
+
+pytestmark = pytest.mark.gui
+
+
+def opened(desk: Any) -> Any:
+    """Return the review that is open, once it is complete and has the focus."""
+    dialog = desk.until(lambda: desk.dialog)
+    assert isinstance(dialog, ReviewWindow)
+    desk.until(lambda: dialog.review.review is not None)
+    desk.until(dialog.winfo_viewable)
+    desk.focus(dialog.view)
+    desk.key("Home")  # it opens at the first mistake
+    return dialog
+
+
+def shown(widget: Any) -> list[str]:
+    """Return the words of a window that can be seen."""
+    own = [str(widget["text"])] if "text" in widget.keys() else []  # noqa: SIM118 - of Tk
+    return sum(map(shown, widget.winfo_children()), own)
+
+
+def review(desk: Any) -> Any:
+    """Open the review of the known game."""
+    desk.app.controller.reviews.open(known_record())
+    return opened(desk)
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_keys_and_buttons_go_to_each_mistake(desk):
+    """Down goes to the next planted mistake, the button before it back; both say what was lost."""
+    dialog = review(desk)
+    for ply, grade in FAULTS.items():
+        desk.key("Down")
+        assert dialog.review.index + 1 == ply
+        seen = shown(dialog)
+        assert [text for text in seen if text.lower().startswith(f"{grade} ")]
+        assert f"Move {ply} of {MOVES}" in seen
+        assert "best" in seen
+    dialog.buttons["previous_mistake"].invoke()
+    assert dialog.review.index + 1 == sorted(FAULTS)[-2]
+    desk.key("Home", "Right", "Right", "Left", "Next")
+    assert dialog.review.index == 11
+    assert dialog.view.board == dialog.review.board
+    desk.key("Escape")
+    assert desk.dialog is None
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_board_shows_the_move_played_and_the_best_one(open_desk):
+    """Two sides are marked where they differ, one where the best was played."""
+    for theme in map(get_theme, ("light", "high-contrast")):
+        desk = open_desk(theme=theme.name, reduced_motion=True)
+        dialog = review(desk)
+        assert len(dialog.view.find_withtag("hint")) == 1
+        desk.key("n")
+        assert len(dialog.view.find_withtag("hint")) == 2
+        colours = {str(dialog.graph.itemcget(item, "fill")) for item in dialog.graph.find_all()}
+        assert {theme.accent, theme.ink, theme.line} < colours
+        assert len(dialog.graph.find_withtag("tick")) == len(FAULTS)
+        desk.running.close()
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_mistake_can_be_tried_again(desk):
+    """What is known is hidden until the best move is made; a worse one says what it loses."""
+    dialog = review(desk)
+    desk.key("Down")
+    move = dialog.review.move
+    dialog.retry.invoke()
+    assert not dialog.view.find_withtag("hint")
+    assert "best" not in shown(dialog)
+    desk.key(str(move.played).capitalize())
+    assert "Try another way" in dialog.said
+    desk.key(str(move.best).capitalize())
+    assert not dialog.is_trying
+    assert "best" in shown(dialog)
+    assert dialog.review.move is move
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_graph_leads_to_the_move_under_the_mouse(desk):
+    """A click near its end shows the last move."""
+    dialog = review(desk)
+    desk.click(dialog.graph.winfo_width() - 1, 30, dialog.graph)
+    assert dialog.review.index == MOVES - 1
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_finished_game_offers_its_review(open_desk):
+    """The banner of a game that is over has a button for it."""
+    session = Session()
+    session.start_from(known_record())
+    desk = open_desk(session, reduced_motion=True)
+    while not session.game.is_over:
+        desk.show(session.move(session.game.legal_directions()[0]))
+    desk.pump()
+    desk.until(lambda: desk.window.panel)
+    desk.window.panel.buttons["review"].invoke()
+    dialog = opened(desk)
+    assert dialog.review.record.turns == session.record().turns
+    assert len(dialog.review) == session.game.ply
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_record_that_is_watched_can_be_reviewed(desk):
+    """The viewer has a button that opens the review of its record."""
+    desk.app.watch(known_record())
+    viewer = desk.until(lambda: desk.dialog)
+    (button,) = [
+        each
+        for row in viewer.body.winfo_children()
+        for each in row.winfo_children()
+        if getattr(each, "text", "") == "Review"
+    ]
+    button.invoke()
+    assert opened(desk).review.record == known_record()
+
+
+# The coach
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_coach_shows_a_bar_and_takes_it_away(desk):
+    """C shows what the position is worth, the last move and the accuracy; c again ends it."""
+    height = desk.board.winfo_height()
+    desk.key("c")
+    coach = desk.window.coach
+    desk.until(lambda: coach.status and "expected" in " ".join(coach.status.parts))
+    assert desk.session.category == "assisted"
+    assert desk.session.get_setting(SETTING) is True
+    desk.play(3)
+    desk.until(lambda: "accuracy 100 %" in coach.status.parts)
+    desk.until(lambda: coach.line.startswith("✓"))
+    assert desk.board.winfo_height() < height
+    coach.show(CoachStatus(0.0))  # of a game that was over when it came
+    assert not coach.line
+    desk.key("c")
+    assert coach.status is None
+    desk.until(lambda: desk.board.winfo_height() == height)
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_mistakes_of_a_review_are_practised(open_desk, tmp_path):
+    """They enter the notebook when the review ends; F brings them, by keys, mouse and buttons."""
+    session = open_session(f"sqlite:///{tmp_path / 'store.sqlite3'}")
+    session.start_from(replace(ended_record(), player=""))
+    desk = open_desk(session, reduced_motion=True)
+    desk.key("b")
+    desk.until(lambda: "3 new in your notebook" in desk.dialog.summary)
+    desk.key("q")
+    desk.key("f")
+    desk.until(lambda: isinstance(desk.dialog, ListDialog))
+    desk.key("Return", widget=desk.dialog.table)
+    desk.until(lambda: isinstance(desk.dialog, PracticeWindow))
+    window = desk.dialog
+    assert "Mistake 1 of 3" in window.line.cget("text")
+    desk.focus(window.view)
+    desk.key("Return", widget=window.view)
+    assert "Make a move first." in window.words.text
+    first, *_ = window.practice.board.legal_directions()
+    desk.key(str(first).capitalize(), widget=window.view)
+    assert "In your game you went" in window.words.text
+    desk.look()
+    window.next.invoke()
+    assert "Mistake 2 of 3" in window.line.cget("text")
+    window.view.update()
+    middle = window.view.winfo_width() / 2, window.view.winfo_height() / 2
+    first, *_ = window.practice.board.legal_directions()
+    far = {"up": (0, -90), "down": (0, 90), "left": (-90, 0), "right": (90, 0)}[str(first)]
+    desk.drag(middle, (middle[0] + far[0], middle[1] + far[1]), window.view)
+    assert "In your game you went" in window.words.text
+    desk.key("q", widget=window.view)
+    assert desk.dialog is None
+    assert len(session.notebook().due()) == 1

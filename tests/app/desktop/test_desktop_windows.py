@@ -1,0 +1,363 @@
+"""The dialogs and windows beside the board: rules, editor, viewer, records, exports, statistics."""
+
+from __future__ import annotations
+
+import gc
+import tkinter as tk
+from pathlib import Path
+from tkinter import filedialog
+from typing import Any
+
+import pytest
+from PIL import Image
+from tests.core.game.foreign_games import new_text, played
+
+from py2048.app.desktop import launch
+from py2048.app.desktop.style import measured
+from py2048.app.session import open_session
+from py2048.core.board import Board
+from py2048.core.game import Record
+from py2048.core.rules import Merging, get_rules
+from py2048.players import make_player
+from py2048.presentation.actions import ACTIONS
+
+pytestmark = pytest.mark.gui
+
+
+@pytest.fixture
+def choose_file(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return how to say which file the system's dialog will give."""
+
+    def choose(path: Path | str) -> None:
+        for name in ("askopenfilename", "asksaveasfilename"):
+            monkeypatch.setattr(filedialog, name, lambda **_: str(path))
+
+    return choose
+
+
+def seen(desk: Any) -> Any:
+    """Return the dialog that is open, once it is on the screen and has the focus."""
+    dialog = desk.until(lambda: desk.dialog)
+    desk.until(dialog.winfo_viewable)
+    desk.until(lambda: str(desk.root.focus_get()).startswith(str(dialog)))
+    return dialog
+
+
+def test_every_dialog_opens_and_escape_closes_it(desk):
+    """Whatever an action opens, Escape closes, and the keys are for the board again."""
+    desk.play(3)
+    opened = []
+    for action in ACTIONS:
+        if not action.title.endswith("…") and action.name not in ("new", "help", "statistics"):
+            continue
+        if action.name in ("open", "save", "picture", "animated_gif", "games", "practice"):
+            continue  # these ask the system for a file, or have nothing to show without a store
+        desk.app.controller.do(action.name)
+        dialog = seen(desk)
+        opened.append(action.name)
+        desk.root.update()
+        dialog.event_generate("<Escape>")
+        desk.pump()
+        assert desk.dialog is None, action.name
+        ply = desk.session.game.ply
+        desk.play(1)
+        assert desk.session.game.ply == ply + 1
+    assert {"new", "seed", "rules", "edit", "replay", "player", "help", "statistics"} <= set(opened)
+
+
+def test_rules_of_ones_own(desk):
+    """The form says at once what is wrong, and plays by what is right."""
+    desk.app.open_rules_form()
+    dialog = seen(desk)
+    desk.type(dialog.fields["spawn"], "3:1")
+    assert "3 is not a tile" in dialog.said
+    assert dialog.button.instate(["disabled"])
+    dialog.accept()
+    assert dialog.winfo_exists()
+    desk.type(dialog.fields["spawn"], "2:1+8:1")
+    desk.type(dialog.fields["rows"], "3")
+    dialog.fields["merging"].set("merged tiles merge on")
+    dialog.fields["target"].set("512")
+    assert not dialog.ends.instate(["selected"])
+    dialog.ends.invoke()
+    dialog.check()
+    assert "3x4" in dialog.said
+    dialog.button.invoke()
+    rules = desk.session.rules
+    assert (rules.shape, rules.merging, rules.target) == ((3, 4), Merging.CASCADE, 512)
+    assert rules.ends_at_target
+    assert rules.spawn_weights.tiles == (2, 8)
+
+
+def test_a_seed_gives_the_same_game(desk):
+    """A game from a seed starts as that seed's game starts; a bad seed is explained."""
+    desk.app.controller.do("seed")
+    dialog = seen(desk)
+    entry = desk.root.focus_get()
+    desk.type(entry, "many")
+    dialog.event_generate("<Return>")
+    desk.pump()
+    assert dialog.winfo_exists()
+    desk.type(entry, "1234")
+    dialog.event_generate("<Return>")
+    desk.pump()
+    assert desk.session.game.seed == 1234
+    assert not dialog.winfo_exists()
+
+
+def test_the_board_can_be_set_up(desk):
+    """Clicks and keys put tiles; the game starts from them under the same rules."""
+    desk.key("e")
+    dialog = seen(desk)
+    dialog.clear()
+    dialog.accept()
+    assert dialog.winfo_exists()  # no game starts from an empty board
+    desk.settle()
+    desk.until(lambda: dialog.view.cells)
+    place = dialog.view.cells.middle(1, 2)
+    desk.click(*place, widget=dialog.view)
+    desk.click(*place, widget=dialog.view)
+    desk.click(*place, widget=dialog.view)
+    desk.click(*place, widget=dialog.view, button=3)
+    assert dialog.editing.board[1, 2] == 4
+    for key in ("Left", "9", "Up", "plus", "plus", "minus", "Right", "Right", "1", "Delete"):
+        desk.focus(dialog.view)
+        dialog.view.event_generate(f"<KeyPress-{key}>")
+        desk.pump()
+    assert dialog.editing.board[1, 1] == 512
+    assert dialog.editing.board[0, 1] == 2
+    board = dialog.editing.board
+    dialog.accept()
+    assert desk.session.game.board == board
+    assert desk.session.rules == get_rules("classic")
+
+
+def test_the_editor_changes_the_size(desk):
+    """Another size keeps the tiles that fit, and the rules follow."""
+    desk.key("e")
+    dialog = seen(desk)
+    board = dialog.editing.board
+    fault = "Rows and columns are whole numbers, such as 4."
+    for typed, said in (("", fault), ("1", ""), ("10", "")):
+        desk.type(dialog.sides[0], typed)
+        assert str(dialog.line.cget("text")) == said
+    assert dialog.editing.board.rows[:4] == board.rows
+    dialog.sides[0].set(2)
+    dialog.sides[1].set(6)
+    dialog.resize()
+    dialog.editing.put(3)
+    dialog.accept()
+    assert desk.session.game.board.shape == (2, 6)
+    assert desk.board.cells.shape == (2, 6)
+
+
+def test_a_window_may_close_while_the_clipboard_is_read(desk, monkeypatch):
+    """Tk handles events while it waits for the text, and one of them may close the window."""
+
+    def close_meanwhile() -> str:
+        desk.running.close()
+        raise tk.TclError("application has been destroyed")
+
+    monkeypatch.setattr(desk.root, "clipboard_get", close_meanwhile)
+    desk.app.paste()
+
+
+def test_boards_and_games_go_through_the_clipboard(desk):
+    """Copy writes the board as text, paste plays on from it; a copied replay is watched."""
+    desk.put("2 4 8 16/. . . ./. . . ./32 . . 64")
+    board = desk.session.game.board
+    for key in ("Control-c", "y"):
+        desk.root.clipboard_clear()
+        desk.key(key)
+        assert Board.parse(desk.root.clipboard_get()) == board
+    desk.show(desk.session.start())
+    desk.key("Control-v")
+    assert desk.session.game.board == board
+    desk.root.clipboard_clear()
+    desk.root.clipboard_append(f"Look:\n{new_text(played('classic', 5, 20))}")
+    desk.key("Control-v")
+    assert len(desk.dialog.replay) == 20
+    desk.dialog.close()
+
+
+def test_a_name_without_ending_replaces_nothing_unasked(desk, choose_file, tmp_path):
+    """The system's dialog has asked about the name as it was typed."""
+    path = tmp_path / "game.2048.json"
+    choose_file(tmp_path / "game")
+    desk.key("Control-s")
+    assert Record.load(path).plies == 0
+    desk.play(1)
+    for answer, moves in (("n", 0), ("y", 1)):
+        desk.key("Control-s")
+        desk.key(answer, widget=seen(desk))
+        assert Record.load(path).plies == moves
+
+
+def test_the_game_is_exported_as_picture_and_film(desk, choose_file, tmp_path):
+    """A PNG of the board and a GIF of the game, while the window lives on."""
+    desk.play(10)
+    choose_file(tmp_path / "board")
+    desk.key("Control-e")
+    desk.until(lambda: desk.said == f"Written to {tmp_path / 'board.png'}.")
+    with Image.open(tmp_path / "board.png") as picture:
+        assert picture.width > 500
+    choose_file(tmp_path / "game.gif")
+    desk.app.controller.do("animated_gif")
+    desk.play(1)
+    desk.until(lambda: desk.said == f"Written to {tmp_path / 'game.gif'}.")
+    with Image.open(tmp_path / "game.gif") as film:
+        assert film.n_frames == 11
+    choose_file(tmp_path / "missing" / "game.gif")
+    desk.app.controller.do("animated_gif")
+    desk.until(lambda: "cannot write" in desk.said)
+
+
+def test_the_viewer_walks_through_a_game(desk):
+    """Keys, slider and the running show reach every position of a record."""
+    desk.play(30)
+    positions = [position.board for position in desk.session.game.positions()]
+    desk.app.watch(desk.session.record())
+    viewer = seen(desk)
+    view = viewer.view
+    desk.focus(view)
+    assert view.board == positions[0]
+    for keys, index in (
+        (["Right", "Right", "Right"], 3),
+        (["Left"], 2),
+        (["End"], 30),
+        (["Prior"], 20),
+        (["Next", "Next"], 30),
+        (["Home"], 0),
+    ):
+        for key in keys:
+            view.event_generate(f"<KeyPress-{key}>")
+            desk.pump()
+        assert viewer.replay.index == index
+        assert view.board == positions[index]
+        assert round(viewer.slider.get()) == index
+    viewer.slider.set(17)
+    desk.pump()
+    assert view.board == positions[17]
+    for key, speed in (("plus", 8), ("equal", 16), ("minus", 8)):
+        view.event_generate(f"<KeyPress-{key}>")
+        assert viewer.speed == speed
+    viewer.speed = 32
+    view.event_generate("<KeyPress-space>")
+    desk.until(lambda: viewer.replay.index == 30)
+    viewer.seek(12)
+    viewer.play_from_here()
+    desk.pump()
+    if desk.dialog is not None:
+        seen(desk).event_generate("<KeyPress-y>")
+        desk.pump()
+    assert desk.session.game.board == positions[12]
+    assert desk.session.game.can_redo
+
+
+def test_a_running_viewer_closes_quietly(desk):
+    """Closing the viewer or the window while a game runs in it leaves no trace."""
+    desk.play(10)
+    desk.app.watch(desk.session.record())
+    viewer = seen(desk)
+    viewer.toggle()
+    viewer.close()
+    desk.pump(0.3)
+    desk.app.watch(desk.session.record())
+    seen(desk).toggle()
+    desk.running.close()
+    assert not desk.errors
+
+
+@pytest.mark.parametrize("action", ["replay", "form", "edit", "player", "statistics", "help"])
+def test_a_closed_dialog_leaves_no_pictures_or_variables_behind(desk, action):
+    """Tk frees them in its own thread only, and another that collects garbage waits for it.
+
+    The one that reads the store did, while the window waited for the store.
+    """
+
+    def kept() -> list[int]:
+        kinds = tk.Image, tk.Variable
+        return [id(each) for each in gc.get_objects() if isinstance(each, kinds)]
+
+    desk.play(3)
+    desk.settle()  # a tile that is drawn later brings a picture of its own
+    gc.collect()
+    before = kept()
+    gc.disable()
+    try:
+        desk.app.open_rules_form() if action == "form" else desk.app.controller.do(action)
+        seen(desk).close()
+        desk.pump()
+        assert len(kept()) <= len(before)
+    finally:
+        gc.enable()
+
+
+def finish_games(session: Any, games: int) -> None:
+    player = make_player("random:seed=3")
+    for seed in range(games):
+        session.start(get_rules("2x4"), seed=seed)
+        while not session.game.is_over:
+            session.move(player.choose(session.game))
+    session.start(get_rules("2x4"), seed=99)
+
+
+def test_statistics_count_and_plot_finished_games(open_desk):
+    """Every finished game is a dot; the bars add up; the lists choose among them."""
+    session = open_session()
+    finish_games(session, 6)
+    desk = open_desk(session)
+    desk.key("i")
+    window = seen(desk)
+    assert len(window.summary.scores) == 6
+    desk.until(lambda: window.tiles.find_withtag("bar"))
+    assert len(window.scores.find_withtag("dot")) == 6
+    assert len(window.tiles.find_withtag("bar")) == len(window.summary.tiles)
+    window.category.set("played by the computer")
+    window.category.event_generate("<<ComboboxSelected>>")
+    desk.pump()
+    assert window.summary.scores == ()
+    assert not window.tiles.find_withtag("bar")
+
+
+def test_titles_of_a_list_stand_clear_of_their_details(open_desk):
+    """However long they are; j and k go through them, also with Caps Lock."""
+    session = open_session()
+    desk = open_desk(session)
+    desk.key("f")
+    table = seen(desk).table
+    titles = [table.item(line, "text") for line in table.get_children()]
+    assert table.column("#0", "width") > 30 + max(measured(desk.root, t, "small") for t in titles)
+    for key, place in (("J", 1), ("j", 2), ("K", 1), ("k", 0)):
+        desk.key(key, widget=table)
+        assert table.index(table.focus()) == place
+    desk.dialog.close()
+    session.close()
+
+
+def test_high_resolution_screens_get_larger_windows(open_desk, monkeypatch):
+    """Twice the pixels an inch make everything twice as large."""
+    monkeypatch.setenv("GDK_SCALE", "2")
+    large = open_desk()
+    assert large.window.scale == 2
+    assert large.root.winfo_width() == 1120
+    assert large.root.winfo_height() < large.root.winfo_screenheight()  # two times 760 is too much
+    desk_of_old = "5000x4000+1100+900"
+    assert launch.usable_geometry(large.root, desk_of_old) == "1229x922+51+102"
+    assert large.window.header.winfo_height() > 100
+
+
+def test_help_scrolls_by_keys(open_desk, monkeypatch):
+    """Where the screen is too low for all of it, the keys that read on do so."""
+    monkeypatch.setenv("GDK_SCALE", "2")
+    desk = open_desk()
+    desk.app.controller.do("help")
+    dialog = seen(desk)
+    assert dialog.winfo_height() < desk.root.winfo_screenheight()
+    (table,) = [each for each in dialog.body.winfo_children() if each.winfo_class() == "Treeview"]
+    for key in ("Next", "End"):
+        before = table.yview()[0]
+        desk.key(key, widget=table)
+        desk.until(lambda before=before: table.yview()[0] > before)
+    desk.key("Home", widget=table)
+    desk.until(lambda: table.yview()[0] == 0.0)

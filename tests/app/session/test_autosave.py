@@ -1,0 +1,347 @@
+"""Saving beside the game: no move waits for a store in trouble, and nothing told is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from tests.app.storage.postgresql_server import PostgresqlServer
+from tests.processes import until
+
+from py2048 import Board, Game, get_rules, make_player
+from py2048.app.session import Event, SavingChanged, Session, StorageFailed, autosave, open_session
+from py2048.app.session.autosave import FORKED, BackgroundWriter, StoreAutosave
+from py2048.app.session.tracked_game import TrackedGame
+from py2048.app.storage import open_store
+from py2048.core.errors import StorageError
+
+A_MOVE = 10.0
+"""Seconds that tell a move that waits for a lock, 30, from one that does not, on a busy machine."""
+
+
+@pytest.fixture(autouse=True)
+def honest_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for the store as briefly as the program does."""
+    monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.15)
+    monkeypatch.setattr(autosave, "READ_TIMEOUT_S", 2.0)
+    monkeypatch.setattr(autosave, "CLOSE_TIMEOUT_S", 0.5)
+
+
+@contextmanager
+def locked(home: Path) -> Iterator[None]:
+    """Let another process write and write."""
+    connection = sqlite3.connect(home / "py2048.sqlite3", isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    yield
+    connection.rollback()
+    connection.close()
+
+
+def move(session: Session) -> tuple[Event, ...]:
+    """Make a legal move, in no more time than a move may take."""
+    direction = session.game.legal_directions()[0]
+    began = time.monotonic()
+    events = session.move(direction)
+    assert time.monotonic() - began < A_MOVE
+    return events
+
+
+def saved_board(session: Session) -> Board:
+    """The board of the owner's game as another process finds it."""
+    session.check_saving()
+    with open_store() as store:
+        saved = store.games.current()
+    assert saved is not None
+    return TrackedGame.from_saved(saved).game.board
+
+
+def test_a_locked_store_holds_up_no_move(data_folder):
+    """Moves, undos, new games and settings go on; all is told as unsaved, and saved afterwards."""
+    session = open_session()
+    events = [*session.start(seed=1), *move(session)]
+    assert not session.unsaved
+    with locked(data_folder):
+        for _ in range(5):
+            events += move(session)
+        events += session.undo()
+        session.set_setting("theme", "light")
+        first = session.game.board
+        began = time.monotonic()
+        session.start(get_rules("3x3"), seed=2)
+        assert time.monotonic() - began < A_MOVE
+        move(session)
+        until(lambda: "held by another program" in session.unsaved)
+        events += session.check_saving()
+        told = [event.unsaved for event in events if isinstance(event, SavingChanged)]
+        assert told[0]
+        assert told[-1] == session.unsaved
+        names = {game.rules.partition(":")[0]: game for game in session.saved_games()}
+        assert set(names) == {"classic", "3x3"}
+        assert session.resume_game(names["classic"].id)  # which the store does not have like this
+        assert session.game.board == first
+        move(session)
+        best = session.best
+    until(lambda: not session.unsaved)
+    assert session.check_saving()[-1] == SavingChanged("")
+    assert saved_board(session) == session.game.board
+    session.close()
+    later = open_session()
+    assert {game.rules.partition(":")[0] for game in later.saved_games()} == {"classic", "3x3"}
+    assert later.get_setting("theme") == "light"
+    later.resume(get_rules("classic"))
+    assert later.best == best
+    later.close()
+
+
+def test_closing_says_what_is_lost(data_folder):
+    """A session waits for a bounded time, then names the reason; a second close is quiet."""
+    session = open_session()
+    session.start(seed=1)
+    with locked(data_folder):
+        move(session)
+        with pytest.raises(StorageError, match="not saved"):
+            session.close()
+        session.close()
+        other = open_session()
+        assert not other.resume()
+        other.close()
+
+
+def test_a_session_settles_when_all_is_saved_or_known_not_to_be(data_folder, monkeypatch):
+    """It waits for a store that is slow, and not for one that has failed."""
+    monkeypatch.setattr(autosave, "CLOSE_TIMEOUT_S", 60.0)
+    session = open_session()
+    session.start(seed=1)
+    with locked(data_folder):
+        move(session)
+        assert "held by another program" in session.settle()
+        began = time.monotonic()
+        assert session.settle()
+        assert time.monotonic() - began < A_MOVE
+    until(lambda: not session.unsaved)
+    assert not session.settle()
+    assert saved_board(session) == session.game.board
+    session.close()
+
+
+def test_saving_is_late_only_while_the_store_is_slow():
+    """Changes that follow each other without a pause are not late once the store is quick again."""
+    writer = BackgroundWriter("a store")
+    numbers = iter(range(1_000_000))
+    ended = threading.Event()
+
+    def put_next() -> None:
+        if not ended.is_set():
+            writer.put(next(numbers), put_next)  # there is always another job
+
+    writer.put("slow", lambda: time.sleep(0.3))
+    writer.wait(0.1)
+    assert writer.unsaved
+    put_next()
+    until(lambda: not writer.unsaved)
+    ended.set()
+    writer.close(5)
+
+
+def test_closing_saves_what_can_be_saved(data_folder):
+    """What a lock held up is saved when the lock goes in time."""
+    session = open_session()
+    session.start(seed=1)
+    with locked(data_folder):
+        move(session)
+        assert session.unsaved
+    session.close()
+    other = open_session()
+    assert other.resume()
+    assert other.game.board == session.game.board
+    other.close()
+
+
+def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder):
+    """It is finished when the store is free, and counts for the best score."""
+    session = open_session()
+    session.start(get_rules("2x4"), seed=1)
+    with locked(data_folder):
+        while not session.game.is_over:
+            move(session)
+        score = session.game.score
+        session.start(seed=2)
+    until(lambda: not session.unsaved)
+    assert [game.score for game in session.finished()] == [score]
+    assert session.scores(get_rules("2x4"))[0].best == score
+    session.close()
+
+
+def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder):
+    """Neither course is lost, even if the session has left the game by then."""
+    one, two = open_session(), open_session()
+    one.start(seed=1)
+    move(one)
+    assert two.resume()
+    move(two)
+    move(two)
+    events: list[Event] = []
+    with locked(data_folder):
+        one.undo()
+        move(one)
+        board = one.game.board
+        one.start(get_rules("3x3"), seed=2)
+    until(lambda: not one.unsaved)
+    events += one.check_saving()
+    assert events.count(StorageFailed(FORKED)) == 1
+    boards = []
+    for saved in one.saved_games():
+        assert one.resume_game(saved.id)
+        boards.append(one.game.board)
+    assert board in boards
+    assert two.game.board in boards
+    one.close()
+    two.close()
+
+
+def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch):
+    """What the store turns out to have is not written again as a game of its own."""
+    store = open_store()
+    session = Session(StoreAutosave(store))
+    session.start(seed=1)
+    move(session)
+    working = store.changes.write
+
+    def lossy(changes: object) -> set[str]:
+        working(changes)
+        monkeypatch.setattr(store.changes, "write", working)
+        raise StorageError("the connection broke")
+
+    monkeypatch.setattr(store.changes, "write", lossy)
+    move(session)
+    until(lambda: not session.unsaved)
+    assert len(session.saved_games()) == 1
+    assert saved_board(session) == session.game.board
+    session.close()
+
+
+def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch):
+    """Opening it is one transaction, not one a turn; so is continuing from its middle."""
+    game, corner = Game(get_rules("8x8"), seed=3), make_player("corner")
+    while game.ply < 1500:
+        game.play(corner.choose(game))
+    store = open_store()
+    session = Session(StoreAutosave(store))
+    written: list[int] = []
+    working = store.changes.write
+    monkeypatch.setattr(
+        store.changes, "write", lambda all_: written.append(len(all_[0].turns)) or working(all_)
+    )
+    session.start_from(game.record())
+    until(lambda: not session.unsaved)
+    assert written == [1500]
+    session.start_from(game.record(), turns=700)
+    until(lambda: not session.unsaved)
+    assert written == [1500, 1500]
+    assert (session.game.ply, len(session.game.undone)) == (700, 800)
+    session.close()
+
+
+@pytest.mark.parametrize("way", ["file", "store"])
+def test_a_computers_game_stays_one(way, tmp_path):
+    """Saved, resumed, written to a file and opened again: it never is a person's best."""
+    session = open_session()
+    session.start(seed=1)
+    for _ in range(30):
+        session.autoplay_step("corner")
+    session.close()
+    session = open_session()
+    assert session.resume()
+    assert session.category == "computer"
+    record = session.record()
+    assert record.player == "corner"
+    if way == "file":
+        record.save(tmp_path / "game.2048.json")
+        record = type(record).load(tmp_path / "game.2048.json")
+    session.start(seed=2)
+    session.start_from(record, 20)
+    assert session.category == "computer"
+    session.redo()
+    assert session.best == 0
+    assert session.record().player == "corner"
+    session.close()
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_record_brings_no_best_score(is_over):
+    """Moves of another player make no best, to the end; playing on counts as assisted."""
+    other = Session(player="Anna")
+    other.start(get_rules("2x4"), seed=1)
+    while not other.game.is_over:
+        move(other)
+    if not is_over:
+        other.undo()
+    with closing(open_session()) as session:
+        session.start_from(other.record())
+        assert (session.category, session.best) == ("assisted", 0)
+    with closing(open_session()) as session:
+        assert session.finished() == []
+        if not session.resume(get_rules("2x4")):
+            session.start_from(other.record())
+        assert (session.category, session.best) == ("assisted", 0)
+        session.undo()
+        while not session.game.is_over:
+            move(session)
+        session.start()
+        assert session.best == 0
+    with closing(open_session()) as session:
+        session.start(get_rules("2x4"))
+        assert session.best == 0
+        (found,), (scores,) = session.finished(), session.scores()
+        assert (found.category, scores.category) == ("assisted", "assisted")
+        assert (scores.best, scores.games, scores.mean_score) == (0, 1, found.score)
+
+
+@pytest.mark.postgres
+def test_a_server_that_stops_or_hangs_holds_up_no_move(postgresql, postgresql_url):
+    """PostgreSQL stopped, or does not answer: play continues, and is saved later."""
+    session = open_session(postgresql_url)
+    session.start(seed=1)
+    move(session)
+    until(lambda: not session.unsaved)
+    postgresql.stop()
+    move(session)
+    until(lambda: "cannot reach" in session.unsaved)
+    move(session)
+    with pytest.raises(StorageError, match="cannot reach"):
+        session.saved_games()
+    postgresql.start()
+    until(lambda: not session.unsaved)
+    with frozen(postgresql):
+        move(session)
+        move(session)
+        assert "does not answer" in session.unsaved
+        with pytest.raises(StorageError, match="does not answer"):
+            session.saved_games()
+    until(lambda: not session.unsaved)
+    with open_store(postgresql_url) as store:
+        (saved,) = store.games.select()
+    assert len(saved.turns) == session.game.ply == 5
+    session.close()
+
+
+@contextmanager
+def frozen(server: PostgresqlServer) -> Iterator[None]:
+    """Let all processes of the server stand still."""
+    postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    everyone = [postmaster, *map(int, children)]
+    for process in everyone:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in everyone:
+            os.kill(process, signal.SIGCONT)

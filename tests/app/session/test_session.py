@@ -1,0 +1,430 @@
+"""The session: events in order, everything saved, best scores honest, advice never outdated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from py2048 import Board, Direction, Game, Record, Rules, get_rules, make_player
+from py2048.app.session import (
+    Event,
+    GameStarted,
+    Hint,
+    Hinted,
+    IllegalMove,
+    Moved,
+    Replay,
+    Session,
+    StorageFailed,
+    autosave,
+    open_session,
+)
+from py2048.app.session.tracked_game import TrackedGame
+from py2048.app.storage import SavedGame, open_store
+from py2048.app.storage.schema import games
+from py2048.core.errors import GameOverError, PlayerError, RecordError, StorageError
+
+LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
+NEARLY = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
+LAST = Board.parse("4 8 4 8 / 8 4 8 4 / 4 8 4 8 / 16 32 . 2")
+
+
+def kinds(events: Iterable[Event]) -> list[str]:
+    """The names of the events."""
+    return [type(event).__name__ for event in events]
+
+
+@pytest.fixture(params=["memory", "store"])
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """A session without and with a store."""
+    table = Session() if request.param == "memory" else open_session()
+    yield table
+    table.close()
+
+
+def play(session: Session, moves: int) -> list[Event]:
+    """Try the directions in turn, as a patient beginner would; return what happens."""
+    target, events = session.game.ply + moves, list[Event]()
+    while session.game.ply < target and not session.game.is_over:
+        legal = session.game.legal_directions()
+        events += session.move(next(each for each in (DOWN, LEFT, RIGHT, UP) if each in legal))
+    return events
+
+
+def test_events_carry_all_that_a_screen_draws(session):
+    """A move says where it came from, what moved, what appeared and what it scored."""
+    (started,) = session.start(get_rules("2x4"), seed=1, board=Board.parse("2 2 . 4 / . . . ."))
+    (moved,) = session.move(LEFT)
+    assert not started.resumed
+    assert moved.before == started.board
+    assert (moved.points, moved.score) == (4, 4)
+    assert moved.turn.slide.board.rows[0] == (4, 4, 0, 0)
+    assert moved.board[moved.turn.spawn.cell] == moved.turn.spawn.tile
+    (undone,) = session.undo()
+    assert (undone.before, undone.board, undone.score) == (moved.board, started.board, 0)
+    assert {m.source for m in undone.backward_motions} <= {(0, 0), (0, 1)}
+    again = Moved(moved.before, moved.turn, moved.board, 4, 4, session.best, redone=True)
+    assert session.redo() == (again,)
+    assert (session.redo(), session.game.ply) == ((), 1)
+
+
+def test_a_refused_move_says_what_it_costs(session):
+    """Nothing under most rules, a point under cits1401."""
+    session.start(board=Board.parse("2 4 . . / . . . . / . . . . / . . . ."), seed=1)
+    assert session.move(LEFT) == (IllegalMove(LEFT, 0, 0),)
+    assert not session.game.can_undo
+    session.start(get_rules("cits1401"), board=Board.empty(5, 5).with_tile((0, 0), 2), seed=1)
+    assert session.move(UP) == (IllegalMove(UP, -1, -1),)
+    assert session.game.can_undo
+
+
+def test_winning_is_announced_once_and_play_goes_on(session):
+    """Undo and redo do not announce it again. Rules that end there announce both."""
+    session.start(board=NEARLY, seed=1)
+    assert kinds(session.move(LEFT)) == ["Moved", "Won"]
+    assert kinds((*session.undo(), *session.redo())) == ["Undone", "Moved"]
+    assert session.in_progress
+    session.start(get_rules("comp1127"), board=NEARLY, seed=1)
+    assert kinds(session.move(LEFT)) == ["Moved", "Won", "GameOver"]
+    assert not session.in_progress
+
+
+def test_the_end_tells_the_best(session):
+    """A game that holds the best score says so."""
+    session.start(get_rules("2x4"), seed=2)
+    over = play(session, 10_000)[-1]
+    assert over.is_best
+    assert over.best == over.score == session.best > 0
+
+
+def ask(session: Session, player: str) -> Hint:
+    """Ask a player what to do, as a screen does."""
+    hint = session.snapshot().ask(session.get_player(player))
+    session.show_hint(hint)
+    return hint
+
+
+def test_help_and_computers_have_their_own_lists(session):
+    """Plain until an undo or a hint, then assisted; a computer's move makes it a computer's.
+
+    A position that was set up does not compete with games begun by the rules either.
+    """
+    session.start(seed=1)
+    play(session, 3)
+    assert session.category == "plain"
+    session.undo()
+    assert session.category == "assisted"
+    session.start(seed=1)
+    ask(session, "greedy")
+    assert session.category == "assisted"
+    session.start(seed=1)
+    before = session.best
+    while session.game.score <= before:
+        assert session.autoplay_step("corner")
+    assert (session.category, session.best) == ("computer", before)
+    session.start(board=NEARLY, seed=1)
+    session.move(LEFT)
+    assert session.category == "assisted"
+
+
+def test_hints_are_shown_only_for_the_position_they_are_about(session):
+    """A worker's answer to an outdated position is dropped, and so is its move."""
+    session.start(seed=1)
+    snapshot = session.snapshot()
+    hint = snapshot.ask(make_player("greedy"))
+    assert set(hint.values) == set(session.game.legal_directions())
+    assert session.show_hint(hint) == (Hinted(hint),)
+    play(session, 1)
+    assert not session.show_hint(hint)
+    assert not session.play_hint(hint)
+    assert session.game.ply == 1
+    fresh = session.snapshot().ask(make_player("greedy"), only_move=True)
+    assert session.play_hint(fresh)
+    assert session.game.ply == 2
+
+
+def test_advisers_do_not_see_what_will_spawn(session):
+    """The snapshot carries no seed: the player gets a game with another generator."""
+    seen: list[Game] = []
+
+    class Spy:
+        name = "spy"
+
+        def choose(self, game: Game) -> Direction:
+            seen.append(game)
+            return game.legal_directions()[0]
+
+        def rate(self, game: Game) -> dict[Direction, float]:
+            return dict.fromkeys(game.legal_directions(), 0.0)
+
+    session.start(seed=77)
+    session.autoplay_step(Spy())
+    assert seen[0] is not session.game
+    assert seen[0].seed == 0
+
+
+def test_a_player_that_cheats_is_caught(session):
+    """An illegal answer is an error that names the player; the game stays."""
+
+    class Cheat:
+        name = "cheat"
+
+        def choose(self, game: Game) -> Direction:
+            return next(d for d in Direction if d not in game.legal_directions())
+
+        def rate(self, game: Game) -> dict[Direction, float]:
+            return {}
+
+    session.start(board=Board.parse("2 4 . . / . . . . / . . . . / . . . ."), seed=1)
+    with pytest.raises(PlayerError, match="'cheat' chose"):
+        session.autoplay_step(Cheat())
+    with pytest.raises(PlayerError, match="no player"):
+        ask(session, "nobody")
+    assert session.game.ply == 0
+
+
+def test_nothing_is_asked_when_the_game_is_over(session):
+    """A hint says so; autoplay stops."""
+    session.start(board=Board.parse("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"), seed=1)
+    assert not session.autoplay_step("greedy")
+    with pytest.raises(GameOverError):
+        ask(session, "greedy")
+
+
+# With a store
+
+
+def test_everything_is_there_after_a_restart():
+    """Board, score, undone turns, help and best score come back."""
+    first = open_session()
+    first.start(get_rules("ist"), seed=9)
+    play(first, 30)
+    first.undo()
+    first.undo()
+    ask(first, "greedy")
+    board, score, undone, best = first.game.board, first.game.score, first.game.undone, first.best
+    # No close: as if the process had been killed.
+    second = open_session()
+    assert second.resume() == (GameStarted(board, score, best, resumed=True),)
+    assert (second.game.undone, second.category) == (undone, "assisted")
+    assert second.record().undos == 2
+    assert second.record().hints == 1
+    first.close()
+    second.close()
+
+
+def test_each_rule_set_keeps_its_own_game():
+    """Starting other rules loses nothing: both games can be resumed."""
+    with_store = open_session()
+    with_store.start(get_rules("3x3"), seed=1)
+    play(with_store, 5)
+    small = with_store.game.board
+    with_store.start(get_rules("classic"), seed=1)
+    play(with_store, 5)
+    assert with_store.resume(get_rules("3x3"))
+    assert with_store.game.board == small
+    names = {Rules.parse(saved.rules).name for saved in with_store.saved_games()}
+    assert names == {"3x3", "classic"}
+    assert not with_store.resume(get_rules("8x8"))
+    assert with_store.game.board == small
+    with_store.close()
+
+
+def test_a_game_without_a_move_leaves_nothing_behind():
+    """Opening and closing the program does not fill the store."""
+    session = open_session()
+    session.start(seed=1)
+    session.start(seed=2)
+    session.close()
+    session = open_session()
+    assert session.saved_games() == []
+    assert not session.resume()
+    session.close()
+
+
+def test_a_finished_game_becomes_a_verified_record(monkeypatch):
+    """After the next start, or after a later opening if the process ended before."""
+    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    session = open_session()
+    session.start(get_rules("2x4"), seed=2)
+    play(session, 10_000)
+    score = session.game.score
+    later = open_session()  # the first was not closed: it was killed
+    (game,) = later.finished()
+    assert (game.score, game.category, game.outcome) == (score, "plain", "lost")
+    record = later.finished_record(game.id)
+    record.verify()
+    assert (record.seed, record.score, len(record.times)) == (2, score, game.plies)
+    assert later.scores()[0].best == score
+    assert later.scores(get_rules("classic")) == []
+    later.close()
+    session.close()
+
+
+@pytest.mark.parametrize("finalize", [True, False])
+def test_a_game_over_on_a_screen_is_left_to_it(finalize, monkeypatch):
+    """It may be undone there, though another session opens: a moment later, or only to read."""
+    if not finalize:
+        monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    with closing(open_session()) as session:
+        session.start(get_rules("2x2"), seed=2)
+        play(session, 1000)
+        open_session(finalize=finalize).close()
+        assert kinds(session.undo()) == ["Undone"]
+        session.settle()
+        assert session.check_saving() == ()
+        assert len(session.saved_games()) == 1
+        assert session.finished() == []
+
+
+def damage(session: Session, game_id: str) -> None:
+    """Let the store hold unknown rules for a game."""
+    session.settle()
+    with open_store() as store, store.write() as connection:
+        connection.execute(sa.update(games).where(games.c.id == game_id).values(rules="nosuch"))
+
+
+def test_a_saved_game_that_cannot_be_read_back_replaces_nothing():
+    """The game on the screen continues, and is still saved."""
+    with closing(open_session()) as session:
+        session.start(seed=1)
+        play(session, 3)
+        (damaged,) = session.saved_games()
+        session.start(get_rules("3x3"), seed=7)
+        play(session, 3)
+        damage(session, damaged.id)
+        board = session.game.board
+        with pytest.raises(StorageError, match="cannot be read back"):
+            session.resume_game(damaged.id)
+        assert session.game.board == board
+        play(session, 3)
+    with closing(open_session()) as again:
+        assert again.resume()
+        assert again.game.ply == 6
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
+    """Whether it is over or in progress: the session opens, and who first listens is told."""
+    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    killed = open_session()
+    killed.start(get_rules("2x2"), seed=1)
+    play(killed, 1000 if is_over else 1)
+    with open_store() as store:
+        (saved,) = store.games.select()
+    damaged = saved.id
+    damage(killed, damaged)
+    with closing(open_session()) as session:
+        assert not session.resume()
+        events = session.start(seed=2)
+        told = next(each for each in events if isinstance(each, StorageFailed))
+        assert f"the saved game {damaged} cannot be read back" in told.message
+        play(session, 1)
+    with closing(open_session()) as again:
+        assert again.resume()
+        assert again.game.seed == 2
+    killed.close()
+
+
+def test_a_session_without_a_store_keeps_nothing():
+    """It plays all the same."""
+    session = Session()
+    session.start(seed=1)
+    play(session, 2)
+    assert not session.resume()
+    assert (session.saved_games(), session.scores(), session.finished()) == ([], [], [])
+    with pytest.raises(StorageError, match="without a store"):
+        session.finished_record("x")
+    session.set_setting("theme", "dark")
+    assert session.get_setting("theme") == "dark"
+    assert session.get_setting("speed", 3) == 3
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        *("2014-03-09T12:00:00Z", "2014-03-09T13:00:00+01:00", "2014-03-09T12:00:00"),
+        *("in March", "", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59.999999-01:00"),
+        *("0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2999-01-01T00:00:00Z"),
+    ],
+)
+def test_a_game_began_when_it_began(started):
+    """Not when it was opened or resumed; where that is not known, it begins with its opening."""
+    record = replace(Session().record(), started=started)
+    with closing(open_session()) as session:
+        session.start_from(record)
+        play(session, 1)
+        opened = session.record().started
+    assert (opened == "2014-03-09T12:00:00Z") == started.startswith("2014")
+    assert opened.startswith("20")
+    with closing(open_session()) as session:
+        (saved,) = session.saved_games()
+        assert saved.started[:19] == opened[:19]
+        assert session.resume()
+        assert session.record().started == opened
+
+
+def test_a_game_that_is_continued_has_a_record_that_verifies():
+    """Whatever its own record said of it; so also what an older version has kept."""
+    session = Session()
+    session.start(seed=1)
+    play(session, 3)
+    said = {"player": "\x1b[2JAda\x9b", "started": "in March", "times": (1,) * 9}
+    session.start_from(replace(session.record(), **said))
+    saved = SavedGame(
+        owner="local", rules=str(get_rules("classic")), seed=None, player="",
+        start="2 2 . . / . . . . / . . . . / . . . .", extra={"player": said["player"]},
+    )  # fmt: skip
+    for record in (session.record(), TrackedGame.from_saved(saved).record()):
+        record.verify()
+        assert record.player == "[2JAda"
+
+
+def test_the_last_turn_was_played_when_it_was_played():
+    """Not when the game is opened or resumed, until another is played."""
+    session = Session()
+    session.start(seed=1)
+    play(session, 3)
+    then = {"started": "2014-03-09T12:00:00Z", "finished": "2014-03-09T12:30:00Z"}
+    session.start_from(replace(session.record(), **then))
+    assert session.record().finished == then["finished"]
+    session.undo()
+    session.redo()
+    assert session.record().finished > then["finished"]
+    saved = SavedGame(
+        owner="local", rules=str(get_rules("classic")), seed=None, player="",
+        start="2 2 . . / . . . . / . . . . / . . . .", turns=("L1F", "U15"), millis=(1, 1),
+        started=then["started"], updated=then["finished"],
+    )  # fmt: skip
+    for plies, finished in enumerate(("", then["finished"])):
+        record = TrackedGame.from_saved(replace(saved, position=plies)).record()
+        assert (record.plies, record.finished) == (plies, finished)
+
+
+def test_a_replay_walks_both_ways():
+    """Forward gives the moves to animate, back takes them away, seek jumps."""
+    game = Game(seed=3)
+    while game.ply < 20:
+        next(filter(game.attempt, (DOWN, LEFT, RIGHT, UP)))
+    replay = Replay(game.record())
+    assert (len(replay), replay.index, replay.board) == (20, 0, game.start)
+    boards = [game.start]
+    while event := replay.forward():
+        assert event.before == boards[-1]
+        boards.append(event.board)
+    assert boards[-1] == game.board
+    for board in reversed(boards[:-1]):
+        undone = replay.back()
+        assert undone.board == board
+    assert replay.back() is None
+    assert replay.seek(7).board == boards[7]
+    assert replay.seek(99).ply == 20
+    assert replay.seek(-5).ply == 0
+    assert replay.scores[-1] == game.score
+    with pytest.raises(RecordError):  # it is verified first
+        Replay(Record(get_rules("classic"), LAST, "U10", 0))

@@ -1,0 +1,214 @@
+"""Backups: complete or not there, the newest kept, and no other file touched."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from store_games import add_record, append_turn, load, new_game, new_online_game
+
+from py2048.app.storage import StorageError, Store, open_store
+from py2048.app.storage.backups import back_up, back_up_into, restore
+from py2048.cli import main
+
+
+def earlier(folder: Path, days: float, ending: str = "") -> Path:
+    moment = datetime.now(UTC) - timedelta(days=days)
+    name = f"py2048-{moment:%Y%m%dT%H%M%SZ}.2048.jsonl.gz"
+    path = folder / (f".{name}.{ending}" if ending else name)
+    path.write_text("an earlier one")
+    os.utime(path, times=(moment.timestamp(), moment.timestamp()))
+    return path
+
+
+def test_the_newest_backups_are_kept(store, tmp_path):
+    """Files with other names stay, and so does work in progress."""
+    new_game(store)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    old, kept = [earlier(folder, days) for days in (9, 8)], earlier(folder, 7)
+    begun = earlier(folder, 0.5, "2e.tmp")
+    others = [folder / name for name in ("monday.2048.jsonl.gz", "py2048-notes.txt")]
+    for other in others:
+        other.touch()
+    path, rows = back_up_into(store, folder, keep=2)
+    assert sorted(folder.iterdir()) == sorted([kept, path, begun, *others])
+    assert not any(each.exists() for each in old)
+    assert path.stat().st_mode & 0o077 == 0
+    with open_store("sqlite://") as again:
+        assert restore(again, path) == rows > 0
+
+
+def test_a_backup_while_people_play_is_of_one_moment(store, tmp_path):
+    """Each game has all the turns that its row tells of, and every move that was made before."""
+    game, is_over = new_game(store), threading.Event()
+    played = []
+
+    def play() -> None:
+        while not is_over.is_set():
+            append_turn(store, game.id, len(played), len(played), "a")
+            played.append("a")
+
+    player = threading.Thread(target=play)
+    player.start()
+    while len(played) < 20:
+        time.sleep(0.01)
+    before = len(played)
+    back_up(store, tmp_path / "some.gz")
+    is_over.set()
+    player.join()
+    with open_store("sqlite://") as again:
+        restore(again, tmp_path / "some.gz")
+        found = load(again, game.id)
+    assert found.revision == found.position == len(found.turns) >= before
+
+
+def interrupted(store: Store, monkeypatch: pytest.MonkeyPatch, what: Callable[[], object]) -> None:
+    """Let something happen when a backup of the store begins to read."""
+    read, happened = store.read, list[object]()
+
+    def reading() -> AbstractContextManager[Any]:
+        if not happened:
+            happened.append(None)
+            happened.append(what())
+        return read()
+
+    monkeypatch.setattr(store, "read", reading)
+
+
+def test_two_backups_of_one_moment_are_both_complete(store, tmp_path, monkeypatch):
+    """The second ends while the first is written: the file is whole, and nothing else is left."""
+    new_game(store)
+    path = tmp_path / "games.2048.jsonl.gz"
+    interrupted(store, monkeypatch, lambda: back_up(store, path))
+    rows = back_up(store, path)
+    assert [each for each in tmp_path.iterdir() if "games" in each.name] == [path]
+    with open_store("sqlite://") as again:
+        assert restore(again, path) == rows > 0
+
+
+@pytest.mark.parametrize("fault", [StorageError("the disk fails"), KeyboardInterrupt()])
+def test_a_backup_that_ends_early_changes_nothing(store, tmp_path, monkeypatch, fault):
+    """Neither a fault of the database nor Ctrl+C leaves half a file, or removes an old one."""
+    old = sorted(earlier(tmp_path, days) for days in range(1, 4))
+    interrupted(store, monkeypatch, Mock(side_effect=fault))
+    with pytest.raises(type(fault)):
+        back_up_into(store, tmp_path, keep=1)
+    assert sorted(each for each in tmp_path.iterdir() if each.suffix in (".gz", ".tmp")) == old
+
+
+def filled(store: Store) -> Store:
+    store.accounts.claim_name("ada", "Ada", "hash")
+    add_record(store, "1", owner="ada", score=100, category="ranked")
+    game = new_online_game(store, owner="ada", seed=2**64 - 1)
+    append_turn(store, game.id, 0, 0, "a")
+    store.settings.set("theme", {"dark": [1, None, "ü"]})
+    return store
+
+
+def check_restored(store: Store, other: Store, path: Path) -> None:
+    rows = back_up(filled(store), path)
+    assert restore(other, path) == rows
+    assert other.accounts.export("ada") == store.accounts.export("ada")
+    assert other.accounts.find("ada") == store.accounts.find("ada")
+    assert other.settings.get("theme") == {"dark": [1, None, "ü"]}
+    with pytest.raises(StorageError, match="already: restore into a new store"):
+        restore(other, path)
+
+
+def test_a_backup_is_the_whole_store(store, tmp_path):
+    """Everything is as it was, in an SQLite store; one that holds something is not filled."""
+    with open_store(tmp_path / "again.sqlite3") as again:
+        check_restored(store, again, tmp_path / "all.gz")
+
+
+@pytest.mark.postgres
+def test_a_backup_leads_from_sqlite_to_postgresql(sqlite_url, postgresql_url, tmp_path):
+    """The way to a larger server: nothing is lost on it."""
+    with open_store(sqlite_url) as small, open_store(postgresql_url) as large:
+        check_restored(small, large, tmp_path / "all.gz")
+
+
+def test_what_is_not_a_backup_is_refused(tmp_path):
+    """Compressed or not, empty or not: the line says what a backup is."""
+    path = tmp_path / "some.gz"
+    with open_store("sqlite://") as empty:
+        for data in (b"", b"nonsense", gzip.compress(b"nonsense\n"), gzip.compress(b"{}")):
+            path.write_bytes(data)
+            with pytest.raises(StorageError, match="give a file that py2048 backup wrote"):
+                restore(empty, path)
+
+
+def test_a_damaged_backup_restores_nothing(tmp_path):
+    """Whichever byte or line is another or missing: it is refused, and the store stays empty."""
+    path = tmp_path / "all.gz"
+    with open_store("sqlite://") as store:
+        back_up(filled(store), path)
+    whole = path.read_bytes()
+    head, *lines = gzip.decompress(whole).splitlines(keepends=True)
+    begun = b"".join([head, *lines[:-1]])
+    ends = [b"{}", b"5", b"[]", b"[{}, 1]", b'["settings", 5]', b'["settings", [1]]', b'"x"']
+    wrong = [gzip.compress(begun + end + b"\n") for end in ends]
+    wrong += [whole[:-20], *(gzip.compress(each) for each in (begun, b"".join([head, *lines[1:]])))]
+    wrong += [
+        whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
+        for place in range(12, len(whole), len(whole) // 50)  # before it stands the time
+    ]
+    with open_store("sqlite://") as empty:
+        for damaged in wrong:
+            path.write_bytes(damaged)
+            with pytest.raises(StorageError):
+                restore(empty, path)
+        assert empty.accounts.find("ada") is None
+
+
+def test_no_backup_takes_the_place_of_the_store(tmp_path, capsys):
+    """Nor of the files beside it, by whatever name; the store holds what it held."""
+    database, link = tmp_path / "games.sqlite3", tmp_path / "link"
+    with open_store(database) as store:
+        new_game(store)
+        rows = back_up(store, tmp_path / "before.gz")
+    link.symlink_to(tmp_path, target_is_directory=True)
+    ends = ("", "-wal", "-shm")
+    names = [f"{folder}/games.sqlite3{end}" for folder in (tmp_path, link) for end in ends]
+    for name in names:
+        assert main(["backup", name, "--database", str(database)]) == 2
+        assert f"{name} is the store itself: name another file" in capsys.readouterr().err
+    other = str(tmp_path / "other.gz")  # a link of its own: only the name is replaced
+    assert main(["backup", other, "--force", "--database", str(database)]) == 0
+    with open_store(database) as store:
+        assert back_up(store, tmp_path / "after.gz") == rows > 0
+
+
+def test_a_backup_takes_the_place_of_another_file_only_by_force(tmp_path, capsys):
+    """A name that is taken is refused, and what is there stays."""
+    path = tmp_path / "monday.2048.jsonl.gz"
+    path.write_text("the only copy")
+    assert main(["backup", str(path)]) == 2
+    assert f"{path} exists: choose another name, or give --force" in capsys.readouterr().err
+    assert path.read_text() == "the only copy"
+    assert main(["backup", str(path), "--force"]) == 0
+    with open_store("sqlite://") as again:
+        assert restore(again, path) == 0
+
+
+def test_the_command_keeps_backups_in_a_folder(tmp_path, capsys):
+    """`py2048 backup FOLDER --keep N` names what it wrote; a folder must be there."""
+    began = time.time()
+    assert main(["backup", str(tmp_path / "nowhere"), "--keep", "3"]) == 2
+    assert "make it first" in capsys.readouterr().err
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    assert main(["backup", str(folder), "--keep", "3"]) == 0
+    (path,) = folder.iterdir()
+    assert capsys.readouterr().out.startswith(f"{path}: 0 rows of ")
+    assert path.stat().st_mtime >= int(began)

@@ -1,0 +1,291 @@
+"""What goes wrong outside: each fault is one clear line, and nothing that was saved is lost."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from postgresql_server import PASSWORD
+from store_games import append_turn, load, new_game
+from tests.free_ports import free_port
+
+from py2048.app.storage import SavedGame, StorageError, Store, data_folder, open_store
+from py2048.core.errors import MissingExtraError
+
+
+@contextmanager
+def one_clear_line(*words: str) -> Iterator[None]:
+    """Expect a StorageError of one line with `words` and without the server's password."""
+    with pytest.raises(StorageError) as caught:
+        yield
+    message = str(caught.value)
+    assert "\n" not in message
+    assert PASSWORD not in message
+    for word in words:
+        assert word in message
+
+
+def play(store: Store, turns: int) -> SavedGame:
+    game = store.games.current() or new_game(store)
+    for ply in range(game.position, game.position + turns):
+        append_turn(store, game.id, ply, ply, f"turn {ply}" * 20, score=ply)
+    return load(store, game.id)
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that everybody may reach, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix="py2048-store-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Act as the user `nobody` where the tests run as root, who may write everywhere."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(pwd.getpwnam("nobody").pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_the_store_lies_in_the_data_folder(data_folder, monkeypatch):
+    """Without a URL the store is `py2048.sqlite3` in `PY2048_HOME`, which is made."""
+    with open_store() as store:
+        assert store.name == str(data_folder / "py2048.sqlite3")
+        store.settings.set("theme", "dark")
+    monkeypatch.setenv("PY2048_DATABASE_URL", f"sqlite:///{data_folder / 'py2048.sqlite3'}")
+    with open_store() as store:
+        assert store.settings.get("theme") == "dark"
+
+
+def test_without_py2048_home_the_platform_decides(monkeypatch):
+    """The data folder is then the platform's user data folder for py2048."""
+    monkeypatch.delenv("PY2048_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", "/somewhere/data")
+    assert data_folder().name == "py2048"
+    if sys.platform == "linux":
+        assert data_folder() == Path("/somewhere/data/py2048")
+
+
+def test_a_home_that_nobody_knows_is_named(monkeypatch):
+    """As the data folder, and in the path of a database."""
+    with one_clear_line("there is no folder", "~nobody_x"):
+        open_store("~nobody_x/games.sqlite3")
+    monkeypatch.setenv("PY2048_HOME", "~nobody_x/games")
+    with one_clear_line("PY2048_HOME=~nobody_x/games: there is no such home"):
+        open_store()
+
+
+def test_a_closed_store_refuses_work(store):
+    """A store that was closed does not come back by itself."""
+    store.close()
+    with one_clear_line("closed", store.name):
+        store.games.select()
+    with one_clear_line("closed"):
+        store.settings.set("theme", "dark")
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(data_folder):
+    """A file where the folder should be is named, and stays."""
+    data_folder.write_text("precious")
+    with one_clear_line(str(data_folder), "PY2048_HOME"):
+        open_store()
+    assert data_folder.read_text() == "precious"
+
+
+def test_a_read_only_data_folder_is_named(public_folder):
+    """A new store in a folder that may not be written."""
+    public_folder.chmod(0o555)
+    with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
+        open_store(public_folder / "py2048.sqlite3")
+    with unprivileged(), one_clear_line(str(public_folder / "folder"), "make it"):
+        open_store(public_folder / "folder" / "py2048.sqlite3")
+
+
+def test_a_read_only_store_keeps_its_games(public_folder):
+    """Moves that cannot be written are refused; those that were written stay."""
+    path = public_folder / "py2048.sqlite3"
+    with open_store(path) as store:
+        game = play(store, 5)
+    path.chmod(0o444)
+    public_folder.chmod(0o555)
+    with unprivileged(), one_clear_line(str(path), "cannot be written"), open_store(path) as store:
+        append_turn(store, game.id, 5, 5, "x", score=0)
+    public_folder.chmod(0o755)
+    path.chmod(0o644)
+    with open_store(path) as store:
+        assert load(store, game.id) == game
+
+
+def test_a_new_store_is_its_owners_alone(public_folder):
+    """Its file, and those beside it, cannot be read by others, whatever the folder allows."""
+    with open_store(public_folder / "py2048.sqlite3") as store:
+        play(store, 3)
+        found = {each.name: each.stat().st_mode & 0o777 for each in public_folder.iterdir()}
+    assert len(found) > 1
+    assert set(found.values()) == {0o600}
+
+
+def test_a_store_that_is_moved_away_takes_no_more(tmp_path):
+    """Nothing is written to a file that the next start does not find; put back, it is used."""
+    path, aside = tmp_path / "py2048.sqlite3", tmp_path / "aside.sqlite3"
+    with open_store(path) as store:
+        game = play(store, 3)
+        for is_replaced in (False, True):
+            path.rename(aside)
+            if is_replaced:
+                path.touch()
+            with one_clear_line(str(path), "moved away or replaced"):
+                append_turn(store, game.id, 3, 3, "x")
+            with one_clear_line("moved away or replaced"):
+                store.settings.check_writable()
+            aside.rename(path)
+        assert load(store, game.id) == game
+        assert append_turn(store, game.id, 3, 3, "x")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
+def test_a_full_disk_loses_nothing(public_folder):
+    """On a file system of 768 kB the turn that finds no room is refused, the rest stay."""
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=768k", "none", str(public_folder)], check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this machine may not mount a file system")
+    try:
+        ballast = public_folder / "ballast"
+        ballast.write_bytes(b"x" * 100_000)
+        with open_store(public_folder / "py2048.sqlite3") as store:
+            with one_clear_line("full", str(public_folder), "kept"):
+                play(store, 100_000)
+            full = store.games.select()[0]
+            assert full.position > 10
+            with one_clear_line("full"):
+                append_turn(store, full.id, full.revision, full.position, "x" * 9000, score=0)
+        with open_store(public_folder / "py2048.sqlite3") as store:
+            assert load(store, full.id) == full
+            ballast.unlink()
+            assert play(store, 3).turns[:-3] == full.turns
+    finally:
+        subprocess.run(["umount", str(public_folder)], check=True)
+
+
+def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path):
+    """A file of another kind keeps every byte, and so does a store that may be rescued."""
+    path = tmp_path / "py2048.sqlite3"
+    with open_store(path) as store:
+        play(store, 300)
+    content = path.read_bytes()
+    damaged = content[:100] + b"\xa5" * (len(content) - 100)
+    for held in (damaged, b"SQLite format 3\0" + b"\xff" * 9000, b"these are my notes\n" * 100):
+        path.write_bytes(held)
+        with one_clear_line(str(path), "damaged", "restore a copy"):
+            open_store(path)
+        assert path.read_bytes() == held
+
+
+def test_a_store_held_by_another_program_says_so(sqlite_url):
+    """When another program does not let go, the wait ends with its reason, and all is kept."""
+    with open_store(sqlite_url, timeout_s=0.05) as store:
+        with closing(sqlite3.connect(store.name)) as rival:
+            rival.execute("BEGIN IMMEDIATE")
+            with one_clear_line(store.name, "another program"):
+                store.settings.set("theme", "dark")
+        store.settings.set("theme", "light")
+        assert store.settings.get("theme") == "light"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://me:{PASSWORD}@host:port/name",
+        f"://me:{PASSWORD}@host/name",
+        f"mysql://me:{PASSWORD}@host/name",
+        f"postgresql+asyncpg://me:{PASSWORD}@host/name",
+        f"postgresql//://me:{PASSWORD}@@host/name",
+    ],
+)
+def test_a_url_that_names_no_usable_database_is_refused(url, monkeypatch):
+    """The message shows the URL without its password, and what a good one looks like."""
+    monkeypatch.setenv("PY2048_DATABASE_URL", url)
+    with one_clear_line("***", "postgresql://user:password@host/name", "PY2048_DATABASE_URL"):
+        open_store()
+
+
+def test_a_server_that_does_not_answer_is_named(monkeypatch):
+    """The message has the server's address and what to do, and never the password."""
+    port = free_port()
+    for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        url = f"{scheme}://me:{PASSWORD}@127.0.0.1:{port}/name?password={PASSWORD}"
+        monkeypatch.setenv("PY2048_DATABASE_URL", url)
+        with one_clear_line(f"me:***@127.0.0.1:{port}/name", "cannot reach", "refused"):
+            open_store()
+
+
+@pytest.mark.postgres
+def test_a_server_that_lets_nobody_in_says_why(postgresql):
+    """A wrong password and an unknown database are told apart."""
+    with one_clear_line("password authentication failed", ":***@"):
+        open_store(postgresql.url(password="wrong"))
+    with one_clear_line('"nowhere" does not exist'):
+        open_store(postgresql.url().replace("/postgres?", "/nowhere?"))
+
+
+@pytest.mark.postgres
+def test_a_server_that_restarts_loses_nothing(postgresql, postgresql_url):
+    """While the server is away moves are refused; afterwards the same store works again."""
+    with open_store(postgresql_url) as store:
+        game = play(store, 3)
+        postgresql.stop()
+        with one_clear_line("cannot reach"):
+            append_turn(store, game.id, 3, 3, "x", score=0)
+        postgresql.start()
+        assert load(store, game.id) == game
+        assert append_turn(store, game.id, 3, 3, "x")
+        postgresql.stop()
+        postgresql.start()  # unnoticed: no move was made in between
+        assert append_turn(store, game.id, 4, 4, "y")
+
+
+@pytest.mark.postgres
+def test_a_server_that_only_reads_says_so(postgresql_url):
+    """A standby, or a database that was set to read only, refuses moves and keeps games."""
+    with open_store(postgresql_url) as store:
+        game = play(store, 3)
+    read_only = postgresql_url + "%20-cdefault_transaction_read_only%3Don"
+    with open_store(read_only) as store:
+        assert load(store, game.id) == game
+        with one_clear_line("does not let this user"):
+            append_turn(store, game.id, 3, 3, "x", score=0)
+
+
+def test_postgresql_without_psycopg_names_the_extra(monkeypatch):
+    """The missing library is named with the command that installs it."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'py2048\[postgres\]'"):
+        open_store("postgresql://host/name")
+
+
+@pytest.mark.postgres
+def test_text_that_postgresql_cannot_hold_is_refused(postgresql_url):
+    """PostgreSQL has no NUL in texts; that is an error, not a shorter text."""
+    with open_store(postgresql_url) as store:
+        with one_clear_line("cannot keep this value"):
+            new_game(store, start="a\0b")
+        assert store.games.select() == []

@@ -1,0 +1,211 @@
+"""The store's laws, on both databases: as a user would check them, and against a model."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from store_games import append_turn, new_game
+
+from py2048.app.storage import GameChange, StaleGameError, Store, open_store
+from py2048.app.storage.changes import Changes
+from py2048.app.storage.records import Records
+from py2048.testing import check_store
+
+_owners = itertools.count()
+_scores = st.integers(-(2**40), 2**40)
+_categories = st.sampled_from(["plain", "assisted", "computer"])
+
+
+def test_store_keeps_the_public_laws(url):
+    """Both databases pass the check that users can run on theirs."""
+    check_store(lambda: open_store(url))
+
+
+def _last_writer_wins(store: Store) -> None:
+    def write(changes: Sequence[GameChange]) -> set[str]:
+        """Write whatever the revision is."""
+        now = [(change, store.games.find(change.id)) for change in changes]
+        newest = [replace(change, seen=game.revision) for change, game in now if game is not None]
+        return Changes.write(store.changes, newest)
+
+    store.changes.write = write  # type: ignore[assignment]
+
+
+def _renaming(store: Store) -> None:
+    def load(record_id: str) -> str:
+        """Give the record back in other words."""
+        return Records.load(store.records, record_id).replace("\n", " ")
+
+    store.records.load = load  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("break_", [_last_writer_wins, _renaming])
+def test_check_store_finds_broken_stores(sqlite_url, break_):
+    """A store that breaks a law does not pass the check."""
+
+    def broken() -> Store:
+        store = open_store(sqlite_url)
+        break_(store)
+        return store
+
+    with pytest.raises(AssertionError, match=r"refused|reads back"):
+        check_store(broken)
+
+
+@dataclass
+class _Model:
+    """What a game in progress must look like."""
+
+    turns: list[str] = field(default_factory=list)
+    millis: list[int | None] = field(default_factory=list)
+    position: int = 0
+    score: int = 0
+    is_over: bool = False
+    undos: int = 0
+    hints: int = 0
+    revision: int = 0
+
+
+class _StoreMachine(RuleBasedStateMachine):
+    """Two windows play the same games in any order; a plain model says what must come of it."""
+
+    def __init__(self, one: Store, other: Store) -> None:
+        super().__init__()
+        self.windows = (one, other)
+        self.owner = f"owner {next(_owners)}"
+        self.games: dict[str, _Model] = {}
+        self.finished: dict[str, tuple[int, str]] = {}
+        self.bests: dict[str, int] = {}
+
+    def window(self, side: bool) -> Store:
+        return self.windows[side]
+
+    def pick(self, data: st.DataObject) -> tuple[str, _Model]:
+        # In the order of creation, since identifiers differ each time the same example runs.
+        game_id = data.draw(st.sampled_from(list(self.games)), label="game")
+        return game_id, self.games[game_id]
+
+    @rule(side=st.booleans())
+    def create(self, side: bool) -> None:
+        game = new_game(self.window(side), owner=self.owner, seed=None)
+        self.games[game.id] = _Model()
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data(), score=_scores, code=st.text("abc", max_size=3),
+          is_over=st.booleans(), millis=st.integers(0, 2**40))  # fmt: skip
+    def append(
+        self, side: bool, data: st.DataObject, score: int, code: str, is_over: bool, millis: int
+    ) -> None:
+        game_id, game = self.pick(data)
+        position = data.draw(st.integers(0, len(game.turns)), label="position")
+        assert append_turn(
+            self.window(side), game_id, game.revision, position, code,
+            score=score, is_over=is_over, millis=millis,
+        )  # fmt: skip
+        game.turns[position:], game.millis[position:] = [code], [millis]
+        game.position, game.score, game.is_over = position + 1, score, is_over
+        game.undos, game.hints, game.revision = 0, 0, game.revision + 1
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data(), score=_scores, undos=st.integers(0, 9))
+    def set_position(self, side: bool, data: st.DataObject, score: int, undos: int) -> None:
+        game_id, game = self.pick(data)
+        game.position = data.draw(st.integers(0, len(game.turns)), label="position")
+        game.score, game.is_over, game.undos, game.hints = score, False, undos, undos + 1
+        change = GameChange(
+            game_id, game.revision, game.revision + 1, len(game.turns), game.position, score,
+            False, undos, undos + 1, {}, (),
+        )  # fmt: skip
+        assert self.window(side).changes.write([change]) == set()
+        game.revision += 1
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data(), behind=st.integers(-3, 3).filter(bool))
+    def write_with_another_revision(self, side: bool, data: st.DataObject, behind: int) -> None:
+        game_id, game = self.pick(data)
+        seen = game.revision + behind
+        assert not append_turn(self.window(side), game_id, seen, game.position, "x")
+        with pytest.raises(StaleGameError):
+            self.window(side).games.discard(game_id, seen)
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data())
+    def discard(self, side: bool, data: st.DataObject) -> None:
+        game_id, game = self.pick(data)
+        self.window(side).games.discard(game_id, game.revision)
+        del self.games[game_id]
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data(), category=_categories)
+    def finish(self, side: bool, data: st.DataObject, category: str) -> None:
+        game_id, game = self.pick(data)
+        text = "|".join(game.turns)
+        self.window(side).records.finish(
+            game_id, game.revision, text, score=game.score, max_tile=8,
+            plies=len(game.turns), outcome="lost", category=category,
+        )  # fmt: skip
+        self.finished[game_id] = (game.score, text)
+        self._best(category, game.score)
+        del self.games[game_id]
+
+    @rule(side=st.booleans(), category=_categories, score=_scores)
+    def note_score(self, side: bool, category: str, score: int) -> None:
+        self.window(side).scores.note("classic", self.owner, category, score)
+        self._best(category, score)
+
+    def _best(self, category: str, score: int) -> None:
+        self.bests[category] = max(score, self.bests.get(category, score))
+
+    @invariant()
+    def both_windows_see_the_games(self) -> None:
+        for window in self.windows:
+            found = window.games.select(self.owner)
+            bare = window.games.select(self.owner, with_turns=False)
+            assert bare == [replace(game, turns=(), millis=()) for game in found]
+            assert {
+                game.id: _Model(
+                    list(game.turns), list(game.millis), game.position, game.score, game.is_over,
+                    game.undos, game.hints, game.revision,
+                )
+                for game in found
+            } == self.games  # fmt: skip
+            going_on = [game for game in found if not game.is_over]
+            assert window.games.current(self.owner) == (going_on[0] if going_on else None)
+
+    @invariant()
+    def records_and_bests_agree(self) -> None:
+        for window in self.windows:
+            found = window.records.select(owner=self.owner, limit=1000)
+            assert [record.score for record in found] == sorted(
+                (score for score, _ in self.finished.values()), reverse=True
+            )
+            best = {s.category: s.best for s in window.scores.summaries(self.owner)}
+            assert best == self.bests
+            assert window.scores.bests("classic", self.owner) == best
+
+    def teardown(self) -> None:
+        for record_id, (_, text) in self.finished.items():
+            assert self.windows[0].records.load(record_id) == text
+        for record_id in self.finished:
+            assert self.windows[1].games.find(record_id) is None
+
+
+def test_store_behaves_as_its_model(url):
+    """Whatever two windows do, in any order, the store holds what a plain model says."""
+    with open_store(url) as one, open_store(url) as other:
+        run_state_machine_as_test(
+            lambda: _StoreMachine(one, other),
+            settings=settings(max_examples=5, stateful_step_count=20, deadline=None),
+        )

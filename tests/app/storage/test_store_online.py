@@ -1,0 +1,394 @@
+"""What the store keeps for a server: accounts, rounds, group commits, notices, backups."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+import sqlalchemy as sa
+from store_games import load, new_game, new_online_game
+
+from py2048.app.storage import (
+    GameChange,
+    NewOnlineGame,
+    OnlineGameInfo,
+    SavedGame,
+    StorageError,
+    Store,
+    open_store,
+    records,
+    schema,
+)
+from py2048.app.storage.database import insert_new
+from py2048.app.storage.records import enter_records
+from py2048.app.storage.schema import games as games_table
+from py2048.app.storage.values import utc_now
+from py2048.server.play.changes import GroupCommit
+from py2048.server.schema import PERIODS
+
+
+def deal(store: Store, owner: str = "ada", **facts: object) -> SavedGame:
+    return new_online_game(store, owner=owner, **facts)
+
+
+def change(game: SavedGame, *codes: str, seen: int = 0) -> GameChange:
+    """Return the change that adds these turns after the first `seen`."""
+    turns = tuple((seen + ply, code, 100) for ply, code in enumerate(codes))
+    length = seen + len(codes)
+    return GameChange(
+        game.id, seen, length, length, length, 4 * length, False, 0, 0, {"max_tile": 8}, turns
+    )
+
+
+def finish(store: Store, game: SavedGame, score: int, category: str = "ranked") -> None:
+    store.records.finish(
+        game.id, game.revision, "{}", score=score, max_tile=64, plies=3, outcome="lost",
+        category=category,
+    )  # fmt: skip
+
+
+def test_a_stale_change_is_not_written_and_others_are(store):
+    """A writer with an old revision is told; the others in the transaction do not suffer."""
+    one, two = deal(store, "one"), deal(store, "two")
+    store.changes.write([change(one, "a")])
+    stale = store.changes.write([change(one, "x", "y"), change(two, "b")])
+    assert stale == {one.id}
+    assert load(store, one.id).turns == ("a",)
+    assert load(store, two.id).turns == ("b",)
+
+
+@pytest.mark.parametrize("bad", ["score", "code", "extra", "stale"])
+async def test_one_bad_change_fails_alone(store, bad):
+    """What the store cannot keep costs no other player a move, first or last in a group commit."""
+    games = [deal(store, f"owner {n}") for n in range(5)]
+    good = [change(game, "a") for game in games[:4]]
+    worst = {
+        "score": replace(change(games[4], "x"), score=2**63),
+        "code": change(games[4], "\ud800"),
+        "extra": replace(change(games[4], "x"), extra={"max_tile": {1}}),
+        "stale": replace(change(games[4], "x"), seen=7),
+    }[bad]
+    first, failed, written = threading.Event(), [], []
+    changes = SimpleNamespace(write=lambda batch: first.wait(10) and store.changes.write(batch))
+    writer = GroupCommit(SimpleNamespace(changes=changes), written.extend)
+    writer.submit(change(deal(store, "ann"), "a"), failed.append)
+    while writer.backlog:  # then the writer waits, so that all others come together
+        await asyncio.sleep(0.001)
+    for each in (*good[:2], worst, *good[2:]):
+        writer.submit(each, failed.append)
+    first.set()
+    await asyncio.to_thread(writer.close)
+    assert [fault is None for fault in failed] == [True] * 3 + [False] + [True] * 2
+    assert written[-4:] == good
+    assert all(load(store, each.id).turns == ("a",) for each in good)
+
+
+def test_what_is_no_json_is_refused(store):
+    """Facts that the store cannot write are an error that names them, and nothing is written."""
+    game = deal(store)
+    for extra in ({"max_tile": {1}}, {"share": float("nan")}):
+        with pytest.raises(StorageError, match=next(iter(extra))):
+            store.changes.write([replace(change(game, "a"), extra=extra)])
+    assert load(store, game.id) == game
+
+
+def test_no_index_is_on_what_a_move_changes():
+    """PostgreSQL then updates the row alone, within its page (a HOT update), and no index."""
+    changed = {"revision", "length", "position", "score", "undos", "hints", "extra", "updated"}
+    for index in games_table.indexes:
+        where = str(index.dialect_options["postgresql"]["where"])
+        assert not changed & ({column.name for column in index.columns} | {where})
+
+
+def planned(owner: str, day: str | None = None) -> NewOnlineGame:
+    game = SavedGame(rules="classic", seed=3, start="2 .", player="me", owner=owner)
+    return NewOnlineGame(
+        game, OnlineGameInfo(game.id, owner, "daily" if day else "ranked", day, "aa")
+    )
+
+
+def test_moves_of_many_games_are_written_together(store):
+    """One transaction brings all of them to the disk, in games of accounts that were not there."""
+    games = [deal(store, f"owner {n}") for n in range(20)]
+    assert store.changes.write([change(game, "a", "b") for game in games]) == set()
+    for game in games:
+        saved = load(store, game.id)
+        assert (saved.turns, saved.revision, saved.position) == (("a", "b"), 2, 2)
+        assert (saved.score, saved.extra, saved.millis) == (8, {"max_tile": 8}, (100, 100))
+
+
+def test_reads_of_a_block_see_one_moment(store):
+    """What others write meanwhile is not seen before the block ends."""
+    game = deal(store)
+    with store.snapshot():
+        assert load(store, game.id).revision == 0
+        writer = threading.Thread(target=store.changes.write, args=([change(game, "a")],))
+        writer.start()
+        writer.join(20)
+        assert load(store, game.id).revision == 0
+    assert load(store, game.id).revision == 1
+
+
+def test_a_deleted_account_leaves_nothing(store):
+    """Games, turns, records, rounds, bests: all of it is gone, and only theirs."""
+    for owner in ("ada", "bob"):
+        store.accounts.claim_name(owner, owner.title(), "hash", ["code"])
+        game = deal(store, owner)
+        finish(store, game, 100)
+        store.reviews.request(game.id, "1")
+        store.changes.write([change(deal(store, owner), "a")])
+    store.accounts.delete("ada")
+    left = store.accounts.export("ada")
+    assert not left.pop("account")
+    assert not any(left.values())
+    kept = store.accounts.export("bob")
+    assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
+        "games": 1, "records": 1, "rounds": 2, "bests": 1, "leaders": 4, "settings": 0,
+        "turns": 1, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
+        "puzzle_answers": 0, "reviews": 1, "recovery_codes": 1,
+    }  # fmt: skip
+
+
+def scores(store: Store, *board: str) -> list[tuple[str, int]]:
+    return [(row.player, row.score) for row in store.leaderboards.top(*board)]
+
+
+def test_a_leaderboard_has_the_best_game_of_each_name(store):
+    """One row for each account with a name, the highest first; boards and rules stay apart.
+
+    A later game with the same score neither passes another player's nor replaces one's own.
+    """
+    for owner, points in {"ada": (10, 30, 20), "bob": (25,), "guest": (99,)}.items():
+        if owner != "guest":
+            store.accounts.claim_name(owner, owner.title(), "hash")
+        for score in points:
+            finish(store, deal(store, owner), score)
+    finish(store, deal(store, "bob"), 500, "assisted")
+    finish(store, deal(store, "bob", rules="5x5"), 600)
+    assert scores(store, "ranked", "classic") == [("Ada", 30), ("Bob", 25)]
+    assert scores(store, "ranked", "5x5") == [("Bob", 600)]
+    assert scores(store, "assisted", "classic") == [("Bob", 500)]
+    for owner in ("ada", "bob", "ada"):
+        finish(store, deal(store, owner, rules="3x3"), 7)
+    assert scores(store, "ranked", "3x3") == [("Ada", 7), ("Bob", 7)]
+
+
+def test_a_place_is_that_of_the_list(store):
+    """Ties included; who has no game on a board has no place, nor has a guest."""
+    for number, score in enumerate((7, 9, 7, 3, 9)):
+        store.accounts.claim_name(f"p{number}", f"Player {number}", "hash")
+        finish(store, deal(store, f"p{number}"), score)
+    finish(store, deal(store, "guest"), 99)
+    found = store.leaderboards.top("ranked", "classic")
+    for place, row in enumerate(found, 1):
+        assert store.leaderboards.standing(row.owner, "ranked", "classic") == (place, row)
+    assert store.leaderboards.standing("guest", "ranked", "classic") is None
+    assert store.leaderboards.standing("p0", "ranked", "5x5") is None
+
+
+def test_a_guests_games_count_from_the_name_on(store):
+    """Taking a name brings the games of the guest; deleting the account takes all."""
+    for score in (10, 30, 20):
+        finish(store, deal(store, "ada"), score)
+    assert scores(store, "ranked", "classic") == []
+    store.accounts.claim_name("ada", "Ada", "hash")
+    assert scores(store, "ranked", "classic", "day") == [("Ada", 30)]
+    store.accounts.delete("ada")
+    assert scores(store, "ranked", "classic") == []
+
+
+def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
+    """A game counts for the day, the week, the season and ever; a daily game for its challenge.
+
+    Past days and weeks are forgotten, past seasons stay.
+    """
+    store.accounts.claim_name("ada", "Ada", "hash")
+    today, week = datetime(2048, 1, 29, 12, tzinfo=UTC), timedelta(days=7)
+    for ago, score in ((8, 80), (3, 30), (2, 20), (0, 10)):  # the 29th is a Wednesday
+        with monkeypatch.context() as past:
+            past.setattr(records, "utc_now", lambda t=today - timedelta(days=ago): f"{t:%FT%TZ}")
+            finish(store, deal(store, "ada"), score)
+    finish(store, deal(store, "ada", mode="daily", day="2048-01-27"), 5, "daily")
+    spring = datetime(2048, 4, 1, tzinfo=UTC)
+    for now, best in (
+        (today, (10, 20, 80, 80)),
+        (today + week, (None, None, 80, 80)),
+        (spring, (None, None, None, 80)),
+    ):
+        clock = type("clock", (datetime,), {"now": lambda _zone, now=now: now})
+        monkeypatch.setattr(records, "datetime", clock)
+        found = [store.leaderboards.top("ranked", "classic", period) for period in PERIODS]
+        assert tuple(rows[0].score if rows else None for rows in found) == best
+        assert scores(store, "ranked", "classic", "2048-Q1") == [("Ada", 80)]
+        assert scores(store, "ranked", "classic", "2047-Q4") == []
+        assert scores(store, "daily", "classic", "2048-01-27") == [("Ada", 5)]
+        assert scores(store, "daily", "classic", "2048-01-28") == []
+        store.leaderboards.forget_periods()
+    with store.read() as connection:
+        kept = set(connection.scalars(sa.select(schema.leaders.c.period)))
+    assert store.leaderboards.seasons()[0] == "2048-Q2"
+    assert {"2048-Q1", "2048-Q2"} <= set(store.leaderboards.seasons())
+    earlier = type("clock", (datetime,), {"now": lambda _zone: datetime(2020, 5, 1, tzinfo=UTC)})
+    monkeypatch.setattr(records, "datetime", earlier)  # the clock was ahead, and is put right
+    assert store.leaderboards.seasons() == ["2020-Q2"]
+    assert {"ever", "season 2048-Q1", "2048-01-27"} <= kept
+    assert not any(period.startswith(("day 2048", "week 2048")) for period in kept)
+
+
+def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store):
+    """One of few turns goes when it is left for a while, any when no cookie is that old."""
+    store.accounts.claim_name("named", "Ada", "hash")
+    short, long, named = deal(store, "guest"), deal(store, "guest"), deal(store, "named")
+    turns = "abcdefghij"
+    for game in (short, named):
+        store.changes.write([change(game, "a")])
+    store.changes.write([change(long, *turns)])
+    store.online.sweep_guests("2000", "2000")
+    assert store.games.find(short.id)
+    store.online.sweep_guests("2999", "2000")
+    assert [bool(store.games.find(game.id)) for game in (short, long, named)] == [False, True, True]
+    store.online.sweep_guests("2999", "2999")
+    assert [bool(store.games.find(game.id)) for game in (long, named)] == [False, True]
+    assert store.accounts.find("guest") is None
+
+
+def test_guests_games_without_a_move_are_swept(store):
+    """Old ones go with their guests, unless the guest has anything else, or a browser shows it."""
+    store.accounts.claim_name("named", "Ada", "hash")
+    swept = [deal(store, "gone"), deal(store, "gone"), deal(store, "busy")]
+    kept = [deal(store, "named"), deal(store, "busy"), deal(store, "sitting")]
+    store.changes.write([change(kept[1], *"abcdefghij")])
+    own = new_game(store)
+    store.online.sweep_guests("2000")
+    store.online.sweep_guests("2999", limit=2)
+    assert [store.games.find(game.id) for game in swept] == [None, None, swept[2]]
+    store.online.sweep_guests("2999", spare={kept[2].id})
+    assert [store.games.find(game.id) for game in swept] == [None] * 3
+    assert [store.online.info(game.id) for game in swept] == [None] * 3
+    assert all(store.games.find(game.id) for game in (*kept, own))
+    there = {owner for owner in ("gone", "busy", "named", "sitting") if store.accounts.find(owner)}
+    assert there == {"busy", "named", "sitting"}
+    assert store.changes.write([change(swept[0], "a")]) == {swept[0].id}
+
+
+def fill(store: Store, first: int, count: int) -> None:
+    """Add finished games of 30 players with names, and as many games without a move."""
+    people = [f"p{number}" for number in range(30)]
+    columns = {"rules": "classic", "player": "me", "started": "2048"}
+    with store.write() as connection:
+        for name in people:
+            row = {"id": name, "name": name, "name_key": name, "generation": 0, "created": "2048"}
+            connection.execute(insert_new(connection, schema.accounts), row)
+        finished = [
+            {**columns, "id": f"r{number}", "owner": people[number % 30], "category": "ranked",
+             "finished": utc_now(), "score": number, "max_tile": 64, "plies": 9, "outcome": "lost",
+             "record": "x" * 2000}
+            for number in range(first, first + count)
+        ]  # fmt: skip
+        connection.execute(sa.insert(schema.records), finished)
+        for name in people:
+            enter_records(connection, schema.records.c.owner == name)
+        going_on = [
+            {**columns, "id": f"g{number}", "owner": f"guest {number}", "start": "", "length": 1,
+             "updated": "2048", "position": 1, "score": 0, "is_over": False, "revision": 1,
+             "undos": 0, "hints": 0, "extra": {}}
+            for number in range(first, first + count)
+        ]  # fmt: skip
+        connection.execute(sa.insert(schema.games), going_on)
+        guests = [{"id": row["owner"], "generation": 0, "created": "2048"} for row in going_on]
+        connection.execute(sa.insert(schema.accounts), guests)
+        connection.execute(
+            sa.insert(schema.rounds),
+            [{"game_id": row["id"], "owner": row["owner"], "mode": "ranked", "secret": ""}
+             for row in (*finished, *going_on)],
+        )  # fmt: skip
+
+
+def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
+    """Return what pages, and the keeping of the house, read that is not of one player alone."""
+    return {
+        "ever": lambda: store.leaderboards.top("ranked", "classic"),
+        "day": lambda: store.leaderboards.top("ranked", "classic", "day"),
+        "daily": lambda: store.leaderboards.top("daily", "classic", "2048-01-31"),
+        "place": lambda: store.leaderboards.standing("p1", "ranked", "classic"),
+        "scores of a day": lambda: store.online.day_scores("2048-01-31"),
+        "live": lambda: store.online.live(["g1", "g2", "g3"]),
+        "daily game": lambda: store.online.daily("p1", "2048-01-31"),
+        "name": lambda: store.accounts.find_name("p1"),
+        "left behind": lambda: store.online.orphans("2999"),
+        "sweep": lambda: store.online.sweep_guests("2999", limit=20),
+        "forget": store.leaderboards.forget_periods,
+        "mine": lambda: store.online.open_games("guest 1"),
+        "statistics of a guest": lambda: store.scores.summaries("guest 1"),
+    }
+
+
+def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url):
+    """With 50 times as many games SQLite takes about as many steps for each question of a page."""
+    with open_store(sqlite_url) as store:
+        steps: Counter[str] = Counter()
+
+        def count(read: str) -> int:
+            steps[read] += 1
+            return 0
+
+        def measure() -> dict[str, int]:
+            steps.clear()
+            for name, read in reads_of_pages(store).items():
+                with store.engine.connect() as connection:
+                    raw = connection.connection.driver_connection
+                    raw.set_progress_handler(functools.partial(count, name), 50)
+                read()
+                raw.set_progress_handler(None, 0)
+            return dict(steps)
+
+        fill(store, 0, 60)
+        few = measure()
+        fill(store, 60, 3000)
+        many = measure()
+    assert few["ever"] > 10
+    assert {name for name, taken in many.items() if taken > 1.5 * few.get(name, 0) + 5} == set()
+
+
+def test_a_player_has_one_daily_game_a_day(store):
+    """A second is not written at all; one of another day, or of another player, is."""
+    first, second = planned("ada", "2048-01-31"), planned("ada", "2048-01-31")
+    others = [planned("ada", "2048-02-01"), planned("bob", "2048-01-31")]
+    began = [store.online.begin(each) for each in (first, second, *others)]
+    assert began == [True, False, True, True]
+    assert store.games.find(second.id) is store.online.info(second.id) is None
+    assert [load(store, each.id) for each in others] == [each.game for each in others]
+    assert store.online.daily("ada", "2048-01-31") == replace(first.info, mode="daily")
+    assert {each.id for each in store.online.open_games("ada")} == {first.id, others[0].id}
+
+
+@pytest.mark.postgres
+def test_processes_hear_each_other(postgresql_url):
+    """A listener hears what is sent from then on, in its order."""
+    with open_store(postgresql_url) as writer, open_store(postgresql_url) as listener:
+        writer.notices.send(["unheard"])
+        listening = listener.notices.listen(0.05)
+        assert next(listening) is None
+        writer.notices.send(["first", "'second'"])
+        assert [next(filter(None, listening)) for _ in range(2)] == ["first", "'second'"]
+
+
+@pytest.mark.postgres
+def test_a_listener_whose_connection_is_lost_says_so(postgresql_url):
+    """The loss is a `StorageError` like any other, and listening again is possible."""
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'"
+    with open_store(f"{postgresql_url}&application_name=lost") as store:
+        listening = store.notices.listen(0.2)
+        assert next(listening) is None
+        with open_store(postgresql_url) as other, other.write() as connection:
+            connection.exec_driver_sql(end)
+        with pytest.raises(StorageError, match="cannot reach"):
+            list(listening)
+        assert next(store.notices.listen(0.2)) is None

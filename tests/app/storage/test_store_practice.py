@@ -1,0 +1,99 @@
+"""Mistakes to practise and answers to puzzles: kept by owner, bounded, each once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from py2048.app.storage import open_store, practice
+from py2048.app.storage.values import PuzzleAnswer, SavedMistake
+
+LAST_BOX = 7
+MISTAKE = SavedMistake(
+    rules="classic",
+    position="0 2/2 4",
+    board="2 4/0 2",
+    score=12,
+    game="first",
+    played="up",
+    moves={"up": 1.5, "left": 3.0},
+    unit="points",
+    source="exact",
+    theme="corner",
+    box=1,
+    due="2048-01-01T00:00:00.000000Z",
+)
+TODAY = "2048-01-02T00:00:00.000000Z"
+
+
+def named(position: str, **facts: object) -> SavedMistake:
+    return replace(MISTAKE, position=position, **facts)  # type: ignore[arg-type]
+
+
+def test_a_mistake_comes_back_as_it_was_kept(store, url):
+    """All of it, to its owner alone, and from another handle."""
+    assert store.mistakes.keep([MISTAKE], owner="ada") == 1
+    with open_store(url) as other:
+        assert other.mistakes.due(TODAY, owner="ada") == [MISTAKE]
+        assert not other.mistakes.due(TODAY, owner="bob")
+
+
+def test_only_what_is_due_comes_back_the_longest_due_first(store):
+    """By theme, if one is asked for."""
+    later = named("later", due="2048-01-01T12:00:00.000000Z", theme="row")
+    store.mistakes.keep([later, MISTAKE, named("not yet", due="2048-02-01T00:00:00.000000Z")])
+    assert [each.position for each in store.mistakes.due(TODAY)] == [MISTAKE.position, "later"]
+    assert store.mistakes.due(TODAY, limit=1) == [MISTAKE]
+    assert store.mistakes.due(TODAY, theme="row") == [later]
+
+
+def test_an_answer_is_counted_and_moves_the_mistake(store):
+    """A mistake that is made again begins anew, with its tries; a second review changes nothing."""
+    store.mistakes.keep([MISTAKE])
+    due = "2048-01-03T00:00:00.000000Z"
+    store.mistakes.answer(MISTAKE, box=LAST_BOX, due=due, is_success=True)
+    assert not store.mistakes.due(TODAY)
+    (kept,) = store.mistakes.due(due)
+    assert (kept.box, kept.tries, kept.successes) == (LAST_BOX, 1, 1)
+    (found,) = store.mistakes.summaries(TODAY, last_box=LAST_BOX)
+    assert vars(found) == {
+        "theme": "corner", "mistakes": 1, "due": 0, "known": 1,
+        "tries": 1, "successes": 1, "next_due": due,
+    }  # fmt: skip
+    assert store.mistakes.keep([replace(MISTAKE, played="left")]) == 0
+    assert not store.mistakes.due(TODAY)
+    assert store.mistakes.keep([replace(MISTAKE, played="left", game="second")]) == 0
+    (again,) = store.mistakes.due(TODAY)
+    assert again == replace(MISTAKE, played="left", game="second", tries=1, successes=1)
+
+
+def test_the_notebook_is_bounded(store, monkeypatch):
+    """What is known best is dropped; another owner's mistakes are not."""
+    monkeypatch.setattr(practice, "MAX_MISTAKES", 2)
+    store.mistakes.keep([MISTAKE], owner="bob")
+    store.mistakes.keep([named("a", box=2), named("b", box=3), named("c")])
+    assert {each.position for each in store.mistakes.due(TODAY)} == {"a", "c"}
+    assert store.mistakes.due(TODAY, owner="bob") == [MISTAKE]
+
+
+def test_the_first_answer_to_a_puzzle_counts(store):
+    """The last answered comes first; each owner has their own."""
+    first = PuzzleAnswer(7, False, 1400.0, 200.0, "2048-01-01T00:00:00.000000Z")
+    second = PuzzleAnswer(3, True, 1450.5, 180.0, TODAY)
+    assert store.puzzle_answers.add(first)
+    assert store.puzzle_answers.add(second)
+    assert not store.puzzle_answers.add(replace(first, is_solved=True))
+    assert store.puzzle_answers.select() == [second, first]
+    assert store.puzzle_answers.add(first, owner="ada")
+    assert store.puzzle_answers.select(owner="ada") == [first]
+
+
+def test_an_account_that_goes_takes_its_practice_along(store):
+    """It is exported and deleted like all else that an account has."""
+    store.mistakes.keep([MISTAKE], owner="ada")
+    store.puzzle_answers.add(PuzzleAnswer(7, True, 1600.0, 300.0), owner="ada")
+    exported = store.accounts.export("ada")
+    assert [row["position"] for row in exported["mistakes"]] == [MISTAKE.position]
+    assert [row["puzzle"] for row in exported["puzzle_answers"]] == [7]
+    store.accounts.delete("ada")
+    assert not store.mistakes.due(TODAY, owner="ada")
+    assert not store.puzzle_answers.select(owner="ada")

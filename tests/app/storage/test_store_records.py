@@ -1,0 +1,83 @@
+"""Finished records, their order and their summaries."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+from store_games import add_record, append_turn, new_game
+
+from py2048.app.storage import StorageError, Store, data_folder, open_store
+
+
+def _add(store: Store, score: int, day: int, **facts: object) -> str:
+    ended = f"2048-01-{day:02}T12:00:00.000000Z"
+    return add_record(
+        store, secrets.token_hex(8), score=score, plies=score, finished=ended, **facts
+    )
+
+
+def test_records_come_best_first_and_the_earlier_of_equals_first(store):
+    """Who reached a score first stands above who equalled it."""
+    late, early, best = _add(store, 10, 3), _add(store, 10, 2), _add(store, 20, 4)
+    assert [record.id for record in store.records.select()] == [best, early, late]
+    assert [record.id for record in store.records.select(order="finished")] == [best, late, early]
+    assert [record.id for record in store.records.select(limit=1)] == [best]
+
+
+def test_records_can_be_asked_for_by_rules_and_owner(store):
+    """Each filter leaves out what it does not name, and filters combine."""
+    mine = _add(store, 1, 1, owner="ada")
+    _add(store, 2, 1, owner="ada", rules="ist")
+    _add(store, 3, 1, owner="alan")
+    found = store.records.select(rules="classic", owner="ada")
+    assert [record.id for record in found] == [mine]
+    assert len(store.records.select(rules="classic")) == 2
+
+
+def test_an_unknown_record_is_refused_by_name(store):
+    """Asking for a record that is not there names it and the store."""
+    with pytest.raises(StorageError, match="'nope'") as caught:
+        store.records.load("nope")
+    assert store.name in str(caught.value)
+
+
+def test_summaries_count_finished_games_and_keep_the_best_of_all(store):
+    """Counts and means are of finished games; the best is of games in progress too."""
+    _add(store, 10, 1, owner="ada")
+    _add(store, 20, 2, owner="ada")
+    _add(store, 99, 3, owner="alan")
+    store.scores.note("classic", "ada", "plain", 50)
+    store.scores.note("ist", "ada", "computer", 7)
+    classic, ist = store.scores.summaries("ada")
+    assert (classic.rules, classic.best, classic.games, classic.plies) == ("classic", 50, 2, 30)
+    assert classic.mean_score == pytest.approx(15.0)
+    assert (ist.category, ist.best, ist.games, ist.mean_score) == ("computer", 7, 0, 0.0)
+    assert store.scores.summaries("ada", rules="ist") == [ist]
+
+
+def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store):
+    """A number that the database cannot hold is an error, never another number."""
+    game = new_game(store)
+    with pytest.raises(StorageError, match="cannot keep this value"):
+        append_turn(store, game.id, 0, 0, "x", score=2**63)
+    assert store.games.find(game.id) == game
+
+
+@pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"bytes"])
+def test_settings_that_are_not_json_are_refused(store, value):
+    """A value that JSON cannot hold changes nothing, on either database."""
+    store.settings.set("theme", "dark")
+    with pytest.raises(StorageError, match="cannot keep this value"):
+        store.settings.set("theme", value)
+    assert store.settings.get("theme") == "dark"
+
+
+def test_a_store_in_memory_is_gone_when_it_is_closed():
+    """`sqlite://` is a store without a file, for playing where nothing may be written."""
+    with open_store("sqlite://") as store:
+        store.settings.set("theme", "dark")
+        assert store.settings.get("theme") == "dark"
+    with open_store("sqlite://") as store:
+        assert store.settings.get("theme") is None
+    assert not data_folder().exists()

@@ -1,0 +1,114 @@
+"""Reviews in the store: asked for once, claimed by one, kept within bounds."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from store_games import add_record
+
+from py2048.app.storage import Store
+from py2048.app.storage.values import ReviewClaim
+
+VERSION, NEVER, ALWAYS = "1", "", "9"
+"""A version, and times before and after every claim."""
+
+
+@pytest.fixture
+def games(store: Store) -> list[str]:
+    """Finished games whose reviews are asked for, in this order."""
+    found = [add_record(store, name) for name in ("c", "a", "b")]
+    for game in found:
+        store.reviews.request(game, VERSION)
+    return found
+
+
+def claimed(store: Store, version: str = VERSION) -> ReviewClaim:
+    return store.reviews.claim(version, NEVER)
+
+
+def test_the_first_asked_is_the_first_claimed(store, games):
+    """Each once, in the order of the requests; then nothing waits."""
+    assert [claimed(store).game_id for _ in games] == games
+    assert store.reviews.claim(VERSION, NEVER) is None
+    assert store.reviews.pending() == 3
+    asked = [review.asked for game in games if (review := store.reviews.find(game))]
+    assert [store.reviews.pending(before) for before in asked] == [0, 1, 2]
+
+
+def test_of_many_who_claim_each_gets_another(store, games):
+    """No review is computed by two at a time."""
+    with ThreadPoolExecutor(6) as pool:
+        claims = list(pool.map(lambda _: store.reviews.claim(VERSION, NEVER), range(6)))
+    taken = [claim.game_id for claim in claims if claim]
+    assert len(taken) == len(set(taken)) > 0
+
+
+def test_a_request_is_one_however_often_it_is_made(store, games):
+    """Neither a pending review nor a finished one is begun anew, but for a newer version."""
+    claim = claimed(store)
+    store.reviews.renew(claim, 7)
+    store.reviews.request("c", VERSION)
+    review = store.reviews.find("c")
+    assert (review.attempts, review.done) == (1, 7)
+    assert store.reviews.finish(claim, {"accuracy": 91.5}, [[1, "left"]])
+    store.reviews.request("c", VERSION)
+    review = store.reviews.find("c")
+    assert review.finished
+    assert review.summary == {"accuracy": 91.5}
+    assert store.reviews.moves("c") == [[1, "left"]]
+    store.reviews.request("c", "2")
+    review = store.reviews.find("c")
+    found = (review.version, review.finished, review.summary, review.attempts)
+    assert found == ("2", None, None, 0)
+
+
+def test_a_claim_that_is_not_renewed_ends(store, games):
+    """Another process takes it over, and what the first still says is not heard."""
+    lost = claimed(store)
+    for _ in games[1:]:
+        claimed(store)
+    taken = store.reviews.claim("2", ALWAYS)
+    assert taken == ReviewClaim("c", 2)
+    assert not store.reviews.renew(lost, 5)
+    assert not store.reviews.finish(lost, {}, [])
+    store.reviews.release(lost)
+    assert store.reviews.renew(taken, 5)
+    review = store.reviews.find("c")
+    assert (review.version, review.done, review.attempts) == ("2", 5, 2)
+
+
+def test_a_claim_given_back_was_no_attempt(store, games):
+    """A server that ends leaves the line as it was."""
+    store.reviews.release(claimed(store))
+    assert claimed(store) == ReviewClaim("c", 1)
+
+
+def test_a_fault_can_be_tried_again(store, games):
+    """A review that was given up says why, until it is asked for again."""
+    store.reviews.finish(claimed(store), None, None, "it took too long")
+    review = store.reviews.find("c")
+    assert review.fault == "it took too long"
+    store.reviews.request("c", VERSION)
+    review = store.reviews.find("c")
+    assert (review.fault, review.finished, review.attempts) == (None, None, 0)
+
+
+def test_the_latest_reviews_are_kept(store, games):
+    """As many as wanted; what waits is never removed."""
+    for _ in range(2):
+        store.reviews.finish(claimed(store), {}, [])
+    store.reviews.forget(2)
+    assert all(store.reviews.find(game) for game in games)
+    store.reviews.forget(1)
+    assert store.reviews.find("c") is None
+    store.reviews.forget(0)
+    assert store.reviews.find("a") is None
+    assert store.reviews.find("b") is not None
+
+
+def test_a_game_that_is_gone_is_not_asked_for(store):
+    """An account may be deleted at any moment."""
+    store.reviews.request("nothing", VERSION)
+    assert store.reviews.find("nothing") is None
+    assert store.reviews.moves("nothing") is None

@@ -1,0 +1,170 @@
+"""Playing in the terminal application: keys, games, rules, records, and the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.app.terminal.playing import shown, table, until
+from textual import events
+from textual.widgets import Input, OptionList, Static
+
+from py2048.app.terminal.app import GameApp
+from py2048.app.terminal.screens import ConfirmDialog, ListScreen, MoreScreen
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.game import Record
+from py2048.core.rules import list_rules
+from py2048.presentation.actions import ACTIONS, BY_NAME
+
+NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
+
+
+async def test_every_move_key_slides():
+    """Arrows, WASD and hjkl slide in their direction, in capitals too."""
+    board = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        for action in ACTIONS:
+            for key in action.keys if action.name in map(str, Direction) else ():
+                app.controller.presenter.show(session.start(board=board))
+                await pilot.press(key)
+                assert str(session.game.turns[0].direction) == action.name, key
+                assert app.view.board.board == session.game.board
+
+
+async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
+    """After a merge the screen has the new tile, the score, the best and the points gained."""
+    session = table("64 64 . .\n. . . .\n. . . .\n. . . .")
+    async with GameApp(session, reduced_motion=True).run_test() as pilot:
+        app = pilot.app
+        await pilot.press("left")
+        await pilot.pause()
+        assert "+128" in shown(app)
+        assert "Best 128" in shown(app)
+        assert app.view.board.board.max_tile == 128
+        assert app.view.status.score == app.view.status.best == 128
+        await until(pilot, lambda: "+128" not in shown(app))
+
+
+async def test_keys_do_not_move_tiles_behind_a_dialog():
+    """While a question is open, the game does not hear the keys."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("left", "up", "n", "right", "down", "u")
+        assert session.game.ply == len(session.game.turns) == 2
+        assert isinstance(app.screen, ConfirmDialog)
+
+
+async def test_the_rules_menu_lists_every_preset():
+    """M shows all presets; choosing one starts its game, with a board of its size."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("m")
+        options = app.screen.query_one(OptionList)
+        assert options.option_count == len(list_rules())
+        await pilot.press("j", "down", "j", "enter")
+        await pilot.pause()
+        assert session.rules == list_rules()[3]
+        assert (app.view.grid.rows, app.view.grid.columns) == session.rules.shape
+
+
+async def test_rules_of_ones_own_are_checked():
+    """A text that is typed makes rules; a mistake is explained and nothing is lost."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("m", "tab")
+        app.screen.query_one(Input).value = "clasic"
+        await pilot.press("enter")
+        trouble = app.screen.query_one(".fault", Static)
+        assert "did you mean 'classic'" in str(trouble.render())
+        app.screen.query_one(Input).value = "classic:size=5x6"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert session.rules.shape == (5, 6)
+        assert not isinstance(app.screen, ListScreen)
+
+
+async def test_the_end_has_a_panel_and_can_be_undone():
+    """A stuck game shows its score and what can be done: share it, or bring it back by undo."""
+    session = table(NEARLY_OVER)
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("right")
+        over = session.game.is_over
+        assert over == ("review" in shown(app))
+        while not session.game.is_over:
+            await pilot.press("left", "right", "up", "down")
+        await pilot.pause()
+        assert f"{session.game.score:,} points." in shown(app)
+        assert "b review" in shown(app)
+        await pilot.press("y")
+        assert app.clipboard.startswith(
+            f"2048 · Classic 4\N{MULTIPLICATION SIGN}4: {session.game.score:,}"
+        )
+        await pilot.press("left")
+        assert app.view.note.startswith("The game is over")
+        await pilot.press("u")
+        await pilot.pause()
+        assert "b review" not in shown(app)
+        assert not session.game.is_over
+
+
+@pytest.mark.parametrize("key", BY_NAME["help"].keys)
+async def test_more_names_every_key_and_does_it(key):
+    """It lists all keys with what they do, and does what is chosen; its own key closes it, too."""
+    app = GameApp(table(), reduced_motion=True)
+    async with app.run_test(size=(90, 70)) as pilot:
+        await pilot.press(key)
+        assert isinstance(app.screen, MoreScreen)
+        await pilot.pause()
+        picture = shown(app)
+        for action in ACTIONS:
+            assert not action.label or action.help in picture
+        await pilot.press(key)
+        assert not isinstance(app.screen, MoreScreen)
+        await pilot.press(key, "down", "enter")
+        await until(pilot, lambda: isinstance(app.screen, ListScreen))
+
+
+async def test_a_saved_game_is_not_replaced_unasked(tmp_path, monkeypatch):
+    """A name is proposed that is free; one that is not is replaced after a question."""
+    monkeypatch.chdir(tmp_path)
+    first, second = Path("classic-0.2048.json"), Path("classic-0-2.2048.json")
+    app = GameApp(table("2 4 . .\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
+    async with app.run_test(size=(100, 30)) as pilot:
+        for path in (first, second):
+            await pilot.press("ctrl+s", "enter")
+            await until(pilot, path.exists)
+        await pilot.press("right")
+        for answer, moves in (("n", 0), ("y", 1)):
+            await pilot.press("ctrl+s")
+            app.screen.query_one(Input).value = str(first)
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+            await pilot.press(answer)
+            await until(pilot, lambda: len(app.screen_stack) == 1)
+            assert Record.load(first).plies == moves
+    assert Record.load(second).plies == 0
+
+
+@pytest.mark.parametrize("key", ["q", "Q", "ctrl+c", "ctrl+q"])
+async def test_quitting_needs_one_key(key):
+    """Q and ctrl+c leave at once; the game is kept anyway."""
+    app = GameApp(table(), reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press(key)
+        await pilot.pause()
+        assert not app.is_running
+
+
+async def test_a_board_is_pasted():
+    """The terminal sends it as one event."""
+    session = table()
+    async with GameApp(session, reduced_motion=True).run_test() as pilot:
+        pilot.app.post_message(events.Paste("2 2 4 / . . 8"))
+        await until(pilot, lambda: session.game.board.shape == (2, 3))

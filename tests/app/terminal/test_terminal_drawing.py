@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from py2048.app.terminal.board import (
+    Arrangement,
+    Canvas,
+    arrange,
+    digit_dots,
+    draw_board,
+    fit,
+    label,
+)
+from py2048.core import language
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.presentation.motion import still
+from py2048.presentation.themes import DARK, LIGHT
+
+sizes = st.tuples(st.integers(1, 220), st.integers(1, 70))
+shapes = st.tuples(st.integers(1, 10), st.integers(2, 10))
+boards = st.lists(
+    st.lists(st.sampled_from([0, 0, 2, 2, 4, 8, 1024]), min_size=4, max_size=4),
+    min_size=4,
+    max_size=4,
+).map(Board.from_rows)
+
+
+@given(st.integers(1, 200), st.integers(1, 12))
+def test_a_label_fits_its_tile(rank, width):
+    """However large the tile and narrow its place, the label is not longer than the place."""
+    assert 1 <= len(label(2**rank, width)) <= width
+
+
+@pytest.mark.parametrize("width", range(1, 8))
+def test_labels_are_different_up_to_131072(width):
+    """At any width two tiles up to 131072 have different labels."""
+    labels = [label(2**rank, width) for rank in range(1, 18)]
+    assert len(set(labels)) == len(labels)
+
+
+def test_labels_are_digits_where_they_fit():
+    """Six columns show every tile up to 131072 in digits; then thousands stand for them."""
+    assert [label(2**rank, 6) for rank in range(1, 18)] == [str(2**rank) for rank in range(1, 18)]
+    assert label(2**20, 6) == "1048k"
+    assert label(16384, 4) == "16k"
+    assert label(2048, 2) == "11"
+
+
+@given(sizes, shapes)
+def test_a_grid_stays_inside_its_room(size, shape):
+    """The board never needs more characters than it was given, and every cell has a place."""
+    grid = fit(*size, *shape)
+    if grid is None:
+        assert size[0] < shape[1] or size[1] < shape[0]
+        return
+    assert grid.width_columns <= size[0]
+    assert grid.height_rows <= size[1]
+    assert grid.label_columns >= 1
+    corners = [grid.corner(0, column)[0] for column in range(shape[1])]
+    assert all(b - a == grid.pitch_x >= grid.tile_width for a, b in pairwise(corners))
+    assert corners[-1] + grid.tile_width <= 2 * grid.width_columns
+
+
+@given(sizes, shapes)
+def test_more_room_never_gives_smaller_tiles(size, shape):
+    """Enlarging the terminal never takes digits away."""
+    _, small = arrange(*size, *shape)
+    _, large = arrange(size[0] + 1, size[1] + 1, *shape)
+    if small is not None:
+        assert min(large.label_columns, 6) >= min(small.label_columns, 6)
+
+
+@pytest.mark.parametrize(
+    ("size", "shape", "arrangement", "label_columns"),
+    [
+        ((80, 24), (4, 4), Arrangement.WIDE, 11),
+        ((200, 60), (4, 4), Arrangement.WIDE, 29),
+        ((40, 20), (4, 4), Arrangement.TALL, 8),
+        ((80, 24), (3, 4), Arrangement.WIDE, 11),
+        ((20, 10), (4, 4), Arrangement.COMPACT, 4),
+        ((20, 10), (8, 8), Arrangement.COMPACT, 2),
+        ((80, 24), (8, 8), Arrangement.TALL, 6),
+        ((5, 3), (4, 4), Arrangement.NONE, None),
+    ],
+)
+def test_arrangements(size, shape, arrangement, label_columns):
+    """Common sizes get the arrangement that suits them."""
+    found, grid = arrange(*size, *shape)
+    assert found is arrangement
+    assert (grid and grid.label_columns) == label_columns
+
+
+def test_a_canvas_draws_quarters():
+    """Rectangles end on half characters, drawn with block characters in two colours."""
+    canvas = Canvas(4, 2, "#000000")
+    canvas.rectangle(1, 1, 4, 2, "#ffffff")
+    first, second = canvas.runs(0), canvas.runs(1)
+    assert "".join(run.text for run in first) == "▗▀▖ "
+    assert "".join(run.text for run in second) == "▝▀▘ "
+    assert (first[0].ink, first[0].ground) == ("#ffffff", "#000000")
+    assert (first[1].ink, first[1].ground) == ("#000000", "#ffffff")
+    assert (second[0].ink, second[0].ground) == ("#ffffff", "#000000")
+
+
+def test_a_canvas_cuts_what_lies_outside():
+    """Rectangles and text beyond the edge are cut off, not wrapped and not refused."""
+    canvas = Canvas(3, 1, "#000000")
+    canvas.rectangle(-5, -5, 100, 100, "#ffffff")
+    canvas.write(1, 0, "abcdef", "#ff0000")
+    canvas.write(0, 7, "z", "#ff0000")
+    assert [(run.text, run.ground) for run in canvas.runs(0)] == [
+        (" ", "#ffffff"),
+        ("ab", "#ffffff"),
+    ]
+
+
+def drawn(board: Board, columns: int, rows: int, **options: object) -> list[str]:
+    grid = fit(columns, rows, *board.shape)
+    canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
+    draw_board(canvas, grid, DARK, still(board), **options)  # type: ignore[arg-type]
+    return ["".join(run.text for run in canvas.runs(row)) for row in range(canvas.rows)]
+
+
+def test_a_board_shows_its_numbers_in_place():
+    """Every tile's number stands on its row, in the order of the columns."""
+    picture = drawn(
+        Board.parse("2 4 8 16\n32 64 128 256\n512 1024 2048 4096\n. 131072 . 2"), 30, 13
+    )
+    numbers = [row.replace("▀", " ").replace("▄", " ").split() for row in picture]
+    assert [row for row in numbers if row] == [
+        ["2", "4", "8", "16"],
+        ["32", "64", "128", "256"],
+        ["512", "1024", "2048", "4096"],
+        ["131072", "2"],
+    ]
+
+
+def test_large_tiles_have_large_digits():
+    """On a large tile the number is drawn with dots, as many as its digits have."""
+    board = Board.parse("2048 . . .\n. . . .\n. . . .\n. . . 2")
+    grid = fit(80, 40, 4, 4)
+    canvas = Canvas(grid.width_columns, grid.height_rows, LIGHT.page)
+    draw_board(canvas, grid, LIGHT, still(board))
+    ink = LIGHT.tile(2048).text
+    drawn_cells = sum(
+        len(run.text)
+        for row in range(canvas.rows)
+        for run in canvas.runs(row)
+        if ink in (run.ink, run.ground)
+    )
+    assert drawn_cells >= len(list(digit_dots("2048"))) // 2
+    assert not any(character.isdigit() for row in drawn(board, 80, 40) for character in row)
+
+
+@pytest.mark.parametrize("code", language.LANGUAGES)
+def test_a_score_is_drawn_as_its_reader_writes_it(code):
+    """What stands between the thousands is a dot or two on the last lines."""
+    with language.use_language(code):
+        dots = set(digit_dots(language.number(1111)))
+    between = {(x, y) for x, y in dots if x in (4, 5)}
+    assert between
+    assert all(y >= 3 for _, y in between)
+
+
+def test_a_pointer_lights_up_one_side():
+    """The best direction has a mark in the middle of its side, and no corner has one."""
+    grid = fit(42, 21, 4, 4)
+    for side in Direction:
+        canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
+        draw_board(canvas, grid, DARK, [], side)
+        lit = {
+            row
+            for row in range(canvas.rows)
+            for run in canvas.runs(row)
+            if DARK.good in (run.ink, run.ground)
+        }
+        ends = {Direction.UP: {0}, Direction.DOWN: {canvas.rows - 1}}
+        assert lit == ends.get(side, lit)
+        assert side.is_vertical or 0 < min(lit) < max(lit) < canvas.rows - 1

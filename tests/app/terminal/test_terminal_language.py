@@ -1,0 +1,44 @@
+"""The terminal speaks the reader's language."""
+
+from __future__ import annotations
+
+import pytest
+from playing import shown, table
+from tests import pseudo
+
+from py2048.app.terminal.app import GameApp
+from py2048.presentation.actions import ACTIONS
+
+
+@pytest.mark.parametrize(
+    "size", [(80, 24), (30, 12), pytest.param((200, 60), marks=pytest.mark.slow)]
+)
+async def test_no_text_of_the_terminal_is_left_out(size, tmp_path, monkeypatch):
+    """Board, panel, dialogs and the end have no English word but names."""
+    monkeypatch.chdir(tmp_path)
+    left: list[tuple[str, str]] = []
+    with pseudo.spoken(tmp_path, monkeypatch):
+        app = GameApp(table(), reduced_motion=True)
+        async with app.run_test(size=size) as pilot:
+
+            def look(where: str) -> None:
+                lines = shown(app).splitlines()
+                left.extend((where, each.strip()) for each in lines if pseudo.left_out(each))
+
+            look("start")
+            await pilot.press("left", "up", "right")
+            for action in ACTIONS:
+                if not action.keys or action.name in ("quit", "autoplay"):
+                    continue
+                app.controller.do(action.name)
+                await pilot.pause(0.05)
+                look(action.name)
+                while len(app.screen_stack) > 1:
+                    await pilot.press("escape")
+        over = table("2 4 2 4/4 2 4 2/2 4 2 4/4 2 4 .")
+        app = GameApp(over, reduced_motion=True)
+        async with app.run_test(size=size) as pilot:
+            await pilot.press("right")
+            await pilot.pause(1.0)
+            left += [("over", each) for each in shown(app).splitlines() if pseudo.left_out(each)]
+    assert not left, "\n".join(map(str, sorted(set(left))))

@@ -1,0 +1,197 @@
+"""Themes, sizes of the terminal, and the mouse."""
+
+from __future__ import annotations
+
+import pytest
+from tests.app.terminal.playing import SEED, colours, shown, strips, table, until
+from textual import events
+
+from py2048.app.session import Hint, open_session
+from py2048.app.terminal.app import GameApp
+from py2048.app.terminal.board import Arrangement
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.presentation.themes import THEMES, in_sixteen_colours
+
+TITLES = ("Score", "Best", "Next", "Hint", "Coach", "Classic 4")
+LONG = "Saved as /a/folder/that/is/very/" + "deep/" * 40
+
+
+async def test_themes_switch_live_and_are_remembered():
+    """T goes through all themes at once, board and page, and the last one stays."""
+    session = open_session()
+    session.start(seed=SEED, board=Board.parse("2 . . .\n. . . .\n. . . .\n. . . 8"))
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        for theme in (*THEMES[1:], THEMES[0], THEMES[1]):
+            wanted = {theme.page, theme.tile(2).background, theme.empty}
+            await pilot.press("t")
+            assert app.theme == theme.name
+            await until(pilot, lambda wanted=wanted: wanted <= colours(app))
+    session.close()
+    again = open_session()
+    assert GameApp(again).theme == THEMES[1].name
+    again.close()
+
+
+async def test_sixteen_colours_where_there_are_no_more(monkeypatch):
+    """All that is painted in any theme is one of the sixteen as it is, not the nearest to it."""
+    monkeypatch.delenv("COLORTERM")
+    monkeypatch.setenv("TERM", "xterm")
+    session = table("2 4 8 16\n32 64 128 256\n. . . .\n512 1024 2048 .")
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        for theme in (*THEMES[1:], THEMES[0]):
+            await pilot.press("t")
+            plain = in_sixteen_colours(theme)
+            seen = {plain.tile(2**rank).background for rank in range(1, 12)}
+            await until(pilot, lambda wanted=seen | {plain.empty}: wanted <= colours(app))
+            assert colours(app) <= seen | {plain.page, plain.board, plain.empty}
+
+
+@pytest.mark.parametrize(
+    ("size", "rules", "arrangement"),
+    [
+        ((80, 24), "classic", Arrangement.WIDE),
+        ((40, 24), "classic", Arrangement.TALL),
+        ((20, 10), "classic", Arrangement.COMPACT),
+        ((20, 10), "8x8", Arrangement.COMPACT),
+        ((200, 60), "8x8", Arrangement.WIDE),
+    ],
+)
+async def test_every_size_shows_board_and_score(size, rules, arrangement):
+    """From 20x10 to a large screen the board, the score and messages are there."""
+    session = table(rules=rules)
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("left")
+        await pilot.pause()
+        assert app.view.arrangement is arrangement
+        region = app.view.board.region
+        assert region.size == (app.view.grid.width_columns, app.view.grid.height_rows)
+        assert app.screen.region.contains_region(region)
+        assert app.view.status.score == session.game.score
+        assert f"{rules} {rules}" not in shown(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 20), (100, 30), (200, 60)])
+async def test_nothing_moves_when_something_is_said(size):
+    """Board, keys and every title stay where they are; what has no room stands in one toast."""
+    app = GameApp(table("2 2 4 8\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
+    async with app.run_test(size=size, notifications=True) as pilot:
+
+        def places() -> list[object]:
+            lines = shown(app).splitlines()
+            titles = [(y, word) for y, line in enumerate(lines) for word in TITLES if word in line]
+            return [app.view.board.region, lines[-1], titles]
+
+        await pilot.press("left")
+        await pilot.pause()
+        before = places()
+        app.say("Theme: Light.")
+        app.show_hint(Hint(Direction.LEFT, {Direction.LEFT: 9000.0, Direction.UP: 7796.0}, "x", 1))
+        await pilot.pause()
+        assert "Theme: Light." in shown(app)
+        assert places() == before
+        app.say("")
+        await pilot.pause()
+        assert "\N{MINUS SIGN}1,204" in shown(app)
+        app.say(LONG)
+        app.say(LONG)
+        await until(pilot, lambda: "deep" in shown(app))
+        assert len(app.screen.query("Toast")) <= 1
+        if size[0] >= 80:
+            assert app.screen.query_one("Toast").region.x >= app.view.board.region.right
+
+
+async def test_bold_is_left_out_with_sixteen_colours(monkeypatch):
+    """Where bold means another colour nothing is bold, on the board and in dialogs."""
+    monkeypatch.delenv("COLORTERM")
+    monkeypatch.setenv("TERM", "xterm")
+    app = GameApp(table(), theme="light", reduced_motion=True)
+    async with app.run_test() as pilot:
+        for key in ("left", "m", "escape", "f1", "escape", "n"):
+            await pilot.press(key)
+            await pilot.pause()
+            pieces = [segment for line in strips(app) for segment in line]
+            assert not any(piece.style and piece.style.bold for piece in pieces), key
+
+
+async def test_a_tiny_terminal_says_so_and_recovers():
+    """Where not even a character per cell fits, one line says so; enlarging brings the game."""
+    app = GameApp(table(), reduced_motion=True)
+    async with app.run_test(size=(6, 3)) as pilot:
+        assert shown(app).split() == ["Too", "small"]
+        assert app.view.arrangement is Arrangement.NONE
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert app.view.arrangement is Arrangement.WIDE
+        assert "Score" in shown(app)
+
+
+MIDDLE = (20, 10)
+ONE_TILE = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
+
+
+async def test_clicks_near_a_side_move_there():
+    """A click near a side of the board slides towards it; one in the middle does nothing."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.click(app.view.board, offset=MIDDLE)
+        assert session.game.ply == 0
+        for offset, side in (
+            ((2, 10), "left"),
+            ((39, 10), "right"),
+            ((20, 1), "up"),
+            ((20, 19), "down"),
+        ):
+            app.controller.presenter.show(session.start(board=ONE_TILE))
+            await pilot.click(app.view.board, offset=offset)
+            await pilot.pause()
+            assert str(session.game.turns[0].direction) == side
+
+
+async def test_swipes_move_along():
+    """Dragging over the board slides in the direction of the drag."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        for end, way in (
+            ((8, 10), "left"),
+            ((32, 11), "right"),
+            ((22, 4), "up"),
+            ((19, 16), "down"),
+        ):
+            app.controller.presenter.show(session.start(board=ONE_TILE))
+            await pilot.mouse_down(app.view.board, offset=MIDDLE)
+            await pilot.mouse_up(app.view.board, offset=end)
+            await pilot.pause()
+            assert str(session.game.turns[0].direction) == way
+
+
+async def test_a_click_that_ends_on_a_board_of_no_size_moves_nothing():
+    """The terminal may shrink to nothing while the button is down."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.mouse_down(app.view.board, offset=MIDDLE)
+        await pilot.resize_terminal(1, 1)
+        assert not app.view.board.size
+        app.view.board.on_mouse_up(
+            events.MouseUp(app.view.board, 20, 10, 0, 0, 1, False, False, False)
+        )
+        await pilot.pause()
+        assert session.game.ply == 0
+
+
+async def test_keys_in_the_bar_can_be_clicked():
+    """The words in it do what their keys do."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("left", "up")
+        ply = session.game.ply
+        await pilot.click("#bar", offset=(shown(app).splitlines()[-1].index("undo"), 0))
+        await pilot.pause()
+        assert session.game.ply == ply - 1

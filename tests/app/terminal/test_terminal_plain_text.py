@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import pytest
+from tests.app.controller.reviewing import FAULTS, MOVES, known_record, known_review
+from tests.processes import python
+
+from py2048.app.session import Session, open_session
+from py2048.app.terminal import plain_text
+from py2048.core.board import Board
+from py2048.core.game import Record
+from py2048.core.rules import Rules
+
+GREETING = "2048. Type help for the commands."
+
+
+def transcript(
+    text: str, *, board: str = "", rules: str = "classic", player: str | None = None, seed: int = 7
+) -> list[str]:
+    """What line mode answers to the lines of `text`, after its greeting and the new game."""
+    session = Session()
+    session.start(Rules.parse(rules), seed=seed, board=Board.parse(board) if board else None)
+    out = io.StringIO()
+    assert plain_text.run(session, io.StringIO(text), out, player=player) == 0
+    greeting, started, *answers = out.getvalue().splitlines()
+    assert greeting == GREETING
+    assert started.startswith("New game, ")
+    return answers
+
+
+def test_a_short_game():
+    """Each command is answered by one line; the whole is what a listener needs to play."""
+    session, out = Session(), io.StringIO()
+    session.start(seed=7)
+    plain_text.run(session, io.StringIO("left\nu\nundo\nredo\nundo\nu\nscore\nquit\nleft\n"), out)
+    assert out.getvalue().splitlines() == [
+        GREETING,
+        "New game, 4 by 4. A 2 at row 1, column 3. A 2 at row 3, column 3. Score 0.",
+        "Left: nothing merged. A 2 at row 2, column 4. Score 0.",
+        "Up: merged 2 and 2 into 4, plus 4. A 2 at row 2, column 1. Score 4.",
+        "Undone: up. Score 0.",
+        "Redone. Up: merged 2 and 2 into 4, plus 4. A 2 at row 2, column 1. Score 4.",
+        "Undone: up. Score 0.",
+        "Up: merged 2 and 2 into 4, plus 4. A 2 at row 2, column 1. Score 4.",
+        "Score 4. Best 4. 2 moves.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("direction", "words"),
+    [
+        ("Left", "left|LEFT|l| Left |←|a|A"),
+        ("Up", "w|W|u"),
+        ("Down", "s|down"),
+        ("Right", "d|D|r|e"),
+    ],
+)
+def test_directions_are_words_letters_and_arrows(direction, words):
+    """In full and in short, in any case; WASD are the keys that they are on every screen."""
+    for word in words.split("|"):
+        [answer] = transcript(f"{word}\n", board="2 2 . .\n2 . . .\n. . . .\n. . . 2")
+        assert answer.startswith(f"{direction}: "), word
+
+
+def test_mistakes_are_answered_with_the_nearest_command():
+    """An unknown word, a move that moves nothing, bad rules and a bad number get one line each."""
+    answers = transcript(
+        "lefft\n\nleft\nundo 5\nright away\nnew clasic\nauto some\nsave\n",
+        board="2 . .\n. . .",
+        rules="classic:size=2x3",
+    )
+    assert answers == [
+        "Unknown command 'lefft'; did you mean 'left'?. Type help.",
+        "Left: nothing moves.",
+        "undo 5: nothing was done, undo stands alone.",
+        "right away: nothing was done, right stands alone.",
+        "no rules are called 'clasic'; did you mean 'classic'?",
+        "auto 'some': give a number of moves, such as auto 10.",
+        "Name a file, such as save game.2048.json.",
+    ]
+
+
+def test_new_asks_while_a_game_is_in_progress():
+    """New starts over only after yes; anything else keeps the game."""
+    answers = transcript("left\nnew\nno\nnew\nscore\nyes\nnew 3x4\nyes\n")
+    question = "A game is in progress. Start a new one? Type yes or no."
+    assert answers[1:4] == [question, "The game continues.", question]
+    assert answers[4] == "Score 0. 1 move."
+    assert answers[5].startswith("Unknown command 'yes'")
+    assert answers[6] == question
+    assert answers[7].startswith("New game, 3 by 4.")
+
+
+def test_a_hint_ranks_the_moves_and_auto_plays_them():
+    """A hint says what each other move loses; auto lets the player make them."""
+    session, out = Session(), io.StringIO()
+    session.set_setting("player", "greedy")
+    session.start(board=Board.parse("2 2 4 8\n. . . .\n. . . .\n. . . ."), seed=7)
+    plain_text.run(session, io.StringIO("hint\nauto 3\nrules\n"), out)
+    answers = out.getvalue().splitlines()
+    assert answers[2].startswith("Left is best. It leaves the most room. Right is as good.")
+    assert session.game.ply == 3
+    assert answers[-1] == "Rules classic: 4x4, new 2 (90 %) or 4 (10 %), target 2048."
+
+
+def test_the_end_is_announced_and_moves_are_refused_kindly():
+    """The end is told once; moves and hints after it are answered by what can be done."""
+    answers = transcript("left\nhint\nhelp\n", board="2 4 2\n4 2 4", rules="classic:size=2x3")
+    assert answers[0] == "Game over: no move is left. Score 0. Type new, undo or review."
+    assert answers[1:3] == ["Nothing moves. Type new or undo."] * 2
+    assert answers[3:] == list(plain_text.HELP)
+
+
+def test_a_player_plays_to_the_end():
+    """With a player the whole game is told, move by move, to its end."""
+    answers = transcript("", rules="2x4", player="random:seed=5")
+    assert answers[-1].startswith("Game over: ")
+    assert all(": " in answer for answer in answers)
+
+
+def test_the_end_of_the_input_keeps_the_game():
+    """When the input ends the program ends; the next one continues the game."""
+    session, out = open_session(), io.StringIO()
+    plain_text.run(session, io.StringIO("left\nup\nright"), out)
+    board, ply = session.game.board, session.game.ply
+    assert ply > 0
+    session.close()
+    session, out = open_session(), io.StringIO()
+    plain_text.run(session, io.StringIO(""), out)
+    assert (session.game.board, session.game.ply) == (board, ply)
+    assert out.getvalue().splitlines()[1].startswith("Game resumed, 4 by 4. ")
+    session.close()
+
+
+def test_games_are_saved_resumed_and_written(tmp_path):
+    """Other rules keep their own game; a record can be written; a bad path is explained."""
+    path = tmp_path / "game.2048.json"
+    session, out = open_session(), io.StringIO()
+    commands = ["left", "right", "resume 3x4", "new 3x4", "yes", "resume classic"]
+    commands += [f"save {path}", f"save {tmp_path}", "board"]
+    plain_text.run(session, io.StringIO("\n".join(commands)), out)
+    session.close()
+    answers = out.getvalue().splitlines()
+    assert "There is no game to resume." in answers
+    assert any(answer.startswith("Game resumed, 4 by 4.") for answer in answers)
+    assert f"Saved as {path}." in answers
+    assert path.exists()
+    assert any(str(tmp_path) in answer and "Saved" not in answer for answer in answers)
+    assert answers[-1].startswith("Row 4: ")
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_saved_game_is_replaced_after_yes(tmp_path, monkeypatch):
+    """Anything else keeps the file; ``~`` is the home, in a save as in a review."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    path = tmp_path / "g.2048.json"
+    commands = "save ~/g.2048.json\nleft\nsave ~/g.2048.json\nno\nsave ~/g.2048.json\nyes\n"
+    saved, moved, asked, kept, again, replaced = transcript(commands)
+    assert saved == replaced == f"Saved as {path}."
+    assert moved.startswith("Left: ")
+    assert asked == again == f"{path} is there. Replace it? Type yes or no."
+    assert kept == "It stays."
+    assert Record.load(path).plies == 1
+    assert not transcript("review ~/g.2048.json\n")[0].startswith("cannot read")
+
+
+def test_through_a_real_pipe_without_escape_codes():
+    """In a pipe every line is printable, and answers come at once, before the input ends."""
+    code = (
+        "import sys; from py2048.app.session import Session\n"
+        "from py2048.app.terminal import plain_text\n"
+        "s = Session(); s.start(seed=7); sys.exit(plain_text.run(s, sys.stdin, sys.stdout))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    heard = [process.stdout.readline(), process.stdout.readline()]
+    for command in ("left", "up"):
+        process.stdin.write(command + "\n")
+        process.stdin.flush()
+        heard.append(process.stdout.readline())
+    rest, trouble = process.communicate()
+    assert process.returncode == 0
+    assert trouble == ""
+    assert heard[2] == "Left: nothing merged. A 2 at row 2, column 4. Score 0.\n"
+    assert all(line.rstrip("\n").isprintable() for line in [*heard, *rest.splitlines()])
+
+
+def test_line_mode_loads_no_screen_library():
+    """Line mode starts without Textual."""
+    code = "import sys; import py2048.app.terminal.plain_text; print('textual' in sys.modules)"
+    assert python("-c", code).stdout == "False\n"
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_review_tells_each_mistake_and_the_whole():
+    """One line for each planted fault, as the screens have it, and the summary."""
+    session, out, review = Session(), io.StringIO(), known_review()
+    session.start_from(known_record())
+    plain_text.run(session, io.StringIO("review\nreview 3\nreview 99\nscore\n"), out)
+    answers = out.getvalue().splitlines()[2:]
+    assert len(answers) == len(FAULTS) + 4
+    for ply, said in zip(FAULTS, answers, strict=False):
+        review.seek(ply - 1)
+        assert said == review.sentences
+    assert answers[-4] == review.summary
+    assert answers[-3].startswith(f"Move 3 of {MOVES}, ")
+    assert answers[-2] == f"review 99: the game has {MOVES} moves."
+    assert session.record().hints == 1
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_record_in_a_file_is_reviewed(tmp_path):
+    """The review of a file tells nothing of the game in progress; one that is not there says so."""
+    known_record().save(tmp_path / "game.2048.json")
+    session, out = Session(), io.StringIO()
+    session.start(seed=1)
+    lines = f"left\nreview {tmp_path}/game.2048.json\nreview {tmp_path}/none\nreview 1\n"
+    plain_text.run(session, io.StringIO(lines), out)
+    *mistakes, summary, fault, move = out.getvalue().splitlines()[3:]
+    assert len(mistakes) == len(FAULTS)
+    assert summary == known_review().summary
+    assert "No such file" in fault
+    assert move.startswith("Move 1 of 1, ")
+    assert session.record().hints == 1
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_coach_speaks_after_each_move():
+    """What the move lost, the accuracy and what is to be expected, until it is switched off."""
+    session, out, fault = Session(), io.StringIO(), known_review().moves[4]
+    session.start_from(known_record(), 4)
+    session.set_setting("player", "greedy")  # it has nothing to compile, which would be told
+    lines = f"coach\n{fault.played}\nundo\nauto 1\ncoach\n{fault.best}\n"
+    plain_text.run(session, io.StringIO(lines), out, player=None)
+    on, here, moved, told, undone, again, auto, after, off, *rest = out.getvalue().splitlines()[2:]
+    assert on == "The coach judges your moves; the game counts as assisted."
+    assert here == again == "Coach: Expected 80.00 %."
+    lost = f"Blunder \N{MINUS SIGN}50 %: {fault.best} was best."
+    assert told.startswith(f"Coach: {lost} Accuracy ")
+    assert told.endswith(" %. Expected 80.00 %.")
+    assert (moved, undone) != (told, again)
+    assert not auto.startswith("Coach")
+    assert after == "Coach: Expected 80.00 %."
+    assert off == "The coach is off."
+    assert not any(line.startswith("Coach") for line in rest)
+    assert session.category == "computer"

@@ -1,0 +1,180 @@
+"""The review of a game and the coach in the terminal application."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.app.controller.reviewing import FAULTS, MOVES, ended_record, known_record, known_review
+from tests.app.terminal.playing import colours, shown, until
+from textual.pilot import Pilot
+
+from py2048.app.controller.coach import SETTING
+from py2048.app.controller.review import GameReview
+from py2048.app.session import Session, open_session
+from py2048.app.terminal.app import GameApp
+from py2048.app.terminal.screens import MARKS, ListScreen, PracticeScreen, ReviewGraph, ReviewScreen
+from py2048.presentation.themes import get_theme
+
+SIZES = ((80, 24), (40, 24), (20, 10))
+
+
+def finished() -> Session:
+    """A session with the game that is known."""
+    session = Session()
+    session.start_from(known_record())
+    return session
+
+
+async def reviewed(pilot: Pilot[None]) -> GameReview:
+    """Open the review of this session's game, and wait for its end."""
+    await pilot.press("b")
+    if isinstance(pilot.app.screen, ListScreen):
+        await pilot.press("enter")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ReviewScreen))
+    review = pilot.app.screen.review
+    await until(pilot, lambda: review.review is not None)
+    await pilot.press("home")  # it opens at the first mistake
+    return review
+
+
+@pytest.mark.usefixtures("known_judge")
+async def test_a_review_shows_each_mistake_and_closes():
+    """Down goes to the next mistake, whose grade and best move are told; q goes back to play."""
+    app = GameApp(finished(), reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        review = await reviewed(pilot)
+        for ply, grade in FAULTS.items():
+            await pilot.press("down")
+            assert review.index + 1 == ply
+            await until(pilot, lambda: review.badge in shown(app))
+            assert review.badge.lower().startswith(str(grade))
+            assert "was best." in shown(app)
+            assert f"Move {ply} of {MOVES}" in shown(app)
+        await pilot.press("home", "right", "left", "pagedown", "end", "up")
+        assert review.index + 1 == max(FAULTS)
+        await pilot.press("q")
+        assert not isinstance(app.screen, ReviewScreen)
+
+
+async def test_before_a_move_is_judged_there_is_no_accuracy():
+    """A judge that compiles tells nothing: 0 % would be a player's worst game."""
+    app = GameApp(finished(), reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(ReviewScreen(known_review(0), get_theme("dark")))
+        await until(pilot, lambda: "Accuracy …" in shown(app))
+
+
+@pytest.mark.usefixtures("known_judge")
+async def test_every_size_tells_the_grade_and_the_losses():
+    """From 20x10 up the blunder, its loss and a board are on the screen."""
+    app, loss = GameApp(finished(), reduced_motion=True), "\N{MINUS SIGN}40.0 %"
+    async with app.run_test(size=(80, 24)) as pilot:
+        review = await reviewed(pilot)
+        await pilot.press("down")
+        screen = app.screen
+        graph = screen.query_one(ReviewGraph)
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: "Blunder" in shown(app) and loss in shown(app))
+            assert screen.board.board == review.board
+            await until(pilot, lambda: screen.region.contains_region(screen.board.region))
+            await until(pilot, lambda size=size: graph.display == (size[1] >= 22))
+            if graph.display:
+                first = shown(app).splitlines()[graph.region.y]
+                assert set(MARKS.values()) <= set(first)
+
+
+@pytest.mark.usefixtures("known_judge")
+async def test_the_review_has_the_colours_of_the_theme():
+    """The best side is marked by `good`, the one played by `danger`."""
+    for theme in map(get_theme, ("light", "high-contrast")):
+        app = GameApp(finished(), theme=theme.name, reduced_motion=True)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await reviewed(pilot)
+            await pilot.press("n")
+            wanted = {theme.page, theme.panel, theme.good, theme.danger, theme.empty}
+            await until(pilot, lambda app=app, wanted=wanted: wanted <= colours(app))
+
+
+@pytest.mark.usefixtures("known_judge")
+async def test_a_mistake_is_tried_again():
+    """T hides what was best until an arrow finds it; the game itself is not changed."""
+    session = finished()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        review = await reviewed(pilot)
+        await pilot.press("down", "t")
+        await until(pilot, lambda: "Which move is best?" in shown(app))
+        assert "was best." not in shown(app)
+        await pilot.press(str(review.move.played))
+        await until(pilot, lambda: "40.0 %" in shown(app))
+        assert "was best." not in shown(app)
+        await pilot.press(str(review.move.best))
+        await until(pilot, lambda: "was best." in shown(app))
+        assert review.index + 1 == min(FAULTS)
+        assert session.game.ply == MOVES
+
+
+# The coach
+
+
+@pytest.mark.usefixtures("known_judge")
+async def test_the_coach_judges_in_its_place_and_leaves_it():
+    """C shows the last move's grade, the accuracy and what is expected; c again ends it."""
+    session = Session()
+    session.start(known_record().rules, board=known_record().start)
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        region = app.view.board.region
+        await pilot.press("c")
+        await until(pilot, lambda: "expected 80.00 %" in shown(app))
+        assert app.view.board.region == region
+        app.controller.presenter.show(session.move(session.game.legal_directions()[0]))
+        await until(pilot, lambda: "accuracy 100 %" in shown(app))
+        assert session.get_setting(SETTING) is True
+        await pilot.press("c")
+        assert "expected" not in shown(app)
+        assert app.view.board.region == region
+        assert session.get_setting(SETTING) is False
+
+
+# Practice
+
+
+def own_finished(url: str) -> Session:
+    """A session of a store with a finished game of the player's, in which faults are planted."""
+    session = open_session(url)
+    session.start_from(replace(ended_record(), player=""))
+    return session
+
+
+@pytest.mark.usefixtures("known_judge")
+async def test_mistakes_of_a_review_are_practised(tmp_path):
+    """They enter the notebook when the review ends; f brings them, a key answers."""
+    session = own_finished(f"sqlite:///{tmp_path / 'store.sqlite3'}")
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        review = await reviewed(pilot)
+        await until(pilot, lambda: "3 new in your notebook" in review.summary)
+        await until(pilot, lambda: "notebook" in shown(app))
+        await pilot.press("q", "f")
+        await until(pilot, lambda: isinstance(app.screen, ListScreen))
+        assert "3 due, 3 kept" in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, PracticeScreen))
+        assert "Mistake 1 of 3" in shown(app)
+        legal = app.screen.practice.board.legal_directions()
+        await pilot.press(str(legal[0]))
+        await until(pilot, lambda: "In your" in shown(app))
+        assert "best" in shown(app)
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen.practice.answer is None)
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not isinstance(app.screen, PracticeScreen))
+        assert app.is_running
+    assert len(session.notebook().due()) == 2
+    session.close()

@@ -1,0 +1,213 @@
+"""Games: moves, scores, outcomes, undo and redo under every rule set."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import directions, games, presets, seeds
+
+from py2048 import Board, Direction, Game, Outcome, Record, Rules, get_rules
+from py2048.core.errors import BoardError, GameOverError, IllegalMoveError
+from py2048.core.game import Spawn
+
+STUCK = Board.parse("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2")
+LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
+
+
+@given(presets, seeds, st.lists(directions, max_size=30))
+def test_same_rules_seed_and_moves_give_the_same_game(rules, seed, moves):
+    """A game is a pure function of its rules, seed and moves."""
+    one, two = Game(rules, seed=seed), Game(rules, seed=seed)
+    for move in moves:
+        assert one.attempt(move) == two.attempt(move)
+    assert (one.board, one.score, one.turns) == (two.board, two.score, two.turns)
+
+
+@given(presets, seeds)
+def test_a_start_follows_the_rules(rules, seed):
+    """The number of start tiles and their values are those that the rules allow."""
+    board = Game(rules, seed=seed).start
+    tiles = [tile for row in board.rows for tile in row if tile]
+    assert rules.start.low <= len(tiles) <= rules.start.high
+    assert set(tiles) <= set(rules.start_weights.tiles)
+    assert board.shape == rules.shape
+
+
+@given(games())
+def test_undo_and_redo_walk_the_history(game):
+    """Undoing everything gives the start; redoing everything gives the end, spawns included."""
+    end, turns, trail = game.board, game.turns, [game.board]
+    score = game.score
+    while game.undo():
+        trail.append(game.board)
+    assert (game.board, game.score, game.ply, game.can_undo) == (game.start, 0, 0, False)
+    assert game.record().finished == ""
+    assert game.undo() is None
+    assert game.undone == turns
+    for board in reversed(trail[:-1]):
+        game.redo()
+        assert game.board == board
+    assert (game.board, game.score, game.turns) == (end, score, turns)
+    assert bool(game.record().finished) == bool(turns)
+    assert game.redo() is None
+
+
+def test_a_new_move_forgets_what_was_undone():
+    """Redo is for the line that was left, not for a new one."""
+    game = Game(seed=1)
+    first, *_ = game.legal_directions()
+    game.play(first)
+    game.undo()
+    assert game.can_redo
+    game.play(game.legal_directions()[-1])
+    assert not game.can_redo
+
+
+def test_undoing_does_not_change_what_spawns():
+    """The same move at the same ply brings the same tile: undo cannot fish for better ones."""
+    game = Game(seed=3)
+    turn = game.play(game.legal_directions()[0])
+    game.undo()
+    assert game.play(turn.direction) == turn
+
+
+def test_an_illegal_move_raises_and_changes_nothing():
+    """The error names the direction and the board."""
+    game = Game(get_rules("2x4"), board=Board.parse("2 4 . . / . . . ."), seed=1)
+    with pytest.raises(IllegalMoveError, match=r"left changes nothing on 2 4 \. \. / \. \. \. \."):
+        game.play(LEFT)
+    assert (game.ply, game.score, game.turns, game.can_redo) == (0, 0, (), False)
+    assert not game.attempt(LEFT)
+    assert game.turns == ()
+
+
+def test_a_move_after_the_end_raises():
+    """A stuck game is over, and lost without the target."""
+    game = Game(board=STUCK, seed=1)
+    assert game.outcome is Outcome.LOST
+    assert game.legal_directions() == ()
+    with pytest.raises(GameOverError, match="no move changes"):
+        game.play(LEFT)
+    assert not game.attempt(LEFT)
+
+
+def test_play_continues_past_the_target_unless_the_rules_end_there():
+    """Classic plays on with a won game; comp1127 is over."""
+    board = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
+    classic = Game(board=board, seed=1)
+    classic.play(LEFT)
+    assert classic.has_won
+    assert classic.outcome is Outcome.PLAYING
+    course = Game(get_rules("comp1127"), board=board, seed=1)
+    course.play(LEFT)
+    assert course.outcome is Outcome.WON
+    assert course.legal_directions() == ()
+    with pytest.raises(GameOverError, match="2048"):
+        course.play(RIGHT)
+    assert not course.attempt(RIGHT)
+
+
+def test_a_win_on_the_last_move_is_a_win():
+    """A game that reaches its target and gets stuck on the same move is won."""
+    won = STUCK.with_tile((0, 0), 2048)
+    assert Game(board=won, seed=1).outcome is Outcome.WON
+
+
+def test_a_game_without_a_target_just_ends():
+    """cits1401 has no winning tile."""
+    rules = get_rules("cits1401", rows=4, columns=4, start=get_rules("cmput175").start)
+    assert Game(rules, board=STUCK, seed=1).outcome is Outcome.ENDED
+
+
+@given(games())
+def test_scores_follow_the_rules(game):
+    """Merge points, a point a legal move and one off for an illegal one, or the board's sum."""
+    legal = [turn for turn in game.turns if turn.legal]
+    match game.rules.name:
+        case "cits1401":
+            assert game.score == len(legal) - (len(game.turns) - len(legal))
+        case "qsan_qarut":
+            assert game.score == (game.board.sum if legal else 0)
+        case _:
+            assert game.score == sum(turn.slide.points for turn in legal)
+            assert len(legal) == len(game.turns)
+
+
+def test_an_illegal_attempt_costs_a_point_under_cits1401():
+    """It may bring the score below zero, spawns nothing, and can be undone."""
+    rules = get_rules("cits1401")
+    board = Board.parse("2 . . . . / . . . . . / . . . . . / . . . . . / . . . . .")
+    game = Game(rules, board=board, seed=1)
+    assert [game.attempt(LEFT), game.attempt(UP)] == [False, False]
+    assert (game.score, game.ply, game.board) == (-2, 0, board)
+    assert [turn.legal for turn in game.turns] == [False, False]
+    assert game.attempt(DOWN)
+    assert (game.score, game.ply) == (-1, 1)
+    game.undo()
+    game.undo()
+    assert game.score == -1
+    with pytest.raises(IllegalMoveError):
+        game.play(UP)
+    assert game.score == -1
+
+
+@pytest.mark.parametrize(
+    ("direction", "cell"), [(UP, (4, 4)), (DOWN, (0, 0)), (LEFT, (0, 4)), (RIGHT, (4, 0))]
+)
+def test_the_edge_spawn_has_a_fixed_cell(direction, cell):
+    """Up: bottom right; Down: top left; Left: top right; Right: bottom left; or the next free."""
+    middle = Board.empty(5, 5).with_tile((2, 2), 2)
+    game = Game(get_rules("cits1401"), board=middle, seed=1)
+    assert game.play(direction).spawn == Spawn(2, cell)
+
+
+def test_the_edge_spawn_takes_the_next_empty_cell():
+    """After Up, from the right end of the bottom row leftwards."""
+    rules = get_rules("cits1401", rows=2, columns=4, start=get_rules("cmput175").start)
+    game = Game(rules, board=Board.parse("2 . 2 4 / 4 . 2 2"), seed=1)
+    game.play(UP)
+    assert game.board == Board.parse("2 . 4 4 / 4 . 2 2")
+
+
+def test_a_spawn_can_be_given_but_must_be_possible():
+    """Replays and lessons choose the tile; the rules still hold, and nothing changes if not."""
+    game = Game(board=Board.parse("2 2 . . / . . . . / . . . . / . . . ."), seed=1)
+    for spawn, reason in [
+        (Spawn(8, (3, 3)), "never spawns"),
+        (Spawn(2, (0, 0)), "occupied"),
+        (Spawn(2, (4, 0)), "outside"),
+    ]:
+        with pytest.raises(IllegalMoveError, match=reason):
+            game.play(LEFT, spawn=spawn)
+    assert game.turns == ()
+    game.play(LEFT, spawn=Spawn(4, (3, 3)))
+    assert game.board[3, 3] == 4
+    assert game.record().seed is None
+
+
+def test_a_board_must_fit_the_rules():
+    """The error names both sizes."""
+    with pytest.raises(BoardError, match=r"4x4, not on a board of 2x2"):
+        Game(board=Board.parse("2 . / . ."), seed=1)
+
+
+@given(games())
+def test_a_game_survives_its_record(game):
+    """From its record comes the same game, with all its turns to be undone."""
+    again = Game.from_record(Record.from_json(game.record().to_json()))
+    assert (again.board, again.score, again.turns) == (game.board, game.score, game.turns)
+    assert again.outcome is game.outcome
+
+
+def test_a_record_has_no_orders_to_a_terminal_in_its_name():
+    """So it verifies under any name."""
+    record = Game("classic", seed=1, player="\x1b[2JAda\x9b").record()
+    record.verify()
+    assert record.player == "[2JAda"
+
+
+def test_a_notebook_shows_the_game_and_trusts_no_name():
+    """The name of the rules is text, not markup."""
+    told = Game(Rules.parse("<b>:size=3x3"), seed=1)._repr_html_()
+    assert told.startswith("<div>&lt;b&gt;: 0 points, 0 moves, playing</div><table")

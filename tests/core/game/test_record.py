@@ -1,0 +1,266 @@
+"""Records: what is written can be read, replayed and verified; what was changed is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import random
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import directions, games
+
+from py2048 import Board, Direction, Game, Record, Spawn, get_rules
+from py2048.core.errors import RecordError
+from py2048.core.game.record import decode_steps, encode_step
+
+
+def sample(name: str = "classic", moves: int = 200, seed: int = 7) -> Record:
+    """The record of a short game of any preset."""
+    game, draw = Game(get_rules(name), seed=seed), random.Random(seed)
+    for _ in range(moves):
+        if not game.is_over:
+            game.attempt(draw.choice(list(Direction)))
+    return game.record()
+
+
+@given(games())
+def test_records_round_trip_and_verify(game):
+    """Reading what was written gives an equal record, which verifies and ends where it ended."""
+    record = game.record()
+    again = Record.from_json(record.to_json())
+    assert again == record
+    again.verify()
+    assert "replayed" not in vars(pickle.loads(pickle.dumps(again)))
+    positions = list(again.replay())
+    assert all(one is other for one, other in zip(positions, again.replayed, strict=True))
+    assert positions == list(record.replay())
+    assert len(positions) == len(game.turns)
+    assert record.plies == game.ply
+    if positions:
+        board, turn, score = positions[-1]
+        assert (board, turn, score) == (game.board, game.turns[-1], game.score)
+
+
+def test_a_record_survives_its_file(tmp_path):
+    """Saving and loading loses nothing."""
+    path = tmp_path / "game.2048.json"
+    record = replace(sample(), player="Ada", undos=2, hints=1, times=(5, 7))
+    record.save(path)
+    assert Record.load(path) == record
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@given(st.data())
+def test_a_changed_byte_is_refused(data):
+    """Whatever byte of the file is changed, removed or doubled, the record is not read."""
+    text = sample(moves=20).to_json()
+    index = data.draw(st.integers(0, len(text) - 1))
+    other = data.draw(st.sampled_from("".join(map(chr, range(32, 127))) + "\n\t"))
+    for changed in (
+        text[:index] + other + text[index + 1 :],
+        text[:index] + text[index + 1 :],
+        text[:index] + text[index] + text[index:],
+    ):
+        if changed != text:
+            with pytest.raises(RecordError):
+                Record.from_json(changed)
+
+
+def rewritten(record: Record, **changes: object) -> str:
+    """The text of a record with fields changed and a right checksum: a careful forger's work.
+
+    A field that is changed to ... is left out.
+    """
+
+    def lines(data: dict[str, object]) -> str:
+        texts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items()]
+        return "{\n" + ",\n".join(texts) + "\n}\n"
+
+    data = json.loads(record.to_json())
+    del data["checksum"]
+    data = {name: value for name, value in (data | changes).items() if value is not ...}
+    checksum = hashlib.sha256(lines(data).encode()).hexdigest()
+    return lines(data | {"checksum": f"sha256:{checksum}"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"score": 99}, "claims a score of 99"),
+        ({"turns": "L1C"}, "its turns give 0"),
+        ({"seed": 8}, "not the one of seed 8"),
+        ({"rules": "ist"}, "layout"),
+        ({"times": [5] * 999}, "999 times for "),
+        ({"started": "yesterday"}, "started is 'yesterday', but must be a time"),
+        ({"finished": "2026-02-30T12:00:00Z"}, "finished is '2026-02-30T12:00:00Z'"),
+        ({"player": "\x1b[2JAda"}, r"player is '\\x1b\[2JAda': a name has no control"),
+    ],
+)
+def test_a_forged_record_does_not_verify(changes, reason):
+    """A right checksum does not help: the game itself is checked."""
+    with pytest.raises(RecordError, match=reason):
+        Record.from_json(rewritten(sample(), **changes)).verify()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"score": "12"}, "score is '12', but must be a whole number"),
+        ({"seed": -1}, "seed is -1, but must be a seed"),
+        ({"start": [[0, 3, 0, 0]] * 4}, "3 is not a tile"),
+        ({"start": [[2, 2]]}, "size"),
+        ({"start": "2 2"}, "rows of whole numbers"),
+        ({"rules": "clasic"}, "did you mean"),
+        ({"turns": 5}, "turns is 5, but must be a text"),
+        ({"times": [-1]}, "milliseconds"),
+        ({"undos": True}, "undos"),
+        ({"colour": 1}, "unknown fields: colour"),
+        ({"seed": ...}, "missing fields: seed"),
+    ],
+)
+def test_wrong_fields_are_refused(changes, reason):
+    """The error names the field, its value and what it must be."""
+    with pytest.raises(RecordError, match=reason):
+        Record.from_json(rewritten(sample(), **changes))
+
+
+def test_a_record_holds_the_largest_tiles():
+    """Every tile that rules may let appear has a digit."""
+    game = Game(f"classic:spawn={2**63}:1", seed=1)
+    for _ in range(10):
+        game.play(game.legal_directions()[0])
+    record = Record.from_json(game.record().to_json())
+    record.verify()
+    assert record == game.record()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "not a record"),
+        ("[]", "not a record"),
+        ("{", "not a record"),
+        ('{"format": "other"}', "format"),
+        ('{"format": "py2048 record", "version": 99}', "update py2048"),
+        ('{"format": "py2048 record", "version": "1"}', "not a version"),
+        ('{"format": "py2048 record", "version": 1}', "checksum"),
+        pytest.param("[" * 100_000, "not a record", id="deep"),
+    ],
+)
+def test_texts_that_are_not_records_are_refused(text, reason):
+    """Each refusal says why, in one line."""
+    with pytest.raises(RecordError, match=reason) as caught:
+        Record.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+TWO = Board.parse("2 2 . . / . . . . / . . . . / . . . .")
+
+
+@pytest.mark.parametrize(
+    ("turns", "reason"),
+    [
+        ("U10", r"ply 1 \(up\): the move changes nothing"),
+        ("L10", r"ply 1 \(left\): a tile spawned on cell \(0, 0\), which is occupied"),
+        ("L3F", "a 8 never spawns"),
+        ("L1FL1C", r"ply 2 \(left\): a tile spawned on cell \(3, 0\), which is occupied"),
+        ("L1F?", r"character 4 is not a turn"),
+        ("L1", "not a turn"),
+        ("L0F", "not a turn"),
+        ("L1G", "not a turn"),
+        ("X1F", "not a turn"),
+        ("u", "does not count under these rules"),
+    ],
+)
+def test_a_bad_turn_is_named_with_its_ply_and_reason(turns, reason):
+    """Replay stops at the first turn that breaks the rules."""
+    with pytest.raises(RecordError, match=reason):
+        Record(get_rules("classic"), TWO, turns, 4).verify()
+
+
+def test_no_turn_follows_the_end():
+    """A game that ends at its target has no further turn in its record."""
+    board = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
+    record = Record(get_rules("comp1127"), board, "L1FR1C", 2048)
+    with pytest.raises(RecordError, match="the game was over"):
+        record.verify()
+    replace(record, turns="L1F").verify()
+
+
+def test_edge_spawns_are_checked():
+    """Under deterministic rules a spawn on another cell is a fault; so is a hidden penalty."""
+    start = Board.empty(5, 5).with_tile((2, 2), 2)
+    rules = get_rules("cits1401")
+    Record(rules, start, "U1O", 1).verify()
+    with pytest.raises(RecordError, match="instead of"):
+        Record(rules, start, "U1N", 1).verify()
+    with pytest.raises(RecordError, match="legal move is written as an illegal attempt"):
+        Record(rules, start, "u", -1).verify()
+
+
+@given(directions, st.integers(1, 63), st.integers(1, 64), st.integers(2, 64), st.data())
+def test_turn_codes_round_trip(direction, rank, rows, columns, data):
+    """Any spawn on any board that the rules allow has a code, and an illegal attempt has one."""
+    cell = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
+    spawn = Spawn(2**rank, cell)
+    code = encode_step(direction, spawn, (rows, columns))
+    bad = encode_step(direction, None, (rows, columns))
+    assert list(decode_steps(bad + code, (rows, columns))) == [
+        (direction, None),
+        (direction, spawn),
+    ]
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    """Missing, binary and damaged files give one line with the path."""
+    missing = tmp_path / "missing"
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    damaged = tmp_path / "damaged"
+    damaged.write_text(sample().to_json()[:-50])
+    for path, reason in [
+        (missing, "No such file"),
+        (binary, "not UTF-8 text"),
+        (damaged, "not a record"),
+    ]:
+        with pytest.raises(RecordError, match=reason) as caught:
+            Record.load(path)
+        assert str(path) in str(caught.value)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path):
+    """A full disk or a wrong folder is one clear line; what was there stays."""
+    with pytest.raises(RecordError, match="cannot write"):
+        sample().save(tmp_path / "nowhere" / "game.2048.json")
+    full = Path("/dev/full")
+    if full.exists():
+        with pytest.raises(OSError, match="No space"):
+            full.write_bytes(b"x")
+    path = tmp_path / "game.2048.json"
+    path.write_text("my essay")
+    with pytest.raises(RecordError, match="it is there and not a record: choose another name"):
+        sample().save(path)
+    assert path.read_text() == "my essay"
+    path.write_text("")  # as a program that was killed may leave it
+    sample().save(path)
+    sample(seed=8).save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_a_long_record_loads_and_verifies():
+    """Thousands of plies are read and replayed."""
+    # On one long row with each new 2 at its end, left is always legal.
+    rules = get_rules("classic", rows=1, columns=24)
+    game = Game(rules, board=Board.empty(1, 24).with_tile((0, 23), 2), seed=1)
+    for _ in range(5_000):
+        game.play(Direction.LEFT, spawn=Spawn(2, (0, 23)))
+    record = Record.from_json(game.record().to_json())
+    record.verify()
+    assert record.plies == 5_000
+    assert game.board.max_tile == 8192

@@ -1,0 +1,110 @@
+"""The language a person reads: how it is chosen."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from py2048.core import language
+from py2048.core.language import number, set_language, use_language
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+import messages
+
+
+def test_english_is_read_without_a_file():
+    """English is the source: its texts need neither a catalogue nor gettext itself."""
+    program = (
+        "import sys; from py2048.core.language import _, ngettext; _('Undo');"
+        "ngettext('{n} a', 'b', 2);"
+        "sys.exit('gettext' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
+
+
+def test_a_process_reads_its_language_in_every_thread():
+    """The language of a process holds in threads; one in use holds in its own context."""
+    seen: list[str] = []
+    set_language("pt")
+    with use_language("en"):
+        thread = Thread(target=lambda: seen.append(language.language()))
+        thread.start()
+        thread.join()
+        seen.append(language.language())
+    assert [*seen, language.language()] == ["pt", "en", "pt"]
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("", "en"),
+        ("pt", "pt"),
+        ("pt-BR,pt;q=0.9,en;q=0.8", "pt"),
+        ("en-GB,en;q=0.9,pt;q=0.8", "en"),
+        ("fr,de;q=0.9", "en"),
+        ("fr,en;q=0.2,pt;q=0.4", "pt"),
+        ("pt;q=many,en;q=0.1", "en"),
+    ],
+)
+def test_a_browser_is_answered_in_its_favourite(header, code):
+    """`Accept-Language` names languages with their weights; an unknown one counts for nothing."""
+    assert language.language_of_header(header) == code
+
+
+def test_the_environment_is_read_as_gettext_reads_it(monkeypatch):
+    """`LANGUAGE` is asked before `LC_ALL`, `LC_MESSAGES` and `LANG`; an empty one says nothing."""
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    assert language.language_of_environment() == "en"
+    monkeypatch.setenv("LANG", "pt_PT.UTF-8")
+    assert language.language_of_environment() == "pt"
+    monkeypatch.setenv("LC_ALL", "en_GB.UTF-8")
+    monkeypatch.setenv("LANGUAGE", "")
+    assert language.language_of_environment() == "en"
+    monkeypatch.setenv("LANGUAGE", "fr:pt_BR:en")
+    assert language.language_of_environment() == "pt"
+
+
+def test_a_number_is_written_as_its_reader_writes_it():
+    """Thousands and decimals are parted by the language's own signs."""
+    assert (number(7412), number(-98.66, 1)) == ("7,412", "-98.7")
+    with use_language("pt"):
+        assert (number(7412), number(-98.66, 1)) == ("7.412", "-98,7")
+
+
+@pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
+def test_every_text_has_its_translation(code):
+    """Each text of the sources is translated by a person, with the same names of values.
+
+    What is read at run time is what translators wrote: `make messages` brings them together.
+    """
+    found = {message.id: message for message in messages.extracted() if message.id}
+    known = {message.id: message for message in messages.read(code) if message.id}
+    assert found.keys() == known.keys()
+    names = re.compile(r"\{\w+\}|%\(\w+\)s")
+    for key, message in known.items():
+        assert messages.is_translated(message), key
+        one, *_more, last = (key, key) if isinstance(key, str) else key
+        told = (message.string,) if isinstance(message.string, str) else message.string
+        assert set(names.findall(told[-1])) == set(names.findall(last)), key
+        assert set(names.findall(told[0])) <= set(names.findall(one + last)), key
+
+
+@pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
+def test_what_is_read_is_what_is_written(code):
+    """The compiled catalogue and the texts of the pages' scripts are those of the translators."""
+    written, compiled = messages.read(code), language.catalogue(code)
+    for message in written:
+        if isinstance(message.id, str) and message.id:
+            assert compiled.gettext(message.id) == message.string
+        elif message.id:
+            told = {compiled.ngettext(*message.id, count) for count in range(200)}
+            assert told == set(message.string)
+    script = messages.SCRIPTS / f"messages-{code}.js"
+    assert script.read_text(encoding="utf-8") == messages.script_of(written)

@@ -1,0 +1,272 @@
+"""Boards are values, and slides are exact for every size, tile and merging."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import boards, cells, directions, mergings
+
+from py2048 import Board, Direction, Merging
+from py2048.core import board as reference
+from py2048.core.errors import BoardError, DirectionError
+
+lines = st.lists(cells, min_size=1, max_size=8).map(tuple)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "points"),
+    [
+        ((0, 2, 2, 4), (4, 4, 0, 0), 4),
+        ((2, 2, 2, 2, 2), (4, 4, 2, 0, 0), 8),
+        ((4, 4, 8, 4), (8, 8, 4, 0), 8),
+        ((8, 8, 16, 8), (16, 16, 8, 0), 16),
+        ((2, 0, 2, 4), (4, 4, 0, 0), 4),
+        ((2, 8, 4, 4), (2, 8, 8, 0), 8),
+        ((0, 0, 0, 2), (2, 0, 0, 0), 0),
+        ((2, 4, 8, 16), (2, 4, 8, 16), 0),
+        ((65536, 65536, 32768, 32768), (131072, 65536, 0, 0), 196608),
+    ],
+)
+def test_a_tile_merges_once_a_slide(before, after, points):
+    """Equal neighbours merge from the leading edge, each tile in one merge at most."""
+    assert reference.slide_line(before)[:2] == (after, points)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "points"),
+    [
+        ((2, 2, 4, 8), (16, 0, 0, 0), 28),
+        ((4, 2, 2, 0), (4, 4, 0, 0), 4),
+        ((2, 2, 2, 2), (4, 4, 0, 0), 8),
+        ((2, 2, 4, 4), (8, 4, 0, 0), 12),
+        ((2, 2, 4, 0), (8, 0, 0, 0), 12),
+    ],
+)
+def test_cascading_tiles_merge_on(before, after, points):
+    """A merged tile accepts the next equal one; the tile that moved does not move on."""
+    assert reference.slide_line(before, Merging.CASCADE)[:2] == (after, points)
+
+
+@given(lines, mergings)
+def test_a_slide_conserves_the_sum_and_packs_the_line(line, merging):
+    """Tiles end without gaps, their sum as before; the points are the sum of the new tiles."""
+    slid, points, steps = reference.slide_line(line, merging)
+    assert sum(slid) == sum(line)
+    count = len(slid) - slid.count(0)
+    assert all(slid[:count])
+    assert not any(slid[count:])
+    assert len(steps) == len(line) - line.count(0)
+    assert points >= sum(1 for *_, merged in steps if merged) * 4
+    assert [source for source, *_ in steps] == [i for i, tile in enumerate(line) if tile]
+
+
+@given(lines)
+def test_sliding_twice_without_a_spawn_may_merge_again(line):
+    """A slide repeated until it changes nothing leaves no equal neighbours."""
+    while (slid := reference.slide_line(line).line) != line:
+        line = slid
+    packed = [tile for tile in line if tile]
+    assert all(one != two for one, two in pairwise(packed))
+
+
+@given(boards(), directions, mergings)
+def test_board_slides_as_the_reference(board, direction, merging):
+    """The board's cached slide is the reference's."""
+    slide = board.slide(direction, merging)
+    assert (slide.board.rows, slide.points) == reference.slide(board.rows, direction, merging)
+    assert slide.changed == (slide.board != board)
+    assert slide.board.sum == board.sum
+
+
+@given(boards(), directions, mergings)
+def test_motions_explain_the_slide(board, direction, merging):
+    """Carrying each tile along its motion and adding up gives the afterstate."""
+    slide = board.slide(direction, merging)
+    rows, columns = board.shape
+    carried = [[0] * columns for _ in range(rows)]
+    for source, target, _ in slide.motions:
+        carried[target[0]][target[1]] += board[source]
+        along = 1 if direction.is_vertical else 0
+        assert source[along] == target[along]
+    assert Board.from_rows(carried) == slide.board
+    merges = sum(motion.merged for motion in slide.motions)
+    assert merges == len(slide.motions) - (rows * columns - len(slide.board.empty_cells()))
+
+
+def _turned(board: Board) -> Board:
+    """Turn clockwise."""
+    return Board.from_rows([row[::-1] for row in zip(*board.rows, strict=True)])
+
+
+def _mirrored(board: Board) -> Board:
+    return Board.from_rows([row[::-1] for row in board.rows])
+
+
+CLOCKWISE = {
+    Direction.UP: Direction.RIGHT,
+    Direction.RIGHT: Direction.DOWN,
+    Direction.DOWN: Direction.LEFT,
+    Direction.LEFT: Direction.UP,
+}
+MIRRORED = {
+    Direction.LEFT: Direction.RIGHT,
+    Direction.RIGHT: Direction.LEFT,
+    Direction.UP: Direction.UP,
+    Direction.DOWN: Direction.DOWN,
+}
+
+
+@given(boards(), directions, mergings)
+def test_sliding_commutes_with_the_symmetries(board, direction, merging):
+    """Turning or mirroring the board and the direction turns or mirrors the result."""
+    slide = board.slide(direction, merging)
+    turned = _turned(board).slide(CLOCKWISE[direction], merging)
+    assert (turned.board, turned.points) == (_turned(slide.board), slide.points)
+    mirrored = _mirrored(board).slide(MIRRORED[direction], merging)
+    assert (mirrored.board, mirrored.points) == (_mirrored(slide.board), slide.points)
+
+
+@given(boards())
+def test_a_board_has_four_or_eight_symmetries_and_one_name(board):
+    """All images of a board share one canonical form, which is one of them."""
+    images = list(reference.symmetries(board.rows))
+    assert len(images) == (8 if board.shape[0] == board.shape[1] else 4)
+    same_shape = [image for image in images if len(image) == board.shape[0]]
+    names = {reference.canonical(image) for image in same_shape}
+    assert names == {reference.canonical(board.rows)} <= set(images)
+
+
+@given(boards())
+def test_legal_directions_are_those_that_change_the_board(board):
+    """Legality does not depend on the merging."""
+    legal = board.legal_directions()
+    for merging in Merging:
+        assert legal == tuple(d for d in Direction if board.slide(d, merging).changed)
+    assert board.can_move() == bool(legal)
+
+
+@given(boards())
+def test_a_full_board_moves_where_neighbours_are_equal(board):
+    """The short question has the answer of all slides."""
+    full = Board.from_rows([[tile or 2 for tile in row] for row in board.rows])
+    assert reference.has_equal_neighbours(full.rows) == full.can_move()
+
+
+@given(boards())
+def test_boards_survive_text_and_pickling(board):
+    """`parse` is the inverse of `str`, `eval` of `repr`, and copies are equal."""
+    assert Board.parse(str(board)) == board
+    assert eval(repr(board), {"Board": Board}) == board
+    assert pickle.loads(pickle.dumps(board)) == board == copy.deepcopy(board)
+    assert hash(Board.from_rows(board.rows)) == hash(board)
+
+
+@given(boards())
+def test_a_notebook_shows_every_cell(board):
+    """The table has a row for each row, and in each cell the tile or nothing."""
+    rows = board._repr_html_().split("<tr>")[1:]
+    shown = [[int(cell or 0) for cell in re.findall(r"<td[^>]*>(\d*)</td>", row)] for row in rows]
+    assert shown == [list(row) for row in board.rows]
+
+
+def test_parse_reads_what_people_write():
+    """Slashes, commas, bars and several signs for an empty cell are understood."""
+    expected = Board.from_rows([[2, 0, 4], [0, 8, 0]])
+    for text in ("2 . 4 / . 8 .", "2,0,4;0,8,0", "|2|_|4|\n|-|8|_|\n", "\n2 0 4\n\n0 8 0\n"):
+        assert Board.parse(text) == expected
+
+
+def test_empty_cells_are_in_row_major_order():
+    """Cells are (row, column) from the top left."""
+    board = Board.parse("2 . 4 / . 8 .")
+    assert board.empty_cells() == [(0, 1), (1, 0), (1, 2)]
+    assert (board.max_tile, board.sum, board[1, 1]) == (8, 14, 8)
+
+
+def test_a_board_never_changes():
+    """Every change makes a new board."""
+    board = Board.parse("2 . / . .")
+    other = board.with_tile((1, 1), 4)
+    assert (board.rows, other.rows) == (((2, 0), (0, 0)), ((2, 0), (0, 4)))
+    with pytest.raises(AttributeError):
+        board.rows = ()  # type: ignore[misc]
+
+
+def test_numpy_integers_are_welcome():
+    """A board made from an array holds plain ints."""
+    numpy = pytest.importorskip("numpy")
+    board = Board.from_rows(numpy.array([[2, 0], [0, 131072]]))
+    assert board == Board.parse("2 0 / 0 131072")
+    assert all(type(tile) is int for row in board.rows for tile in row)
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([[2, 3]], "3"),
+        ([[1, 2]], "1"),
+        ([[-2, 2]], "-2"),
+        ([[2.0, 2]], "2.0"),
+        ([["2", 2]], "'2'"),
+        ([[True, 2]], "True"),
+        ([[2]], "1x1"),
+        ([], "at least one row"),
+        ([[], []], "at least one row"),
+        ([[2, 4], [2]], "equally long"),
+        (5, "5"),
+        ([2, 4], "rows of values"),
+    ],
+)
+def test_impossible_boards_are_refused(rows, reason):
+    """The error names the value."""
+    with pytest.raises(BoardError, match=reason.replace("[", r"\[")):
+        Board.from_rows(rows)  # type: ignore[arg-type]
+
+
+def test_impossible_changes_are_refused():
+    """A tile must be one, and on the board."""
+    board = Board.parse("2 . / . .")
+    with pytest.raises(BoardError, match="6"):
+        board.with_tile((0, 1), 6)
+    with pytest.raises(BoardError, match="outside"):
+        board.with_tile((2, 0), 2)
+    with pytest.raises(BoardError, match="'x'"):
+        Board.parse("x 2")
+
+
+@pytest.mark.parametrize(
+    ("word", "direction"),
+    [
+        ("left", Direction.LEFT),
+        ("L", Direction.LEFT),
+        ("W", Direction.LEFT),
+        ("←", Direction.LEFT),
+        ("Up ", Direction.UP),
+        ("n", Direction.UP),
+        ("D", Direction.DOWN),
+        ("S", Direction.DOWN),
+        ("right", Direction.RIGHT),
+        ("E", Direction.RIGHT),
+    ],
+)
+def test_directions_have_several_names(word, direction):
+    """Names, first letters, points of the compass and arrows."""
+    assert Direction.parse(word) is direction
+
+
+def test_an_unknown_direction_suggests_one():
+    """The error names the word."""
+    with pytest.raises(DirectionError, match="'lft' is not a direction; did you mean 'left'"):
+        Direction.parse("lft")
+
+
+def test_action_numbers_are_fixed():
+    """Every array interface counts up, down, left, right from 0."""
+    assert [direction.name for direction in Direction] == ["UP", "DOWN", "LEFT", "RIGHT"]
+    assert [direction.value for direction in Direction] == [0, 1, 2, 3]

@@ -1,0 +1,368 @@
+"""The door to Numba: kernels compile once, and never run from a stale cache."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pexpect
+import pytest
+from kernel_process import said_by
+from tests.processes import python
+
+from py2048.cli import main
+from py2048.core.errors import install_line
+from py2048.engine import jit
+from py2048.engine._batch_kernels import BatchState
+from py2048.engine.jit import disk_cache
+
+HELPERS = """
+    from py2048.engine.jit import kernel
+    import numpy as np
+    FACTOR = np.int64({factor})
+    NUMBER = np.int64
+
+    @kernel(inline=True)
+    def scaled(value):
+        return NUMBER(value * FACTOR + {offset})
+"""
+MAIN = """
+    import helper_kernels
+    from helper_kernels import scaled
+    from py2048.engine.jit import kernel
+
+    @kernel("(int64,)")
+    def twice_scaled(value):
+        return 2 * scaled(value)
+
+    if __name__ == "__main__":
+        print(twice_scaled(1), sum(getattr(twice_scaled, "_cache_hits", {}).values()))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a kernel in one file and its helper in another."""
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(MAIN))
+    write_helper(tmp_path)
+    return tmp_path
+
+
+def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
+    text = textwrap.dedent(HELPERS).format(factor=factor, offset=offset)
+    (folder / "helper_kernels.py").write_text(text)
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, int]:
+    """Run the kernel in another process; return its value and the number of cache hits."""
+    settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
+    value, hits = map(int, said_by(folder, arguments, settings).split())
+    return value, hits
+
+
+def run_alone(folder: Path, **environment: str) -> tuple[int, int]:
+    """Do so in one that imports Numba itself, or does not."""
+    source = Path(jit.__file__).parents[3]
+    settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(source)}
+    settings |= {"PYTHONDONTWRITEBYTECODE": "1"} | environment
+    value, hits = map(
+        int, python("main_kernels.py", cwd=folder, check=True, **settings).stdout.split()
+    )
+    return value, hits
+
+
+def cached_files(folder: Path) -> list[Path]:
+    return list((folder / "cache").rglob("__main__.*.kernel"))
+
+
+def test_edit_of_a_helper_in_another_file_is_noticed(project):
+    """A kernel is compiled anew when the code or a constant of a helper elsewhere changed.
+
+    What one process compiled, the next one loads; however often the source changed, the cache
+    holds one file for each kernel and signature.
+    """
+    assert run(project) == (22, 0)
+    write_helper(project, offset=2)
+    assert run(project) == (24, 0)
+    write_helper(project, factor=100, offset=2)
+    assert run(project) == (204, 0)
+    assert run(project) == (204, 1)
+    assert len(cached_files(project)) == 1
+
+
+def test_cached_kernels_use_arrays_and_texts(tmp_path):
+    """Code from the cache finds the parts of Numba's runtime that it calls."""
+    text = """
+        import numpy as np
+        from py2048.engine.jit import kernel
+
+        @kernel
+        def allocate(n):
+            return np.zeros(n)
+
+        @kernel
+        def count(words):
+            return len({word: hash(word) for word in words})
+
+        print(int(allocate(100)[0]) + count(("a", "b", "a")), len(count._cache_hits))
+    """
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
+    assert run_alone(tmp_path) == (2, 0)
+    assert run_alone(tmp_path) == (2, 1)
+
+
+HIDDEN = """
+    import importlib, sys
+    import numba.core.compiler
+    from py2048.engine import jit
+    from py2048.engine.jit import disk_cache
+
+    def without_private_modules(module=""):
+        if module not in ("", ".extending"):
+            raise ImportError(f"numba{module} is not there")
+        return importlib.import_module(f"numba{module}")
+
+    if sys.argv[1] == "modules":
+        jit.numba_module = disk_cache.numba_module = without_private_modules
+    else:
+        delattr(numba.core.compiler.CompileResult, sys.argv[1])
+
+    import numpy as np
+    from py2048.engine.jit import kernel, prefetch, ready, select
+
+    @kernel(inline=True, borrows=True)
+    def larger(a, b):
+        return select(a > b, a, b)
+
+    @kernel("(int64[::1], int64)", example=lambda: (np.zeros(1), 0.0), borrows=True)
+    def largest(values, least):
+        for index in range(values.size):
+            prefetch(values, index)
+            least = larger(values[index], least)
+        return least
+
+    values = np.array([3, 20, 2])
+    assert ready(largest)(values, 0) == 20
+    assert ready(largest, 1)(values / 2, 9.0) == 10
+    print(largest(values, 1) + 2, len(largest._cache_hits))
+"""
+
+
+@pytest.mark.parametrize("name", ["modules", "_reduce", "_rebuild"])
+def test_no_undocumented_part_of_numba_is_needed(tmp_path, name):
+    """Where a version of Numba has renamed one, kernels compile in each process, and compute."""
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(HIDDEN))
+    assert run(tmp_path, name) == (22, 0)
+    assert run(tmp_path, name) == (22, 0)
+    assert list((tmp_path / "cache").rglob("*.lock")) == []
+
+
+def test_kernels_in_any_folder_of_the_cache_are_found(project):
+    """A folder that is not the one to write to serves too; everyone may read the files."""
+    run(project)
+    assert all(path.stat().st_mode & 0o044 == 0o044 for path in cached_files(project))
+    home = project / "home"
+    shutil.move(project / "cache" / "py2048", home / "py2048" / "kernels")
+    assert run(project, XDG_CACHE_HOME=str(home)) == (22, 1)
+
+
+def test_damaged_file_is_compiled_anew(project):
+    """A file of the cache that is not whole is never loaded."""
+    run(project)
+    (file,) = cached_files(project)
+    content = file.read_bytes()
+    for damaged in (b"nonsense", content[: len(content) // 2]):
+        file.write_bytes(damaged)
+        assert run(project) == (22, 0)
+    assert run(project) == (22, 1)
+
+
+def test_of_several_processes_one_compiles(project):
+    """The others wait for it, and load what it has made."""
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(lambda _: run_alone(project), range(3)))
+    assert sorted(answers) == [(22, 0), (22, 1), (22, 1)]
+    assert len(cached_files(project)) == 1
+    assert list((project / "cache").rglob("*.lock")) == []
+
+
+def test_waiting_for_a_lock_has_an_end(tmp_path, monkeypatch):
+    """A process that has waited too long goes ahead; a lock that was released is free at once."""
+    monkeypatch.setattr(disk_cache, "LOCK_TIMEOUT_S", 0.1)
+    path = tmp_path / "some.lock"
+    first = disk_cache.FileLock(path)
+    disk_cache.FileLock(path).release()
+    assert path.exists()
+    first.release()
+    assert not path.exists()
+    monkeypatch.setattr(disk_cache, "LOCK_TIMEOUT_S", 60.0)
+    disk_cache.FileLock(path).release()
+
+
+def test_plain_mode_loads_no_numba(project):
+    """With ``PY2048_JIT=0`` kernels are plain functions and Numba is not imported."""
+    main = project / "main_kernels.py"
+    main.write_text(main.read_text() + "    import sys; assert 'numba' not in sys.modules\n")
+    assert run_alone(project, PY2048_JIT="0") == (22, 0)
+
+
+# The command, where Numba is not installed.
+WITHOUT_NUMBA = """
+import importlib.util as util, sys
+found = util.find_spec
+util.find_spec = lambda name, *of: None if name == "numba" else found(name, *of)
+from py2048.cli import main
+status = main(sys.argv[1:])
+sys.exit(status or 99 * ("numba" in sys.modules))
+"""
+
+
+def without_numba(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command as if Numba were not installed."""
+    return python("-c", WITHOUT_NUMBA, *words, cwd=cwd)
+
+
+def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
+    """Kernels run as plain Python, without a word about words that wrap around."""
+    words = "hint", "--json", "--player", "expectimax:depth=2", "2 4 8 / . 2 4"
+    done = without_numba(*words, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert main(words) == 0
+    values = json.loads(capsys.readouterr().out)["values"]
+    assert json.loads(done.stdout)["values"] == pytest.approx(values)
+
+
+def test_without_numba_a_terminal_is_told_what_makes_work_faster():
+    """Once, by the line that brings it, above how far the work is."""
+    words = ["-c", WITHOUT_NUMBA, "evaluate", "expectimax:depth=2", "--games", "2", "--jobs", "1"]
+    terminal = pexpect.spawn(sys.executable, words, dimensions=(30, 500), encoding="utf-8")
+    terminal.expect(
+        "py2048: faster with Numba: [^\r]*'py2048\\[fast]'\r\n\rpy2048: 2 games", timeout=60
+    )
+    terminal.close(force=True)
+
+
+@pytest.mark.parametrize("word", ["bench", "train", "warm-up"])
+def test_what_takes_for_ever_without_numba_names_the_extra(word, tmp_path):
+    """In one line, with the exit status 2."""
+    done = without_numba(word, *(["folder"] if word == "train" else []), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f" needs Numba: {install_line('py2048[fast]')}\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_a_writable_folder_nothing_is_cached(monkeypatch):
+    """Where no folder can be written, kernels compile in each process and nothing fails."""
+    monkeypatch.setattr(disk_cache, "cache_candidates", lambda: iter([Path("/proc/none")]))
+    jit.cache_directory.cache_clear()
+    try:
+        assert jit.cache_directory() is None
+
+        @jit.kernel
+        def add(a, b):  # type: ignore[no-untyped-def]
+            return a + b
+
+        assert add(2, 3) == 5
+    finally:
+        jit.cache_directory.cache_clear()
+
+
+def test_digest_covers_arrays_and_closures():
+    """Two kernels with the same code and different captured values are different kernels."""
+
+    def make(table: np.ndarray, shift: int):  # type: ignore[no-untyped-def]
+        @jit.kernel
+        def look_up(index):  # type: ignore[no-untyped-def]
+            return table[index] + shift
+
+        return look_up
+
+    table = np.arange(4)
+    same, other_table, other_shift = make(table, 1), make(table + 1, 1), make(table, 2)
+    digests = {jit.digest_of(k) for k in (make(table, 1), same, other_table, other_shift)}
+    assert len(digests) == 3
+
+
+def test_kernels_of_one_factory_do_not_mix(tmp_path):
+    """Kernels that captured different helpers keep them when both come from the cache."""
+    text = """
+        import sys
+        from py2048.engine.jit import kernel
+
+        @kernel
+        def one():
+            return 1
+
+        @kernel
+        def two():
+            return 2
+
+        def make(part, number):
+            @kernel
+            def middle(x):
+                return part() * 10 + number + x
+
+            @kernel
+            def outer(x):
+                total = 0
+                for _ in range(x):
+                    total += middle(x)
+                return total
+
+            return outer
+
+        kernels = [make(one, 0), make(two, 5)]
+        chosen = sys.argv[1:] and [kernels[int(sys.argv[1])]] or kernels
+        hits = [sum(k._cache_hits.values()) for k in chosen if k(1)]
+        print(100 * kernels[0](1) + kernels[1](1), sum(hits))
+    """
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
+    assert run(tmp_path, "0")[0] == 1126
+    assert run(tmp_path, "1")[0] == 1126
+    assert run(tmp_path) == (1126, 2)
+    before = set(cached_files(tmp_path))
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text.replace("* 10", "* 20")))
+    assert run(tmp_path) == (2146, 0)
+    kept = before & set(cached_files(tmp_path))
+    assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]
+
+
+def test_ready_kernel_is_the_declared_form():
+    """`ready` compiles what was declared, once, and a call of the kernel uses the same code."""
+
+    @jit.kernel("(int64,)", example=lambda: (np.zeros(1, np.uint8), np.zeros((1, 2), np.int64)))
+    def size_of(a, b):  # type: ignore[no-untyped-def]
+        return a.size + b.size
+
+    both = np.zeros(3, np.uint8), np.zeros((2, 2), np.int64)
+    assert jit.ready(size_of, 1)(*both) == size_of(*both) == 7
+    assert jit.ready(size_of, 1) is jit.ready(size_of, 1)
+    assert jit.IS_PLAIN or len(size_of.signatures) == 1
+
+
+def test_types_of_examples_are_those_of_calls():
+    """Arguments are compiled for exactly the types that Numba finds when they are given."""
+    numba = pytest.importorskip("numba")
+    fixed = np.zeros(3, np.uint8)
+    fixed.flags.writeable = False
+    state = BatchState.empty(1, 16)
+    values = (fixed, state.cells.T, state.cells[:, ::2], np.uint64(1), 1, True, (1, 2.0), state)
+    for value in values:
+        assert jit.type_of(value) == numba.typeof(value)
+
+
+def test_kernels_of_others_are_not_warmed_up():
+    """`warm_up` compiles the package's own kernels, whatever else was declared before."""
+
+    @jit.kernel("(int64,)")
+    def of_a_user(first, second):  # type: ignore[no-untyped-def]
+        return first + second
+
+    assert of_a_user not in jit.kernels().values()
+    assert {name.partition(".")[0] for name in jit.kernels()} == {"py2048"}

@@ -1,0 +1,199 @@
+"""Tournaments and solving on a Ray cluster of two nodes on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from py2048 import get_rules
+from py2048.cli import main
+from py2048.core.errors import PlayerError, Py2048Error, TournamentError
+from py2048.lab.arena import GameResult, Results, Tournament, compare_players, run_tournament
+from py2048.lab.arena.ray_cluster import RayPool, RayWorkers, run_there
+from py2048.players.solving import Solution, sharded, solve
+from py2048.players.solving.sharded import Progress, solve_sharded
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, many and none of ours
+]
+needs_ray = pytest.mark.skipif(
+    not importlib.util.find_spec("ray"), reason="no Ray: pip install 'py2048[cluster]'"
+)
+
+SMALL = get_rules("2x4")
+
+
+class MortalWorkers:
+    """Those of a cluster, of whose processes some are killed while they work.
+
+    Args:
+        workers: the workers.
+        deaths: a folder; a task that finds a file in it removes it and kills its process.
+    """
+
+    def __init__(self, workers: RayWorkers, deaths: Path) -> None:
+        self._workers, self._deaths = workers, deaths
+        self.width = workers.width
+
+    def run(self, tasks: Sequence[Callable[[], Any]], /) -> list[Any]:
+        """Return the results of tasks."""
+
+        def mortal(task: Callable[[], Any], deaths: Path) -> Any:  # local: sent by its code
+            for death in deaths.iterdir():
+                death.unlink(missing_ok=True)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return task()
+
+        return self._workers.run([partial(mortal, task, self._deaths) for task in tasks])
+
+
+def solved_with_losses(cluster: Any, rules: str, save: Path) -> Solution:
+    """Solve; a process is killed forward and one backward, and a node is lost on the way back."""
+    deaths, seen = save.with_name("deaths"), dict[str, int]()
+    deaths.mkdir()
+
+    def kill(progress: Progress) -> None:
+        seen[progress.stage] = seen.get(progress.stage, 0) + 1
+        if seen[progress.stage] == 20:
+            (deaths / progress.stage).touch()
+        if seen.get("values") == 40:
+            seen["values"] += 1
+            (lost,) = cluster.worker_nodes
+            cluster.remove_node(lost, allow_graceful=False)
+
+    with closing(RayWorkers(cluster.address)) as workers:
+        assert workers.place == "on 2 nodes with 2 processors"
+        mortal = MortalWorkers(workers, deaths)
+        solution = solve_sharded(mortal, rules, save=save, progress=kill)
+    assert min(seen.values()) > 40
+    assert not list(deaths.iterdir())
+    return solution
+
+
+@pytest.mark.slow
+@needs_ray
+def test_a_cluster_finds_what_one_machine_finds(cluster, tmp_path, monkeypatch, capsys):
+    """To the last digit, with killed processes and a lost node; the command does, too."""
+    monkeypatch.setattr(sharded, "FEW", 64)
+    words = ["solve", "classic:size=2x2", "--cluster", cluster.address, "-q"]
+    assert main([*words, "--save", str(tmp_path / "command")]) == 0
+    assert capsys.readouterr().out.startswith("classic on 2x2: expected score 66.964149")
+    ours = solved_with_losses(cluster, "classic:size=2x3", tmp_path / "file")
+    theirs = solve("classic:size=2x3")
+    assert ours.value == theirs.value
+    assert ours.layers == theirs.layers
+    assert [start.value for start in ours.starts] == [start.value for start in theirs.starts]
+
+
+def test_another_version_on_a_machine_is_refused():
+    """Values and games of different versions never stand side by side."""
+    answer = run_there(dict, "0.0.0")
+    assert isinstance(answer, Py2048Error)
+    assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ([], "--cluster needs --save FILE, in a folder that all its machines share"),
+        (
+            ["--save", "file", "-j", "2"],
+            "--threads is for this machine: leave it out with --cluster",
+        ),
+    ],
+)
+def test_options_that_do_not_fit_a_cluster(words, reason, capsys):
+    """The command says so before it looks for one."""
+    assert main(["solve", "classic:size=2x2", "--cluster", "auto", *words]) == 2
+    assert capsys.readouterr().err == f"py2048: {reason}\n"
+
+
+# --- tournaments ---------------------------------------------------------------------------------
+
+
+def games_of(results: Results) -> dict[str, list[GameResult]]:
+    """Return all games without the time they took."""
+    return {
+        spec: [replace(game, seconds=0.0) for game in results.of(spec).values()]
+        for spec in results.tournament.players
+    }
+
+
+def scores_of(results: Results) -> list[int]:
+    """Return the scores of the only player."""
+    (games,) = games_of(results).values()
+    return [game.score for game in games]
+
+
+@pytest.mark.slow
+@needs_ray
+@pytest.mark.usefixtures("plugins")  # before the cluster, whose processes find them then
+def test_a_cluster_gives_the_results_of_one_process(cluster, tmp_path):
+    """The same games and records; also when workers are killed, and when a machine is lost."""
+    tournament = Tournament(("random", "greedy", "whole"), SMALL, 20, seed=9, recorded=True)
+    assert games_of(played_on(cluster, tournament)) == games_of(compare_players(tournament, jobs=1))
+    with pytest.raises(PlayerError, match="'wrong' chose up, which is illegal"):
+        played_on(cluster, Tournament(("wrong",), SMALL, 2))
+    wanted = scores_of(compare_players(Tournament(("corner",), SMALL, 10), jobs=1))
+    assert scores_of(played_with_killed_workers(cluster, tmp_path / "deaths")) == wanted
+    assert scores_of(played_with_a_lost_node(cluster)) == wanted
+
+
+def played_on(cluster: Any, tournament: Tournament) -> Results:
+    """Play a tournament on a cluster of two nodes."""
+    results = Results(tournament)
+    with closing(RayPool(cluster.address)) as pool:
+        assert pool.place == "on 2 nodes with 2 processors"
+        for _ in run_tournament(results, pool):
+            pass
+    return results
+
+
+def played_with_killed_workers(cluster: Any, deaths: Path) -> Results:
+    """Play 10 games of a player that kills two of the processes it is in."""
+    deaths.mkdir()
+    for life in range(2):
+        (deaths / str(life)).touch()
+    results = played_on(cluster, Tournament((f"fragile:deaths={deaths}",), SMALL, 10))
+    assert not list(deaths.iterdir())
+    return results
+
+
+def played_with_a_lost_node(cluster: Any) -> Results:
+    """Play 10 games; one of the two machines disappears after the first."""
+    results, lost = Results(Tournament(("slow:ms=4.0",), SMALL, 10)), None
+    with closing(RayPool(cluster.address)) as pool:
+        for _ in run_tournament(results, pool):
+            if lost is None:
+                (lost,) = cluster.worker_nodes
+                cluster.remove_node(lost, allow_graceful=False)
+        deadline = time.monotonic() + 60
+        while pool.place != "on 1 node with 1 processor" and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert pool.place == "on 1 node with 1 processor"
+    return results
+
+
+@needs_ray
+@pytest.mark.parametrize(
+    ("address", "reason"), [("127.0.0.1:1", "refused"), ("nonsense", "host:port")]
+)
+def test_a_cluster_that_is_not_there_is_one_clear_line(address, reason):
+    """With the address, and how to begin one."""
+    with pytest.raises(
+        TournamentError, match=f"no Ray cluster at '{address}'.*{reason}.*ray start"
+    ) as e:
+        RayPool(address)
+    assert "\n" not in str(e.value)

@@ -1,0 +1,154 @@
+"""Learning by thousands of games at once: the reference, and the CUDA sources against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.engine.emulation import every_card
+
+from py2048.cli import main
+from py2048.core.errors import Py2048Error, WeightsError
+from py2048.engine import cuda
+from py2048.lab.training.card import CardTrainer, Ground, source_of
+from py2048.lab.training.run import load_checkpoint, save_checkpoint
+from py2048.lab.training.trainer import Trainer, TrainingConfig, config_from
+from py2048.players.ntuple.weights import load
+
+SMALL = TrainingConfig(tuples="lines+squares", device="reference", games_at_once=64, seed=3)
+ODD = replace(SMALL, ranks=7, restart_length=30)
+"""Downgraded tiles, games from the middle."""
+
+
+def is_same(one: CardTrainer, other: CardTrainer) -> bool:
+    """Whether two trainings have come to the same state, bit for bit."""
+    mine, theirs = one.arrays(), other.arrays()
+    return all(
+        np.array_equal(mine[name].view(np.uint8), theirs[name].view(np.uint8)) for name in mine
+    )
+
+
+@pytest.mark.parametrize("config", [SMALL, ODD], ids=["small", "odd"])
+@every_card
+def test_a_card_learns_what_the_reference_learns(
+    config: TrainingConfig,
+    card_of: Callable[[Path], cuda.Card],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bit for bit: weights, errors, boards, results; then in games without learning."""
+    card = card_of(tmp_path)
+    monkeypatch.setattr(cuda, "card", lambda: card)
+    reference, trainer = CardTrainer(config), CardTrainer(replace(config, device="cuda"))
+    for moves in (30, 1000):
+        reference.run(moves=moves)
+        trainer.run(moves=moves)
+        assert is_same(reference, trainer)
+    assert trainer.evaluate(1, 5).data() == reference.evaluate(1, 5).data()
+
+
+def test_the_source_compiles_for_a_card() -> None:
+    """With NVRTC, which needs no card."""
+    pytest.importorskip("cupy")
+    assert b"learn" in cuda.compiled(source_of(ODD, Ground.of_table(ODD.rules)), "90")
+
+
+def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:
+    """With one afterstate that waits, where a board meets each weight once, but for rounding."""
+    tiles = "+".join(f"{2**rank}:1" for rank in range(1, 13))
+    values: dict[str, Any] = {
+        "rules": f"many:start=13x{tiles},spawn=2:9+4:1",
+        "tuples": "01249 0156b",
+        "trajectory_length": 1,
+        "seed": 1,
+    }
+    plain = Trainer(config_from(values))
+    card = CardTrainer(config_from(values | {"device": "reference", "games_at_once": 1}))
+    plain.run(games=1)
+    card.run(moves=plain.moves + 1)  # the game ends one step after its last move
+    assert card.moves == plain.moves + 1 > 20
+    weights = card.network().weights
+    met = plain.records[:, 0] != 0
+    assert met.sum() > 100
+    assert np.array_equal(weights != 0, met)
+    assert weights[met] == pytest.approx(plain.records[met, 0], abs=1 / 128)
+
+
+def test_play_improves() -> None:
+    """A small network triples its points in some hundred games."""
+    trainer = CardTrainer(SMALL)
+    before = trainer.evaluate(20, 1)
+    trainer.run(games=600)
+    after = trainer.evaluate(20, 1)
+    assert trainer.games >= trainer.tally.games >= 600
+    assert before.games == after.games == 20
+    assert after.mean > 3 * before.mean
+
+
+def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    """As if nothing had happened."""
+    trainer, path = CardTrainer(ODD), tmp_path / "checkpoint.npz"
+    trainer.run(games=10)
+    save_checkpoint(trainer, path)
+    again, _ = load_checkpoint(path)
+    assert isinstance(again, CardTrainer)
+    for each in (trainer, again):
+        each.run(moves=500)
+    assert is_same(trainer, again)
+    assert again.tally.data() == trainer.tally.data()
+    with pytest.raises(WeightsError, match="stays there"):
+        load_checkpoint(path, {"device": "cpu"})
+
+
+def test_the_command_trains_on_the_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With checkpoint, curve and weights, and on with a smaller rate."""
+    folder = str(tmp_path / "net")
+    settings = ["-s", "tuples=lines+squares", "-s", "games_at_once=8", "-s", "evaluate_every=20"]
+    assert main(["train", folder, "--device", "reference", "--games", "40", *settings]) == 0
+    assert "mean" in capsys.readouterr().out
+    resumed = ["train", folder, "--resume", "-q", "--set", "learning_rate=0.1", "--games", "60"]
+    assert main(resumed) == 0
+    assert len((tmp_path / "net" / "curve.csv").read_text().splitlines()) > 2
+    note = load(tmp_path / "net" / "weights.npz").history[-1]
+    assert note["games"] >= 60
+    assert note["plan"]["device"] == "reference"
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("rules=5x5", "device reference plays on 4x4"),
+        ("stages=[16384]", "without stages"),
+        ("temporal_coherence=false", "with temporal_coherence"),
+        ("games_at_once=100000", "games_at_once must be at most 32767"),
+        ("device=gpu", "device = gpu"),
+    ],
+)
+def test_what_no_card_can_do_is_refused(
+    setting: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line."""
+    given = ["-s", "device=reference", "-s", setting]
+    assert main(["train", str(tmp_path / "net"), *given]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_without_a_card_the_command_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line: what to install, or that there is none."""
+    try:
+        cuda.card()
+    except Py2048Error:
+        assert main(["train", str(tmp_path / "net"), "--device", "cuda"]) == 2
+        assert len(error := capsys.readouterr().err.splitlines()) == 1
+        assert "graphics card" in error[0]
+        assert not (tmp_path / "net").exists()
+    else:
+        pytest.skip("there is a card")

@@ -1,0 +1,390 @@
+"""Trainings on disk: checkpoints, resumptions, curves, and plans that cannot be followed."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.players.ntuple.networks import edited
+
+from py2048 import get_rules
+from py2048.cli import main
+from py2048.core.errors import WeightsError
+from py2048.lab.commands.train import split_settings, stop_criteria
+from py2048.lab.training.run import StopCriteria, TrainingRun, load_checkpoint, save_checkpoint
+from py2048.lab.training.trainer import Trainer, TrainingConfig, config_from
+from py2048.players.ntuple.weights import load, shipped_network
+
+PLAN = """
+[[collect]]
+tile = 64
+games = 10
+
+[[bands]]
+tile = 64
+least = 90
+goal = 700
+"""
+SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
+
+
+def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    """With stages, carousel and restarts under way."""
+    values = SMALL.data() | {"stages": [16], "carousel": True, "restart_length": 10}
+    trainer, path = Trainer(config_from(values)), tmp_path / "checkpoint.npz"
+    trainer.run(games=150)
+    save_checkpoint(trainer, path, {"seen": 1})
+    again, notes = load_checkpoint(path)
+    assert notes == {"seen": 1}
+    trainer.run(games=150)
+    again.run(games=150)
+    assert np.array_equal(trainer.records, again.records)
+    assert trainer.tally.data() == again.tally.data()
+
+
+def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
+    """The rate, restarts, ranks and threads may change; nothing that was played is forgotten."""
+    folder, stop = tmp_path / "run", StopCriteria(games=100, evaluate_every=50)
+    TrainingRun.begin(folder, SMALL).run(stop)
+    wider = TrainingRun.resume(folder, {"threads": 3, "restart_length": 10, "ranks": 6})
+    assert [worker.progress[0] for worker in wider.trainer.workers] == [100, 0, 0]
+    wider.run(StopCriteria(games=200, evaluate_every=50))
+    narrow = TrainingRun.resume(folder, {"threads": 1, "learning_rate": 0.5, "seed": SMALL.seed})
+    assert narrow.trainer.games == 200
+    assert narrow.trainer.moves == wider.trainer.moves
+    assert narrow.trainer.tally.data() == wider.trainer.tally.data()
+    assert np.array_equal(narrow.trainer.records, wider.trainer.records)
+    assert narrow.network().history[-1]["changes"] == [
+        {"games": 100, "before": {"ranks": 16, "restart_length": 0, "threads": 1}},
+        {"games": 200, "before": {"learning_rate": 1.0, "threads": 3}},
+    ]
+    for wrong in ({"tuples": "lines"}, {"temporal_coherence": False}, {"seed": SMALL.seed + 1}):
+        with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change"):
+            TrainingRun.resume(folder, wrong)
+    large = config_from({"rules": "classic:size=1x5", "tuples": "lines"})
+    with pytest.raises(WeightsError, match="four a side only"):
+        large.changed({"ranks": 12})
+
+
+def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
+    """Cut short, or not a checkpoint."""
+    path = tmp_path / "checkpoint.npz"
+    save_checkpoint(Trainer(SMALL), path)
+    data = path.read_bytes()
+    for length in (0, 500, len(data) // 2, len(data) - 3):
+        path.write_bytes(data[:length])
+        with pytest.raises(WeightsError, match=r"checkpoint\.npz"):
+            load_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("plan", {"threads": "two"}, "plan: threads = 'two' must be of type int"),
+        ("plan", {"lambda": 10**400}, "plan: lambda = 1000"),
+        ("history", [5], "history, changes or notes: "),
+        ("notes", {"curve": []}, "notes: 'seconds'"),
+        ("curve", [{"games": "many"}], "notes: games = 'many' must be of type int"),
+        ("stop", {"minutes": -1}, "notes: minutes must not be -1"),
+        ("before", {}, "notes: 'ranks'"),
+        ("before", {"ranks": [1]}, r"notes: .* into shape \(64,\)"),
+    ],
+)
+def test_a_wrong_header_of_a_checkpoint_is_refused(
+    name: str, value: object, reason: str, tmp_path: Path
+) -> None:
+    """In one line that names the file, the field and its value."""
+    path = tmp_path / "checkpoint.npz"
+    TrainingRun.begin(tmp_path, SMALL).run(StopCriteria(games=10))
+
+    def edit(header: dict[str, Any]) -> None:
+        holder = header if name in header else header["notes"]
+        holder[name] = holder[name] | value if name == "plan" else value
+
+    edited(path, edit)
+    with pytest.raises(WeightsError, match=f"checkpoint.npz is damaged: {reason}"):
+        TrainingRun.resume(tmp_path)
+
+
+def test_whole_numbers_may_be_written_as_1e6(tmp_path: Path) -> None:
+    """In settings, and in the limits that a checkpoint keeps."""
+    assert config_from({"rules": "2x3", "trajectory_length": 1e3}).trajectory_length == 1000
+    TrainingRun.begin(tmp_path, SMALL).run(StopCriteria(games=1e1))  # type: ignore[arg-type]
+    assert TrainingRun.resume(tmp_path).stop == StopCriteria(games=10)
+
+
+def test_there_is_a_checkpoint_to_resume(tmp_path: Path) -> None:
+    """Otherwise the error says what to leave out."""
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(WeightsError, match=r"no checkpoint\.npz to continue: leave out --r"):
+            TrainingRun.resume(folder)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (None, "plan.toml cannot be read: No such file or directory"),
+        (b"lambda = ", "plan.toml is not TOML: Invalid value"),
+        (b"run = 5", "run = 5 must be a table"),
+        (b"threads = [[1]]", r"threads = [[1]] must be of type int"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_refused(
+    data: bytes | None, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line that names the file; nothing is begun."""
+    path = tmp_path / "plan.toml"
+    if data is not None:
+        path.write_bytes(data)
+    assert main(["train", str(tmp_path / "run"), "--config", str(path)]) == 2
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def command(folder: Path, *words: str) -> list[str]:
+    """The words of a training in a process of its own."""
+    return [sys.executable, "-m", "py2048", "train", str(folder), "--quiet", *words]
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    """Killed at any moment, resumed, it ends with the weights of one that was left alone."""
+    plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--seed", "5"]
+    often = ["--set", "checkpoint_minutes=0.0", "--set", "evaluate_every=20000"]
+    process = subprocess.Popen(command(tmp_path / "killed", *plan, *often, "--games", "10000000"))
+    checkpoint = tmp_path / "killed" / "checkpoint.npz"
+    deadline = time.monotonic() + 150
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    trainer, _ = load_checkpoint(checkpoint)
+    games = str(trainer.games + 5000)
+    resumed = command(tmp_path / "killed", "--resume", *often, "--games", games)
+    subprocess.run(resumed, check=True, env=os.environ, stdout=subprocess.DEVNULL)
+    alone = Trainer(SMALL)
+    alone.run(games=int(games))
+    assert np.array_equal(
+        load(tmp_path / "killed" / "weights.npz").weights, alone.network().weights
+    )
+
+
+# A shell lets its background jobs ignore Ctrl-C, and these their children.
+HEARING = """
+import signal, sys
+from py2048.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> None:
+    """By Ctrl-C and by what ends jobs on a cluster: at once, with its weights; its status tells."""
+    plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--games", "10000000"]
+    often = ["--set", "checkpoint_minutes=0.0"]
+    words = ["train", str(tmp_path / "run"), "--quiet", *plan, *often]
+    process = subprocess.Popen(
+        [sys.executable, "-c", HEARING, *words], stdout=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 150
+    while not (tmp_path / "run" / "checkpoint.npz").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert output.startswith("stopped and saved")
+    assert load(tmp_path / "run" / "weights.npz").history[-1]["games"] > 0
+
+
+def test_a_second_ctrl_c_does_not_interrupt_the_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who presses it twice has the training all the same."""
+    save, heard = TrainingRun.save, list[int]()
+
+    def interrupted(run: TrainingRun) -> None:
+        signal.raise_signal(signal.SIGINT)
+        save(run)
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(TrainingRun, "save", interrupted)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: heard.append(number)) for number in numbers]
+    try:
+        TrainingRun.begin(tmp_path / "run", SMALL).run(StopCriteria(games=20))
+        assert heard == []
+        for number in numbers:
+            signal.raise_signal(number)
+        assert heard == [*numbers]  # after the save they are heard again
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    assert load(tmp_path / "run" / "weights.npz").history[-1]["games"] == 20
+
+
+def test_shipped_weights_get_a_later_stage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rules, tuples and ranks are theirs; what was played before stays in their history."""
+    words = ["train", str(tmp_path / "a"), "--weights", "shipped", "--games", "300", "--quiet"]
+    later = ["--set", "stages=[64]", "--set", "learning_rate=0.1"]
+    assert main([*words, "--rules", "3x3", *later]) == 0
+    network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x3"))
+    assert shipped is not None
+    assert network.layout == replace(shipped.layout, stages=(64,))
+    assert network.history[:-1] == shipped.history
+    first, second = network.weights.reshape(2, -1)
+    assert 0 < np.abs(first - shipped.weights).max() < np.abs(shipped.weights).max() / 4
+    assert not np.array_equal(second, first)
+    capsys.readouterr()
+    words[1] = str(tmp_path / "b")
+    for rules, setting, reason in (
+        ("3x3", "stages=[64,32]", "must ascend"),
+        ("3x3", "tuples=squares", "leave out these settings"),
+        ("6x6", "learning_rate=0.1", "no weights come with py2048 for the rules 6x6"),
+    ):
+        assert main([*words, "--rules", rules, "--set", setting]) == 2
+        assert reason in capsys.readouterr().err
+        assert not (tmp_path / "b").exists()
+
+
+def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
+    """One row for each point, the same after a resumption as without one."""
+    stop = StopCriteria(games=400, evaluate_every=100, evaluate_games=20)
+    TrainingRun.begin(tmp_path / "a", SMALL).run(stop)
+    TrainingRun.begin(tmp_path / "b", SMALL).run(
+        StopCriteria(games=250, evaluate_every=100, evaluate_games=20)
+    )
+    TrainingRun.resume(tmp_path / "b").run(stop)
+    curves = []
+    for name in "ab":
+        with (tmp_path / name / "curve.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        curves.append([{k: v for k, v in row.items() if k != "seconds"} for row in rows])
+    assert curves[0] == curves[1]
+    assert [row["games"] for row in curves[0]] == ["100", "200", "300", "400"]
+    with pytest.raises(WeightsError, match="holds a training"):
+        TrainingRun.begin(tmp_path / "a", SMALL)
+    (tmp_path / "a" / "checkpoint.npz").unlink()
+    with pytest.raises(WeightsError, match=r"holds a training, weights\.npz"):
+        TrainingRun.begin(tmp_path / "a", SMALL)
+
+
+@pytest.mark.parametrize("words", [[], ["games=0"], ["moves=0", "minutes=0"]])
+def test_a_training_without_a_limit_takes_ten_minutes(words: list[str]) -> None:
+    """Nothing trains for ever because a limit is 0."""
+    stop = stop_criteria(split_settings({}, words, {})[1])
+    assert (stop.games, stop.moves, stop.minutes) == (0, 0, 10.0)
+
+
+def test_a_training_goes_on_to_the_limit_that_it_had(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the curve that it drew; a new limit takes the place of the old ones."""
+    folder = tmp_path / "run"
+    begun = TrainingRun.begin(folder, SMALL)
+
+    def interrupt() -> None:
+        if begun.trainer.games >= 150:
+            raise KeyboardInterrupt
+
+    stop = StopCriteria(games=300, evaluate_every=50, evaluate_games=7, checkpoint_minutes=9)
+    with pytest.raises(KeyboardInterrupt):
+        begun.run(stop, interrupt)
+    words = ["train", str(folder), "--resume", "--quiet"]
+    assert main(words) == 0
+    assert "300 games" in capsys.readouterr().out
+    run = TrainingRun.resume(folder)
+    assert run.stop == stop
+    assert [point.games for point in run.curve] == [50, 100, 150, 200, 250, 300]
+    assert all(point.evaluated for point in run.curve)
+    for again in (words, [*words, "--games", "200"]):
+        assert main(again) == 0
+        assert "the limits count from the beginning" in capsys.readouterr().err
+    assert main([*words, "--set", "moves=20000", "--set", "evaluate_every=1000"]) == 0
+    run = TrainingRun.resume(folder)
+    assert run.trainer.moves == pytest.approx(20000, abs=9)
+    assert run.stop == replace(stop, games=0, moves=20000, evaluate_every=1000)
+
+
+def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another one is refused while it does, and its plan changes nothing; a killed one lets go."""
+    pytest.importorskip("fcntl")
+    folder, plan, ascent = tmp_path / "run", tmp_path / "plan.toml", tmp_path / "ascent"
+    TrainingRun.begin(folder, SMALL).run(StopCriteria(games=10))
+    ascent.mkdir()
+    (ascent / "plan.toml").write_text("kept", encoding="utf-8")
+    plan.write_text(PLAN, encoding="utf-8")
+    code = "import sys; from pathlib import Path; from py2048.lab.training.run import folder_lock\n"
+    code += "with folder_lock(Path(sys.argv[1])): print(); input()"
+    for place, more in ((folder, []), (ascent, ["--config", str(plan)])):
+        words = ["train", str(place), "--resume", "--quiet", *more]
+        holder = subprocess.Popen(
+            [sys.executable, "-c", code, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        with holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            assert main(words) == 2
+            assert f"another process trains in {place}" in capsys.readouterr().err
+            holder.kill()
+    assert (ascent / "plan.toml").read_text(encoding="utf-8") == "kept"
+    assert main(["train", str(folder), "--resume", "--quiet"]) == 0
+
+
+def test_each_point_of_a_curve_is_told_and_logged(tmp_path: Path) -> None:
+    """To listeners of a program, and to TensorBoard's log, which a continued training adds to."""
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    folder, told = tmp_path / "run", []
+    words = ["train", str(folder), "--tensorboard", "--quiet", "--set", "evaluate_every=20"]
+    assert main([*words, "--rules", "2x3", "--set", "tuples=lines", "--games", "40"]) == 0
+    assert main([*words, "--resume", "--set", "evaluate_games=5", "--games", "60"]) == 0
+    run = TrainingRun.resume(folder)
+    run.run(StopCriteria(games=100, evaluate_every=20), listeners=[told.append])
+    assert tuple(told) == run.curve[3:]
+    assert len(told) == 2
+    log = events.EventAccumulator(str(folder))
+    log.Reload()
+    points = {each.step: each.tensor_proto.float_val[0] for each in log.Tensors("mean")}
+    assert points == pytest.approx({point.games: point.mean for point in run.curve[:3]})
+    assert [each.step for each in log.Tensors("evaluated")] == [60]
+
+
+def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:
+    """Millions of weights that no game has met yet take no room."""
+    run = TrainingRun.begin(tmp_path / "run", TrainingConfig(rules_text="3x3"))
+    run.run(StopCriteria(games=30))
+    sizes = [path.stat().st_size for path in run.folder.iterdir()]
+    assert max(sizes) < 2_000_000 < 4 * run.trainer.layout.weights
+    again = TrainingRun.resume(run.folder)
+    assert np.array_equal(again.trainer.records, run.trainer.records)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"lamda": 1}, "did you mean 'lambda'"),
+        ({"lambda": "half"}, "must be of type float"),
+        ({"lambda": 2.0}, "lambda must be 0.0 to 1.0"),
+        ({"stages": "16"}, "list of whole numbers"),
+        ({"optimistic_init": math.nan}, "optimistic_init must be .* not nan"),
+        ({"carousel": True}, "a carousel needs stages"),
+        ({"ranks": 17}, "distinguishes 2 to 16 ranks, not 17"),
+        ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
+    ],
+)
+def test_wrong_plans_are_refused(values: dict[str, object], reason: str) -> None:
+    """One line that names the value."""
+    with pytest.raises(WeightsError, match=reason):
+        config_from(values)

@@ -1,0 +1,65 @@
+"""Small networks for the tests of networks and of their files."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from py2048 import Board, Rules
+from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
+from py2048.players.ntuple.network import Network
+
+SHAPES = {
+    "classic": ("0123 4567 0145 1259", (256, 1024, 1536), 16),
+    "classic:size=3x3": ("lines+squares", (64,), 5),
+    "comp1127:size=2x4": ("0123 0145", (), 12),
+    "qsan_qarut:size=2x5": ("squares+012", (128, 4096), 9),
+    "classic:size=5x5": ("0-1-2 6-7-12 0-24", (16384,), 16),
+}
+"""For rules: tuples, stages and how many ranks weights tell apart."""
+
+
+def network_of(text: str) -> Network:
+    """A network with whole-numbered random weights, which sum exactly in any order."""
+    rules = Rules.parse(text)
+    tuples, stages, ranks = SHAPES[text]
+    layout = NetworkLayout(*rules.shape, parse_tuples(tuples, *rules.shape), stages, ranks)
+    weights = np.random.default_rng(7).integers(-500, 500, layout.weights).astype(np.float32)
+    return Network(layout, rules, weights, ({"games": 3, "moves": 4, "seconds": 5.0},))
+
+
+NETWORKS = {text: network_of(text) for text in SHAPES}
+
+
+def edited(path: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    """Rewrite a file with another header."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members["header.json"])
+    edit(header)
+    members["header.json"] = json.dumps(header).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+@st.composite
+def positions(draw: st.DrawFn) -> tuple[Network, Board]:
+    """A network and a board of its shape, with tiles up to 2**17."""
+    network = NETWORKS[draw(st.sampled_from(sorted(NETWORKS)))]
+    rows, columns = network.rules.shape
+    ranks = st.one_of(st.just(0), st.integers(1, 4), st.integers(1, 17))
+    cells = draw(st.lists(ranks, min_size=rows * columns, max_size=rows * columns))
+    tiles = [1 << rank if rank else 0 for rank in cells]
+    return network, Board([tiles[columns * r : columns * (r + 1)] for r in range(rows)])
+
+
+def called(path: Path) -> str:
+    """Return what a test with a shipped file is called: two may have the name of their rules."""
+    return f"{path.parent.name}/{path.stem}"

@@ -1,0 +1,159 @@
+"""The weights that come with py2048: their sizes, their rules, and how well they play."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.players.ntuple.networks import called
+from tests.processes import python
+
+from py2048 import Board, Game, get_rules, make_player
+from py2048.cli import main
+from py2048.core.errors import install_line
+from py2048.players.ntuple.layout import NetworkLayout
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import (
+    SHIPPED,
+    load,
+    save_packed,
+    shipped_files,
+    shipped_folders,
+    shipped_network,
+    shipped_path,
+)
+from py2048.players.search.expectimax import Expectimax
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher
+
+MEASURED = {
+    folder: tomllib.loads((folder / "measured.toml").read_text()) for folder in shipped_folders()
+}
+STRONG = MEASURED.keys() - {SHIPPED}
+MEGABYTE = 1_000_000
+SMALL_LIMITS = {"classic": 4 * MEGABYTE}
+STRONG_LIMITS = {"classic": 51 * MEGABYTE, "5x5": 28 * MEGABYTE, "3x4": 9 * MEGABYTE}
+
+
+def test_the_tests_run_with_the_strong_networks():
+    """Both distributions are installed, as `make test` does; the rules with two have them."""
+    assert [folder.name for folder in STRONG] == ["py2048_weights"]
+    (folder,) = STRONG
+    for name, said in MEASURED[SHIPPED].items():
+        path = shipped_path(get_rules(name))
+        assert path == (folder if "strong" in said else SHIPPED) / f"{name}.npz"
+        assert said.get("strong", 0) == MEASURED[folder].get(name, {"mean": 0})["mean"]
+
+
+@pytest.mark.parametrize("path", shipped_files(), ids=called)
+def test_files_are_small_and_for_the_rules_they_are_called_after(path):
+    """At most 4 MB for classic, 1 for others; strong ones more. Each says how it was made."""
+    limits = SMALL_LIMITS if path.parent == SHIPPED else STRONG_LIMITS
+    assert path.stat().st_size <= limits.get(path.stem, MEGABYTE)
+    network = load(path)
+    assert network.compatible_with(get_rules(path.stem))
+    assert network.history[-1]["games"] > 0
+
+
+def test_every_file_is_measured():
+    """No file without its strength, no strength without its file."""
+    for folder, measured in MEASURED.items():
+        assert {path.stem for path in folder.glob("*.npz")} == set(measured)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", shipped_files(), ids=called)
+def test_weights_play_as_well_as_is_said(file, capsys):
+    """The mean of the first games is within four standard errors of the one that was measured."""
+    said = MEASURED[file.parent][file.stem]
+    games, seed = str(min(said["games"], 100)), str(said["seed"])
+    assert main(["weights", str(file), "--games", games, "--seed", seed, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["strength"]
+    error = (found["error"] ** 2 + said["error"] ** 2) ** 0.5
+    assert abs(found["mean"] - said["mean"]) <= 4 * error
+
+
+def test_rules_find_their_network_by_what_they_are():
+    """A custom rule set that plays like a preset has the preset's network; others have none."""
+    custom = replace(get_rules("classic"), name="mine")
+    assert shipped_network(custom) is shipped_network(get_rules("classic"))
+    assert shipped_network(get_rules("classic", rows=7, columns=4)) is None
+
+
+LATE = {
+    "classic": "2 4 64 256 / 8 2 32 . / . 4 16 16384 / . 2 8192 32768",
+    "5x5": "2 4 64 256 2 / 8 2 32 . 4 / . 4 16 512 8 / . 2 1024 4096 2 / 4 2 8 16384 131072",
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_a_search_reads_their_steps(name):
+    """Whole steps of points, as they are kept in memory, give the values of the network."""
+    rules = get_rules(name)
+    network = shipped_network(rules)
+    assert network.table.dtype == np.int16
+    board = Board.parse(LATE[name])
+    for depth in (1, 2):
+        plain = Expectimax(rules, network.value, depth).rate(board)
+        searcher = Searcher(rules, network, SearchLimits(depth))
+        held = searcher.workers[0].weights
+        assert (held[0] if network.bands else held) is network.table
+        found = searcher.rate(board)
+        assert found == {move: pytest.approx(value) for move, value in plain.items()}
+
+
+def test_players_use_them_without_being_told():
+    """A fresh installation plays with its network."""
+    game = Game(get_rules("classic"), seed=1)
+    rated = make_player("ntuple").rate(game)
+    network = shipped_network(game.rules)
+    assert rated == Expectimax(game.rules, network.value, 1).rate(game.board)
+
+
+# The command, where the entry points of packages with networks are those of the first argument.
+COMMAND_WITH = """
+import importlib.metadata as metadata, sys
+found, given = metadata.entry_points, sys.argv[1]
+ours = [metadata.EntryPoint("other", given, "py2048.weights")] if given else []
+metadata.entry_points = lambda **of: ours if of.get("group") == "py2048.weights" else found(**of)
+from py2048.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+LINE = install_line("py2048[strong]")
+BOARD = "2 4 8 16 / 4 8 16 32 / . 2 . 2"
+
+
+def command_with(package: str, *words: str, cwd: Path) -> tuple[str, str]:
+    """Return what the command prints, and what it says beside that."""
+    done = python("-c", COMMAND_WITH, package, *words, cwd=cwd, check=True)
+    return done.stdout, done.stderr
+
+
+def test_small_networks_play_where_no_strong_ones_are(tmp_path):
+    """Nobody who plays is told; who lists the players reads the line that brings the others."""
+    words = "hint", "--json", BOARD, "--player"
+    out, said = command_with("", *words, "ntuple", cwd=tmp_path)
+    named, _ = command_with("", *words, f"ntuple:weights={SHIPPED / '3x4.npz'}", cwd=tmp_path)
+    assert json.loads(out)["values"] == json.loads(named)["values"]
+    assert LINE not in said
+    out, said = command_with("", "players", cwd=tmp_path)
+    assert out.startswith("beam ")
+    assert said.count(LINE) == 1
+    assert LINE not in command_with("py2048_weights", "players", cwd=tmp_path)[1]
+
+
+def test_a_package_brings_networks(tmp_path):
+    """Where it is not there, though registered, the small ones play."""
+    brought = tmp_path / "mine"
+    brought.mkdir()
+    (brought / "__init__.py").touch()
+    network = Network.zeros(NetworkLayout(3, 4, ((0, 1),)), get_rules("3x4"))
+    save_packed(network, brought / "a.npz", step=1)
+    words = "hint", "--player", "ntuple", "--json", BOARD
+    out, _ = command_with("mine", *words, cwd=tmp_path)
+    assert sorted(json.loads(out)["values"].values()) == [0, 4, 4]
+    assert command_with("gone", *words, cwd=tmp_path) == command_with("", *words, cwd=tmp_path)

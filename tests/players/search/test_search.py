@@ -1,0 +1,554 @@
+"""The compiled search: what the plain one says, whatever helps it, and within its limits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from itertools import count, pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
+from py2048.core.errors import BoardError, RulesError
+from py2048.core.rules import RandomStart, Weights
+from py2048.engine.boards import exponents_of
+from py2048.engine.jit import plain_form
+from py2048.players.ntuple.heuristic import DEFAULT, board_value
+from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import shipped_network
+from py2048.players.search import _expectimax_kernels as kernels
+from py2048.players.search import limits
+from py2048.players.search._expectimax_kernels import ALL, SearchParams
+from py2048.players.search.expectimax import Expectimax, outcomes
+from py2048.players.search.limits import UNLIMITED, SearchLimits, SearchSpeed
+from py2048.players.search.searcher import Searcher, play_games
+
+SMALL_LAYOUT = NetworkLayout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
+# The tuples are those of a shipped network: on 4x4 each set of them has a search of its own.
+SQUARE_LAYOUT = NetworkLayout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4), stages=(256,))
+
+
+def sized(name: str, rows: int, columns: int) -> Rules:
+    """Return rules on another board, which start with one tile and do not end by a target."""
+    start = RandomStart(1, 1, Weights({2: 1}))
+    return replace(
+        get_rules(name), rows=rows, columns=columns, start=start, target=None, ends_at_target=False
+    )
+
+
+def random_board(generator: np.random.Generator, rows: int, columns: int, empty: float) -> Board:
+    """Return a board with about a share of `empty` cells."""
+    ranks = generator.integers(1, 12, (rows, columns))
+    ranks[generator.random((rows, columns)) < empty] = 0
+    return Board.from_rows([[1 << int(rank) if rank else 0 for rank in row] for row in ranks])
+
+
+def random_network(layout: NetworkLayout, rules: Rules, step: float) -> Network:
+    """Return a network that has learnt nonsense, in whole steps if they are not one point."""
+    table = np.random.default_rng(4).integers(-100, 300, layout.weights, np.int16)
+    return Network(layout, rules, table.astype(np.float32) if step == 1 else table, step=step)
+
+
+def assert_same(found: dict[Direction, float], expected: dict[Direction, float]) -> None:
+    assert list(found) == list(expected)
+    assert list(found.values()) == pytest.approx(list(expected.values()), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns", "depth", "empty", "cutoff"),
+    [
+        ("classic", 4, 4, 1, 0.4, 0.0),
+        ("classic", 4, 4, 2, 0.3, 0.0),
+        ("comp1127", 4, 4, 2, 0.3, 0.0),
+        ("qsan_qarut", 4, 4, 2, 0.2, 0.0),
+        ("classic", 4, 4, 3, 0.05, 0.0),
+        ("classic", 2, 3, 3, 0.5, 0.0),
+        ("cmput175", 3, 3, 3, 0.2, 0.0),
+        ("cits1401", 5, 5, 3, 0.4, 0.0),
+        ("classic", 5, 4, 2, 0.1, 0.0),
+        ("cits1401", 3, 4, 3, 0.3, 0.0),
+        ("classic", 4, 4, 4, 0.05, 2**-9),
+        ("classic", 4, 4, 3, 0.3, 2**-5),
+        ("comp1127", 4, 4, 4, 0.05, 2**-8),
+        ("classic", 2, 3, 6, 0.3, 2**-12),
+        ("cmput175", 3, 3, 4, 0.2, 2**-9),
+        ("cits1401", 3, 4, 8, 0.3, 2**-6),
+    ],
+)
+def test_the_search_is_the_plain_recursion(
+    name: str, rows: int, columns: int, depth: int, empty: float, cutoff: float
+) -> None:
+    """On boards of every kind, each move has the value that its definition gives it.
+
+    With a cut-off, paths cost what their spawns and moves cost, and what costs too much is cut.
+    """
+    rules, given, cuts = sized(name, rows, columns), SearchLimits(depth, cutoff=cutoff), 0
+    scale = {"cits1401": 0.05, "qsan_qarut": 0.1}.get(name, 1.0)
+    most = given.max_cost if cutoff else None
+    plain = Expectimax(rules, lambda board: scale * board_value(board), depth, max_cost=most)
+    compiled = Searcher(rules, limits=given)
+    generator = np.random.default_rng(rows * columns + depth)
+    for _ in range(3 if cutoff else 2):
+        board = random_board(generator, rows, columns, empty)
+        assert_same(compiled.rate(board), plain.rate(board))
+        cuts += int(compiled.workers[0].contexts[0].cuts)
+    assert cuts > 0 or not cutoff
+
+
+def test_a_move_that_loses_much_is_not_followed() -> None:
+    """The search leaves out what looks bad: it rates fewer boards, to the same decision."""
+    board = Board.parse("2 . 8 64 / 2 8 16 128 / . 2 8 1024")
+    rules = get_rules("3x4")
+    searcher = Searcher(rules, shipped_network(rules), SearchLimits(6, cutoff=2**-12))
+    kept = searcher.rate(board)
+    nodes = searcher.nodes
+    searcher.workers[0].contexts[0].loss_cost = 0.0
+    every = searcher.rate(board)
+    assert max(kept, key=kept.__getitem__) == max(every, key=every.__getitem__)
+    assert max(kept.values()) == pytest.approx(max(every.values()), rel=1e-3)
+    assert nodes < searcher.nodes / 2
+
+
+@pytest.mark.parametrize(
+    ("layout", "step"),
+    [
+        (SMALL_LAYOUT, 0.5),
+        (SQUARE_LAYOUT, 0.5),
+        pytest.param(SQUARE_LAYOUT, 1, marks=pytest.mark.slow),
+    ],
+)
+def test_a_network_at_the_leaves(layout: NetworkLayout, step: float) -> None:
+    """The search asks the network what the network itself says, in every stage."""
+    rules = sized("classic", layout.rows, layout.columns)
+    network = random_network(layout, rules, step)
+    generator = np.random.default_rng(1)
+    for depth in (1, 2):
+        plain = Expectimax(rules, network.value, depth)
+        compiled = Searcher(rules, network, SearchLimits(depth))
+        for _ in range(4):
+            board = random_board(generator, layout.rows, layout.columns, 0.3)
+            assert_same(compiled.rate(board), plain.rate(board))
+
+
+@pytest.mark.parametrize("layout", [SMALL_LAYOUT, SQUARE_LAYOUT])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_many_boards_are_rated_as_each_by_itself(layout: NetworkLayout, threads: int) -> None:
+    """In one call, with any leading axes and on any number of threads; all of them are counted."""
+    rules = sized("classic", layout.rows, layout.columns)
+    network, generator = random_network(layout, rules, 0.5), np.random.default_rng(2)
+    boards = [random_board(generator, layout.rows, layout.columns, 0.3) for _ in range(40)]
+    exponents = exponents_of([board.rows for board in boards]).reshape(2, 20, *rules.shape)
+    exponents.setflags(write=False)
+    searcher = Searcher(rules, network, SearchLimits(1), threads=threads)
+    rated = searcher.rate(exponents).reshape(-1, 4)
+    assert searcher.nodes == np.isfinite(rated).sum()
+    for board, values in zip(boards, rated, strict=True):
+        found = {each: values[each.value] for each in Direction if np.isfinite(values[each.value])}
+        assert_same(found, Expectimax(rules, network.value, 1).rate(board))
+    values = searcher.values(exponents)
+    assert searcher.nodes == 40
+    assert values.reshape(-1) == pytest.approx([network.value(board) for board in boards], rel=1e-5)
+
+
+def optimum(rules: Rules, start: Board) -> dict[Direction, float]:
+    """Return what each move is worth under the best play to the end, by induction from it."""
+
+    @cache
+    def value(board: Board) -> float:
+        return max((move(board, d) for d in board.legal_directions()), default=0.0)
+
+    def move(board: Board, direction: Direction) -> float:
+        slide = board.slide(direction)
+        if slide.board.max_tile >= (rules.target or 1 << 30):
+            return float(slide.points)
+        after = outcomes(rules, slide.board, direction)
+        return slide.points + sum(share * value(board) for share, board in after)
+
+    return {direction: move(start, direction) for direction in start.legal_directions()}
+
+
+@pytest.mark.parametrize(
+    ("text", "board"),
+    [
+        ("square:size=2x2,start=1,spawn=2:9+4:1,target=none", "2 8 / . 4"),
+        ("oblong:size=2x3,start=1,spawn=2:9+4:1,target=16,end=target", "4 8 2 / . . 2"),
+    ],
+)
+def test_a_deep_search_reaches_the_optimum(text: str, board: str) -> None:
+    """Where a search sees the end of the game, its values are those of perfect play."""
+    rules = Rules.parse(text)
+    start = Board.parse(board)
+    layout = NetworkLayout(rules.rows, rules.columns, ((0, 1),))
+    compiled = Searcher(rules, Network.zeros(layout, rules), SearchLimits(24))
+    assert_same(compiled.rate(start), optimum(rules, start))
+
+
+def test_nothing_that_helps_changes_a_value() -> None:
+    """Table, cache and threads leave the values as they are, to the last bit."""
+    rules = sized("classic", 4, 4)
+    board = Board.parse("2 4 8 16 / 64 . 2 4 / 8 2 16 . / 4 32 2 8")
+    given = [
+        SearchLimits(3),
+        SearchLimits(4, cutoff=0.01),
+        SearchLimits(nodes=3000),
+        SearchLimits(nodes=40_000),
+    ]
+    for limit in given:
+        reference = Searcher(rules, limits=limit).rate(board)
+        for threads in (2, 3, 4):
+            assert Searcher(rules, limits=limit, threads=threads).rate(board) == reference
+    network = random_network(SQUARE_LAYOUT, rules, 1 / 64)
+    for limit, evaluation in product(given[:2], (DEFAULT, network)):
+        searcher = Searcher(rules, evaluation, limit)
+        reference = searcher.rate(board)
+        searcher.workers[0].contexts[0].table_size = np.uint64(1)
+        searcher.workers[0].contexts[0].cache_size = np.uint64(1)
+        assert searcher.rate(board) == reference
+
+
+NODES_AFTER_LIMIT = 4 * 16 * 2 * 4
+"""Boards that may be rated after the last look at a limit: below one chance node of each move."""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("nodes", [100, 5000, 80_000])
+def test_nodes_are_a_limit(nodes: int, threads: int) -> None:
+    """No more boards are rated; on several threads a search that is given up may rate as many."""
+    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
+    searcher = Searcher(get_rules("classic"), limits=SearchLimits(nodes=nodes), threads=threads)
+    searcher.rate(board)
+    assert nodes / 20 < searcher.nodes <= min(threads, 2) * nodes + NODES_AFTER_LIMIT
+
+
+class Tree:
+    """A made-up tree for the deepening, in plain Python, and a note of each search of it.
+
+    Attributes:
+        searches: of each search its cost, its limit, and how many boards it rated.
+    """
+
+    def __init__(self, breadth: float, growth: float) -> None:
+        self.breadth, self.growth = breadth, growth
+        self.searches: list[tuple[int, float, int]] = []
+        self.context = Searcher(get_rules("classic"), limits=SearchLimits(ms=1)).workers[0][0][0]
+
+    def search(
+        self, root: None, depth: int, cost: int, limit: float, *rest: Any
+    ) -> tuple[int, int, bool]:
+        *_, fresh = rest
+        nodes = int(2 ** (self.breadth + self.growth * cost))
+        fresh[:] = cost
+        self.searches.append((cost, limit, min(nodes, int(limit))))
+        return self.searches[-1][2], 1, nodes <= limit
+
+    def deepened(self, params: kernels.SearchParams, legal: int = 4) -> float:
+        """Deepen once; return the cost of the search whose values were kept, -1 for none."""
+        self.searches.clear()
+        values, fresh = np.full(4, -1.0), np.zeros(4)
+        deepen = plain_form(kernels.make_deepening(self.search))
+        deepen(
+            None, params, self.context, None, np.repeat((0, -1), (legal, 4 - legal)), values, fresh
+        )
+        return float(values[0])
+
+
+@given(
+    breadth=st.floats(2, 14), growth=st.floats(0.05, 0.6), budget=st.integers(5, 10**6),
+    max_cost=st.integers(8, 200), timed=st.booleans(),
+)  # fmt: skip
+def test_deepening_goes_further_each_time_within_its_boards(
+    breadth: float, growth: float, budget: int, max_cost: int, timed: bool
+) -> None:
+    """Whatever the tree; the values are those of the last search that was completed."""
+    tree = Tree(breadth, growth)
+    params = SearchParams(ALL, 9, max_cost, UNLIMITED, budget, int(timed))
+    for _ in range(3 if timed else 1):
+        kept = tree.deepened(params)
+        complete = [cost for cost, limit, nodes in tree.searches if nodes < int(limit)]
+        assert kept == max(complete, default=-1.0) or kept in [c for c, *_ in tree.searches]
+        assert all(one < two for one, two in pairwise(complete))
+        assert all(cost <= max_cost for cost, *_ in tree.searches)
+        rated = sum(nodes for *_, nodes in tree.searches)
+        assert rated <= budget * (limits.MAX_TIMES if timed else 1)
+
+
+@pytest.mark.parametrize("growth", [0.1, 0.2, 0.3, 0.4])
+def test_a_time_is_kept_on_average(growth: float) -> None:
+    """Over games whose trees vary, the same in each run; no move takes three times its share."""
+    for seed in range(3):
+        tree, budget, spent = Tree(2, growth), 1000, []
+        for breadth in np.random.default_rng(seed).uniform(2, 9, 120):
+            tree.breadth = breadth
+            tree.deepened(SearchParams(ALL, 9, 500, UNLIMITED, budget, 1))
+            spent.append(sum(nodes for *_, nodes in tree.searches))
+        assert max(spent) <= limits.MAX_TIMES * budget
+        assert np.mean(spent) < 1.2 * budget
+
+
+def test_a_forced_move_takes_no_time() -> None:
+    """It leaves it to the next ones; however much is left, none takes three times its share."""
+    tree, params = Tree(6, 0.2), SearchParams(ALL, 9, 500, UNLIMITED, 100, 1)
+    assert kernels.allotted(params, 1, tree.context) == (0.0, 0.0)
+    assert kernels.allotted(params, 2, tree.context) == (100.0, 300.0)
+    kernels.note_spent(params, 300.0, 5.0, tree.context)
+    assert kernels.allotted(params, 2, tree.context) == (75.0, 300.0)
+    assert kernels.allotted(params._replace(is_timed=0), 2, tree.context) == (100.0, 100.0)
+    tree.deepened(params, legal=1)
+    assert kernels.allotted(params, 2, tree.context)[0] == pytest.approx(87.5, abs=1)
+    for _ in range(50):
+        tree.deepened(params, legal=1)
+    assert tree.searches == []
+    assert kernels.allotted(params, 2, tree.context) == (300.0, 300.0)
+    assert tree.context.breadth == 5.0
+
+
+def test_easy_moves_leave_their_time_to_hard_ones() -> None:
+    """A move is easy if one leads by far, and hard if a search changes which is best."""
+    before, points = np.array([5.0, 4.0, 9.0, 9.0]), np.array([0, 0, 0, -1])
+    for after, worth in [
+        ([1.0, 2.0, 9.0, 99.0], limits.EASY),
+        ([1.0, 8.99, 9.0, 99.0], 1.0),
+        ([1.0, 12.0, 9.0, 99.0], limits.HARD),
+    ]:
+        assert kernels.effort(points, before, np.array(after)) == worth
+
+
+@pytest.mark.parametrize(("side", "ms"), [(4, 0.1), (8, 0.1), (8, 1.0)])
+def test_a_time_is_kept_on_every_board(
+    side: int, ms: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long a move takes beside its search, and however many boards the shortest rates."""
+    searcher = Searcher(sized("classic", side, side), limits=SearchLimits(ms=ms))
+    cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
+    state, spent = np.zeros(kernels.STATE, np.int64), searcher.workers[0].contexts.spent
+
+    def seconds() -> float:
+        return 2e-5 * int(state[kernels.PLY]) + int(spent[0]) / 3e6
+
+    monkeypatch.setattr("time.thread_time", seconds)
+    for moves in (100, 500):
+        start = seconds()
+        for _ in range(moves):
+            searcher.play_on(cells, state, 5, 1)
+    assert (seconds() - start) / moves == pytest.approx(ms / 1000, rel=0.1)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_move_ahead_is_searched_in_any_time(threads: int) -> None:
+    """However little there is."""
+    board, rules = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."), get_rules("classic")
+    searcher = Searcher(rules, limits=SearchLimits(ms=1), threads=threads)
+    searcher.prepare()
+    searcher.speed.boards = 1.0
+    assert searcher.rate(board) == Searcher(rules, limits=SearchLimits(1)).rate(board)
+
+
+def test_preparing_is_no_part_of_the_first_move() -> None:
+    """It tells the speed, and leaves no debt."""
+    searcher = Searcher(get_rules("2x4"), limits=SearchLimits(ms=0.5))
+    searcher.prepare()
+    assert searcher.speed.boards != limits.FIRST_SPEED
+    context = searcher.workers[0].contexts[0]
+    assert (context.breadth, context.debt) == (0.0, 0.0)
+
+
+def test_the_first_boards_tell_the_speed() -> None:
+    """In place of what was guessed; later ones change it by a part."""
+    speed = SearchSpeed()
+    speed.learn(40, 0.01)
+    assert speed.boards == pytest.approx(4000)
+    speed.learn(4, 0.01)  # as long for one board as for many
+    assert speed.boards == pytest.approx(2200)  # 44 boards in 0.02 s
+    speed.learn(10**6, 1.0)
+    speed.learn(10**6, 1.0)
+    assert speed.boards == pytest.approx(10**6, rel=1e-2)  # the first are forgotten
+
+
+@pytest.mark.parametrize("name", ["classic", "3x4", "5x5"])
+def test_searches_of_a_game_take_their_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From one board to the next, they rate about as many boards as the time allows."""
+    monkeypatch.setattr(SearchSpeed, "learn", lambda *_: None)
+    searcher = Searcher(get_rules(name), limits=SearchLimits(ms=2.0))
+    searcher.prepare()
+    cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
+    state, spent = np.zeros(kernels.STATE, np.int64), []
+    for _ in range(150):
+        searcher.play_on(cells, state, 5, 1)
+        spent.append(searcher.nodes)
+    assert 0.8 * 2000 < np.mean(spent[10:]) < 1.1 * 2000
+
+
+def test_a_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another program has the processor, no search gets shorter."""
+    searcher, expected = Searcher(get_rules("classic"), limits=SearchLimits(ms=20)), SearchSpeed()
+    searcher.prepare()
+    clocks = {"perf_counter": count(0, 1000), "thread_time": count(0, 1)}
+    for name, clock in clocks.items():
+        monkeypatch.setattr(f"time.{name}", lambda clock=clock: float(next(clock)))
+    searcher.speed = SearchSpeed()
+    searcher.rate(Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."))
+    expected.learn(searcher.nodes, seconds=1.0)
+    assert searcher.speed.boards == expected.boards
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("classic", SearchLimits(2)),
+        ("comp1127", SearchLimits(1)),
+        ("qsan_qarut", SearchLimits(1)),
+        ("3x3", SearchLimits(2)),
+        ("cits1401", SearchLimits(1)),
+        ("2x4", SearchLimits(3, cutoff=0.05)),
+        ("2x4", SearchLimits(nodes=300)),
+    ],
+)
+def test_compiled_games_are_games(name: str, given: SearchLimits) -> None:
+    """`play_games` plays the games that `Game` plays when the best rated moves are made."""
+    rules = get_rules(name)
+    searcher = Searcher(rules, limits=given)
+    seeds = [3, 2**64 - 1]
+    games = play_games(searcher, seeds)
+    for number, seed in enumerate(seeds):
+        game = Game(rules, seed=seed)
+        for ply, move in enumerate(games.directions[number]):
+            if ply % 16 == 0:
+                rated = searcher.rate(game.board)
+                assert move == max(rated, key=rated.__getitem__).value
+            game.play(Direction(int(move)))
+        assert game.is_over
+        found = games.scores[number], games.plies[number], games.tiles[number]
+        assert found == (game.score, game.ply, game.board.max_tile)
+
+
+def test_many_games_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many moves are made in one call, and whatever else is played, a game is the same."""
+    searcher = Searcher(get_rules("3x3"), limits=SearchLimits(1))
+    whole = play_games(searcher, range(20))
+    nodes = searcher.nodes
+    alone = [play_games(searcher, [seed]) for seed in range(20)]
+    monkeypatch.setattr("py2048.players.search.searcher.ROOM", 7)
+    pieces = play_games(searcher, range(20))
+    assert searcher.nodes == nodes > whole.plies.sum()
+    for number, single in enumerate(alone):
+        for games, place in ((whole, number), (pieces, number)):
+            assert (games.directions[place] == single.directions[0]).all()
+            assert (games.boards[place] == single.boards[0]).all()
+            assert games.scores[place] == single.scores[0]
+    nothing = play_games(searcher, [])
+    assert (len(nothing.scores), nothing.boards.shape, nothing.directions) == (0, (0, 3, 3), [])
+
+
+@pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
+def test_exactly_the_legal_moves_are_rated(rules: Rules) -> None:
+    """On 2,000 random boards of every preset, up to the largest tiles that occur."""
+    searcher = Searcher(rules, limits=SearchLimits(1))
+    generator = np.random.default_rng(9)
+    largest = min(17, rules.cells + 1) if not rules.ends_at_target else 10
+    ranks = generator.integers(1, largest + 1, (2000, *rules.shape))
+    ranks[generator.random(ranks.shape) < generator.random((2000, 1, 1)) / 2] = 0
+    legal = np.stack([moves_something(ranks, direction) for direction in Direction], axis=1)
+    for cells, wanted in zip(ranks.astype(np.uint8).reshape(2000, -1), legal, strict=True):
+        points, _ = searcher.rate_cells(cells)
+        assert ((points >= 0) == wanted).all()
+
+
+def moves_something(boards: np.ndarray, direction: Direction) -> np.ndarray:
+    """Return for each board whether a tile has an empty cell or its like beside it."""
+    ahead, behind = boards[:, :, :-1], boards[:, :, 1:]
+    if direction in (Direction.UP, Direction.DOWN):
+        ahead, behind = boards[:, :-1], boards[:, 1:]
+    if direction in (Direction.DOWN, Direction.RIGHT):
+        ahead, behind = behind, ahead
+    moving = (behind > 0) & ((ahead == 0) | (ahead == behind))
+    return np.asarray(moving.any(axis=(1, 2)))
+
+
+def test_a_search_beyond_what_is_known() -> None:
+    """A board with a tile that leaves do not know is rated like the lowered one, points apart."""
+    rules = sized("classic", 4, 4)
+    searcher = Searcher(rules, limits=SearchLimits(1))
+    large = Board.parse("131072 131072 4096 2 / . . . . / 2 . . . / . . . 4")
+    lowered = Board.parse("32768 32768 4096 2 / . . . . / 2 . . . / . . . 4")
+    one, two = searcher.rate(large), searcher.rate(lowered)
+    for direction in (Direction.UP, Direction.DOWN):  # the two do not merge
+        assert one[direction] == pytest.approx(two[direction])
+
+
+def test_what_cannot_be_searched_is_refused() -> None:
+    """SearchLimits, boards and rules that do not fit are named."""
+    for wrong, reason in [
+        ({"depth": 0}, "depth must be 1 to"),
+        ({"nodes": 0}, "nodes must be"),
+        ({"ms": -1.0}, "ms must be"),
+        ({"nodes": 5, "ms": 1.0}, "not both"),
+        ({"cutoff": 1.0}, "cutoff must be"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            SearchLimits(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(RulesError, match="at most 64 cells"):
+        Searcher(sized("classic", 9, 9))
+    with pytest.raises(RulesError, match=r"8589934592, .* is too big to search: at most 21"):
+        Searcher(Rules.parse("classic:spawn=2:9+8589934592:1"))
+    for text in ("x:target=4,end=target", "x:start=1x8:1,target=8,end=target"):
+        with pytest.raises(RulesError, match="would end the game"):
+            Searcher(Rules.parse(text))
+    searcher = Searcher(get_rules("classic"), limits=SearchLimits(1))
+    with pytest.raises(BoardError, match="2x2 board does not fit"):
+        searcher.rate(Board.parse("2 2 / . ."))
+    assert Searcher(Rules.parse(f"x:target={2**63},end=target"))
+    with pytest.raises(BoardError, match="too large to search"):
+        searcher.rate(Board.empty(4, 4).with_tile((0, 0), 2**32))
+
+
+def test_the_kernels_mean_the_same_uncompiled() -> None:
+    """Run as plain Python, with every operation on words checked, the search says the same."""
+    code = """
+import numpy as np
+from py2048 import Board, Rules, get_rules
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher, play_games
+np.seterr(over="ignore")
+for name, board in [
+    ("classic", "2 4 8 16 / 4 8 . 4 / 2 4 2 32 / 8 2 4 16"),
+    ("3x3", "2 4 . / 8 16 2 / 2 4 8"),
+    ("cits1401", "2 4 2 4 2 / 4 8 16 2 4 / 2 . . 4 2 / 8 4 2 16 4 / 2 8 4 2 8"),
+]:
+    for limits in SearchLimits(2), SearchLimits(3, cutoff=0.2), SearchLimits(nodes=60):
+        print(*(f"{value:.4f}" for value in
+            Searcher(get_rules(name), limits=limits).rate(Board.parse(board)).values()))
+for name in "classic:size=2x3", "comp1127:size=2x3", "cits1401:size=2x4,start=5x2:1":
+    games = play_games(Searcher(Rules.parse(name), limits=SearchLimits(1)), range(2))
+    print(*(found.tolist() for found in games[:4]), *(len(moves) for moves in games.directions))
+"""
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PY2048_JIT": jit},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for jit in ("0", "1")
+    ]
+    assert texts[0] == texts[1]
+    assert len(texts[0].splitlines()) == 12
+
+
+def test_the_heuristic_is_positive_on_every_board() -> None:
+    """Points to come are never negative, however crowded and advanced the board."""
+    crowded = Board.from_rows([[2 << (3 * r + 5 * c) % 17 for c in range(4)] for r in range(4)])
+    advanced = Board.parse("65536 32768 16384 8192 / 512 1024 2048 4096 / 256 128 64 32 / . . 2 4")
+    wide = Board.from_rows([[2 << (r + c) for c in range(8)] for r in range(8)])
+    for board in (crowded, advanced, wide):
+        assert board_value(board) > 0
+    assert board_value(advanced) > board_value(crowded)
+    assert DEFAULT.base > 0

@@ -1,0 +1,12 @@
+"""The script that makes the best moves that come with py2048."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[3] / "scripts"))
+
+import make_best_moves as maker
+
+__all__ = ["maker"]

@@ -1,0 +1,129 @@
+"""Hints in a player's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from py2048.app.session import Hint, PositionSnapshot, hint_player
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.rules import get_rules, list_rules
+from py2048.players import Chance, Meaning, Unit, make_player
+from py2048.presentation import hints
+from py2048.review import Grade
+
+POINTS = Meaning(Unit.POINTS, "ntuple")
+HINT = Hint(
+    Direction.LEFT,
+    {Direction.UP: 10.4, Direction.LEFT: 1500.0, Direction.DOWN: 1499.9},
+    "expectimax",
+    1,
+    POINTS,
+)
+
+
+def on(board: str, direction: Direction) -> Hint:
+    """A hint on a classic board."""
+    position = PositionSnapshot(get_rules("classic"), Board.parse(board), 1)
+    return Hint(direction, {direction: 1.0}, "expectimax", 1, position=position)
+
+
+def test_a_hint_says_what_is_best_and_what_the_others_lose():
+    """The direction comes first, then each other one with what it loses; no name of a program."""
+    assert hints.headline(HINT) == "Left is best"
+    assert hints.describe_hint(HINT) == "Left is best. Down is as good. Up loses 1,490."
+    quick = replace(HINT, instead_of="expectimax", values={})
+    said = "For now, left looks best. A better hint is on its way."
+    assert hints.describe_hint(quick) == said
+
+
+def test_a_row_for_each_direction_says_its_loss_share_and_grade():
+    """The best is first, also among equals; a minus stands before what is lost."""
+    rows = [(row.direction, row.text, row.grade) for row in hints.options_of(HINT)]
+    assert rows == [
+        (Direction.LEFT, "best", Grade.BEST),
+        (Direction.DOWN, "as good", Grade.BEST),
+        (Direction.UP, "\N{MINUS SIGN}1,490", Grade.BLUNDER),
+    ]
+    equals = replace(HINT, values=dict.fromkeys(Direction, 4.0), direction=Direction.RIGHT)
+    assert hints.options_of(equals)[0].direction is Direction.RIGHT
+    alone = replace(HINT, values={})
+    assert [row.text for row in hints.options_of(alone)] == ["best"]
+
+
+@pytest.mark.parametrize("unit", Unit)
+def test_bars_are_longer_for_better_directions(unit):
+    """Whatever the unit, a bar is between nothing and the whole, and worse is shorter."""
+    values = {Direction.UP: 0.25, Direction.LEFT: 0.5, Direction.DOWN: -0.1}
+    hint = replace(HINT, values=values, meaning=Meaning(unit))
+    shares = [row.share for row in hints.options_of(hint)]
+    assert shares == sorted(shares, reverse=True)
+    assert (shares[0], min(shares) >= 0) == (1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("loss", "unit", "text"),
+    [
+        (1203.6, Unit.POINTS, "1,204"),
+        (99_999.0, Unit.POINTS, "99,999"),
+        (250_411.0, Unit.POINTS, "250 k"),
+        (0.4, Unit.RATING, ""),
+        (0.0321, Unit.CHANCE, "3.2 %"),
+        (0.0001, Unit.CHANCE, ""),
+    ],
+)
+def test_a_loss_is_short(loss, unit, text):
+    """No loss has six digits, and one that is not seen is none."""
+    assert hints.short_loss(loss, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("board", "direction", "reason"),
+    [
+        ("64 64 8 16/4 8 16 32/4 16 32 2/2 8 4 8", Direction.LEFT, "It makes 128."),
+        ("512 4 . 2/8 . . ./. . . ./. . . .", Direction.LEFT, "It keeps 512 in the corner."),
+        (". . . ./. 2 2 ./. 4 8 ./. . . .", Direction.LEFT, "It leaves the most room."),
+        (". . . ./. 2 4 ./. . . ./. . . .", Direction.UP, ""),
+        ("2 2 ./. . ./4 . .", Direction.UP, ""),
+        ("2 . . ./4 . . ./2 . . ./4 . . .", Direction.RIGHT, "It is the only move."),
+    ],
+)
+def test_a_reason_is_one_that_can_be_seen(board, direction, reason):
+    """A reason holds for the best direction and not for all the others; else there is none."""
+    hint = on(board, direction)
+    assert hints.reason_of(hint) == reason
+    assert hints.describe_hint(hint).startswith(f"{direction} is best.".capitalize())
+
+
+def test_what_comes_is_told_where_it_is_known():
+    """Points in two digits, never less than none; the chance with the games behind it."""
+    meaning = Meaning(Unit.POINTS, "ntuple", 0.0, Chance(16384, 660, 1000))
+    hint = Hint(Direction.LEFT, {Direction.LEFT: 281436.1}, "x", 1, meaning)
+    made = "16384 was made in 660 of 1,000 games."
+    assert hints.describe_outlook(hint) == f"About 280,000 points to come with good play. {made}"
+    assert hints.describe_outlook(replace(hint, values={})) == made
+    assert hints.describe_outlook(replace(hint, meaning=Meaning())) == ""
+    last = replace(hint, values={Direction.UP: -12.0}, meaning=POINTS)
+    assert hints.describe_outlook(last) == "About 0 points to come with good play."
+
+
+def test_players_have_names_for_people_on_every_board():
+    """The best player of a board is the strong one, and each named player can be made."""
+    for rules in list_rules():
+        best = hint_player(rules)
+        assert hints.player_name(best, best) == hints.player_name("", best) == "Strong"
+    for player in hints.PLAYERS:
+        assert not player.spec or make_player(player.spec)
+    assert hints.player_name("greedy") == "Beginner"
+    assert hints.player_name("montecarlo:games=5") == "montecarlo:games=5"
+
+
+def test_a_beginner_is_taught_for_three_moves():
+    """The line names the target where there is one, and goes after three moves."""
+    rules = get_rules("classic")
+    assert hints.teaching(rules, 2) == "Join equal tiles. Make 2048."
+    assert hints.teaching(rules, 3) == ""
+    assert hints.teaching(get_rules("2x4"), 0) == "Join equal tiles. Make 256."
+    assert hints.teaching(get_rules("classic:target=none"), 0) == "Join equal tiles."
