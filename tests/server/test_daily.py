@@ -16,8 +16,8 @@ from inside import Visitor, record_of, running
 from py2048 import Board, Direction, Game, get_rules
 from py2048.app.storage import Account, NewOnlineGame, OnlineGameInfo, SavedGame, open_store
 from py2048.core.errors import RecordError
+from py2048.core.fairness import check_fair, commitment_of, draws_of
 from py2048.core.game.turn import start_from
-from py2048.server.play.fairness import check_fair, commitment_of, draws_of
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import ActionRejected
 

@@ -11,7 +11,7 @@ from store_games import add_record, new_online_game
 
 from py2048.app.storage import Store, open_store
 from py2048.app.storage.values import DailyResult
-from py2048.server.play.fairness import revelation_of
+from py2048.core.fairness import revelation_of
 from py2048.server.play.games import GameService
 from py2048.server.site.challenges import Streak, daily_page, streak_of
 from py2048.server.site.scores import player_page

@@ -21,8 +21,8 @@ from py2048.app.storage.schema import battles as rows
 from py2048.app.storage.schema import games
 from py2048.app.storage.values import Battle, utc_text
 from py2048.core.errors import StaleGameError
+from py2048.core.fairness import check_fair, commitment_of
 from py2048.server.play import battles
-from py2048.server.play.fairness import check_fair, commitment_of
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.services import Services

@@ -8,7 +8,6 @@ the seed and the directions alone: not from the other games, nor from the number
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import index
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -19,6 +18,7 @@ from py2048.core import rng
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, RulesError
+from py2048.core.game.game import History
 from py2048.core.rules import Merging, Rules, list_rules
 from py2048.engine import _batch_kernels as kernels
 from py2048.engine import _simd_kernels as simd
@@ -478,23 +478,6 @@ def _read_only(view: NDArray[Number]) -> NDArray[Number]:
 
 
 # --- history --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """A game as a batch remembers it.
-
-    Attributes:
-        rules: its rules.
-        seed: the seed of its generator.
-        directions: every direction tried, illegal ones among them.
-        start: the position it began from; ``None`` for the one that the rules draw.
-    """
-
-    rules: Rules
-    seed: int
-    directions: tuple[Direction, ...]
-    start: Board | None = None
 
 
 class HistoryLog:

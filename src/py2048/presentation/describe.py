@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
 
-from py2048.app.session import Event
 from py2048.core.board import Board, Cell, Line, lines, slide_line
 from py2048.core.game import Outcome, Turn
 from py2048.core.language import _, language, ngettext, number
@@ -25,6 +24,7 @@ from py2048.core.rules import (
     Rules,
 )
 from py2048.presentation import events
+from py2048.presentation.events import Event
 from py2048.presentation.hints import describe_hint, name_of
 from py2048.presentation.words import way_of
 

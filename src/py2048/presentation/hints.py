@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from py2048.app.session import Hint
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
@@ -18,6 +17,7 @@ from py2048.core.rules import Rules
 from py2048.players import Chance, Unit
 from py2048.presentation.words import way_of
 from py2048.review import Grade
+from py2048.review.advice import Hint
 from py2048.review.moves import grade_of
 
 

@@ -14,8 +14,8 @@ from py2048.core.direction import Direction
 from py2048.presentation.themes import MOTION_MS
 
 if TYPE_CHECKING:
-    from py2048.app.session import Moved, Undone
     from py2048.core.board import Board, Cell, Motion
+    from py2048.presentation.events import Moved, Undone
 
 SLIDE_S, SETTLE_S, GROW_S = (MOTION_MS[name] / 1000 for name in ("slide", "pop", "spawn"))
 POP = 1.12

@@ -12,13 +12,13 @@ import typer
 
 from py2048.app.session import Replay, open_session
 from py2048.core.errors import RecordError, os_errors_as
+from py2048.core.fairness import check_fair
 from py2048.core.game import Record
 from py2048.core.game.importing import STDIN, load_record, load_records
 from py2048.core.game.record import plain_name
 from py2048.presentation import options
 from py2048.presentation.describe import describe
 from py2048.presentation.themes import DEFAULT_THEME, get_theme
-from py2048.server.play.fairness import check_fair
 
 FileArgument = Annotated[
     Path,

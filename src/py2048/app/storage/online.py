@@ -98,7 +98,7 @@ class OnlineGames(Subject):
     def live(self, ids: Collection[str]) -> list[OpenGame]:
         """Return 20 of the games that may be watched and have moves, the last changed first.
 
-        Daily games are not among them: see `py2048.server.play.fairness`.
+        Daily games are not among them: see `py2048.core.fairness`.
         """
         may_watch = games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None)
         return self._open(games.c.id.in_(ids), *may_watch, limit=20)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from py2048.core import rng
 from py2048.core.board import Board, Slide
@@ -35,8 +34,22 @@ from py2048.core.game.turn import (
 )
 from py2048.core.rules import MovePoints, Rules, get_rules
 
-if TYPE_CHECKING:
-    from py2048.engine.batch import History  # loads NumPy, which no single game needs
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A game of a batch, enough to replay it.
+
+    Attributes:
+        rules: The rules.
+        seed: The generator's seed.
+        directions: Every attempted direction, illegal ones included.
+        start: The starting position, or None if the rules draw it.
+    """
+
+    rules: Rules
+    seed: int
+    directions: tuple[Direction, ...]
+    start: Board | None = None
 
 
 class Game:
@@ -295,9 +308,9 @@ class Game:
 
     @classmethod
     def from_history(cls, history: History) -> Game:
-        """Return the game that a compiled batch remembers: its rules, seed and directions.
+        """Replay a game of a compiled batch.
 
-        A direction that is not legal is an attempt: it costs what the rules say, often nothing.
+        Illegal directions count as attempts and cost what the rules say.
         """
         game = cls(history.rules, seed=history.seed, board=history.start)
         for direction in history.directions:

@@ -24,13 +24,13 @@ from py2048.app.session import Hint, PositionSnapshot
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, GameOverError, RecordError
+from py2048.core.fairness import check_fair
 from py2048.core.game import Record
 from py2048.core.rules import Rules
 from py2048.players.registry import describe_player
 from py2048.server import schema
 from py2048.server.http.connections import END
 from py2048.server.play import messages
-from py2048.server.play.fairness import check_fair
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.rooms import Client, Room
 from py2048.server.schema import BOT, CASUAL, ActionRejected

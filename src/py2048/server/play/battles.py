@@ -18,12 +18,12 @@ import msgspec
 
 from py2048.app.storage import AccountError, NewOnlineGame, OnlineGameInfo, RecordSummary, SavedGame
 from py2048.app.storage.values import Battle, BattlePlayer, utc_now, utc_text
+from py2048.core import fairness
 from py2048.core.errors import Py2048Error, StaleGameError, StorageError
 from py2048.core.game.turn import start_from
 from py2048.core.language import _
 from py2048.core.rules import Rules
 from py2048.server import schema
-from py2048.server.play import fairness
 from py2048.server.play.games import GameService, OnlineGame, checked_rules, dealt, guest_name
 from py2048.server.play.messages import rejection, rules_info
 from py2048.server.play.rooms import Client, Rooms

@@ -31,6 +31,7 @@ from py2048.app.storage import (
     SavedGame,
 )
 from py2048.app.storage.values import OpenGame, utc_now, utc_text
+from py2048.core import fairness
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, RecordError, StaleGameError, StorageError
@@ -42,7 +43,6 @@ from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.presentation.events import Event
 from py2048.review.advice import Hint
 from py2048.server import schema
-from py2048.server.play import fairness
 from py2048.server.schema import BOT, CASUAL, DAILY, MODES, POSITION, ActionRejected
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class OnlineGame:
     @property
     def secret(self) -> str | None:
         """What the draws come from, once the game is over and it may be known."""
-        return fairness.known_secret(self.info, is_over=self.is_over)
+        return fairness.known_secret(self.info.secret, self.info.day, is_over=self.is_over)
 
     # Numbered actions
 
@@ -538,7 +538,7 @@ class GameService:
         in_progress = {game["id"] for game in exported["games"]}
         for row in exported["rounds"]:
             secret, is_over = row["secret"], row["game_id"] not in in_progress
-            if fairness.known_secret(OnlineGameInfo(**row), is_over=is_over) is None:
+            if fairness.known_secret(secret, row["day"], is_over=is_over) is None:
                 row["secret"] = fairness.commitment_of(secret)
         return exported
 
@@ -644,7 +644,7 @@ def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
     Raises:
         ActionRejected: reason ``sealed``.
     """
-    if info.owner != account_id and (since := fairness.sealed_until(info)):
+    if info.owner != account_id and (since := fairness.sealed_until(info.day)):
         text = _("games of this challenge are shown from {day} on (UTC)")
         raise ActionRejected("sealed", text.format(day=since))
 

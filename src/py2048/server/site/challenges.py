@@ -28,10 +28,10 @@ from py2048.app.storage import AccountError
 from py2048.app.storage.values import DailyResult, GameEnd
 from py2048.core.direction import Direction
 from py2048.core.errors import StaleGameError
+from py2048.core.fairness import revelation_of
 from py2048.core.language import _
 from py2048.core.rules import Rules
 from py2048.server.play import battles
-from py2048.server.play.fairness import revelation_of
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import DAILY

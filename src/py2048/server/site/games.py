@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from py2048.app.storage import OnlineGameInfo
+from py2048.core import fairness
 from py2048.core.board import Board
 from py2048.core.errors import RecordError
 from py2048.core.game import Game, Record
@@ -35,7 +36,7 @@ from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
 from py2048.review import Grade
 from py2048.server import schema
-from py2048.server.play import fairness, messages
+from py2048.server.play import messages
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected
 from py2048.server.site import reviews
@@ -92,7 +93,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
     info, row = games.store.online.info(game_id), row_of(games, game_id)
     if info is None or row is None:
         raise HTTPException(404, _("There is no such game."))
-    is_over, sealed_until = row.finished is not None, fairness.sealed_until(info)
+    is_over, sealed_until = row.finished is not None, fairness.sealed_until(info.day)
     shown: dict[str, Any] = {"review": None, "max_moves": reviews.MAX_MOVES}
     if is_over and not sealed_until:
         shown["review"] = reviews.review_answer(games, game_id)
@@ -107,7 +108,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
         "day": info.day,
         "is_over": is_over,
         "commitment": fairness.commitment_of(info.secret),
-        "secret": fairness.known_secret(info, is_over=is_over),
+        "secret": fairness.known_secret(info.secret, info.day, is_over=is_over),
         "sealed_until": sealed_until,
     }
     return shown
@@ -200,7 +201,7 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
         "is_pending": state in ("waiting", "running"),
         "is_daily": info.day is not None,
         "has_played": any(each.day == str(now.date()) and each.category for each in dailies),
-        "opens": fairness.sealed_until(info),
+        "opens": fairness.sealed_until(info.day),
         "left": minutes_left(now),
     }
 
@@ -249,7 +250,7 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
         StorageError: if the store cannot be read or written.
     """
     info = games.store.online.info(game_id)
-    if info is not None and (since := fairness.sealed_until(info)):
+    if info is not None and (since := fairness.sealed_until(info.day)):
         text = _("positions of this challenge may be played from {day} on")
         raise ActionRejected("sealed", text.format(day=since))
     played = Record.from_json(games.record_text(game_id))

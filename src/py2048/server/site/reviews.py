@@ -27,6 +27,7 @@ import msgspec
 from py2048.app.controller.review import badge_of, headline_of, why_better
 from py2048.app.storage import OnlineGameInfo, RecordSummary
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_text
+from py2048.core import fairness
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, StorageError
 from py2048.core.game import Record
@@ -36,7 +37,6 @@ from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
 from py2048.review.themes import Theme, theme_of
 from py2048.server import schema
 from py2048.server.http.monitoring import Metrics
-from py2048.server.play import fairness
 from py2048.server.play.games import GameService, replayed
 from py2048.server.play.messages import game_row
 from py2048.server.schema import ActionRejected
@@ -171,7 +171,7 @@ def _record(games: GameService, game_id: str) -> RecordSummary:
     found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
     if found is None or info is None:
         raise ActionRejected("unknown_game", "there is no record of such a game yet")
-    if opens := fairness.sealed_until(info):
+    if opens := fairness.sealed_until(info.day):
         raise ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
     return found
 

@@ -16,10 +16,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from py2048.app.storage.values import GameEnd
+from py2048.core import fairness
 from py2048.core.board import Rows
 from py2048.core.language import _, language
 from py2048.server import schema
-from py2048.server.play import fairness, messages
+from py2048.server.play import messages
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS
@@ -165,7 +166,7 @@ def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, A
     tiles = [(str(tile), reached[tile]) for tile in sorted(reached)]
     found = games.store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
     infos = ((each, games.store.online.info(each.id)) for each in found)
-    best = [each for each, info in infos if not (info and fairness.sealed_until(info))]
+    best = [each for each, info in infos if not (info and fairness.sealed_until(info.day))]
     return {
         "periods": periods,
         "counts": [(each.name, len(each.scores)) for each in periods],

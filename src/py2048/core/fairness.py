@@ -22,7 +22,6 @@ import secrets
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 
-from py2048.app.storage import OnlineGameInfo
 from py2048.core.board import Board
 from py2048.core.errors import RecordError
 from py2048.core.game import Record, Turn
@@ -117,21 +116,21 @@ def revelation_of(day: str) -> datetime:
     return datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=2)
 
 
-def sealed_until(info: OnlineGameInfo) -> date | None:
-    """Return the day from which a daily game is shown; None for a game that may be shown now."""
-    if not info.day:
+def sealed_until(day: str | None) -> date | None:
+    """Return the first date on which games of a daily challenge are public; None if they are."""
+    if not day:
         return None
-    known = revelation_of(info.day)
+    known = revelation_of(day)
     return known.date() if datetime.now(UTC) < known else None
 
 
-def known_secret(info: OnlineGameInfo, *, is_over: bool) -> str | None:
-    """Return what a game's draws come from if it may be known now, None if not.
+def known_secret(secret: str, day: str | None, *, is_over: bool) -> str | None:
+    """Return a game's secret if it is public, else None.
 
-    That of a battle is told by its page, when all its games are over.
+    The battle's page reveals the secret of a battle once all its games are over.
     """
-    is_known = is_over and not info.secret.startswith(BATTLE) and not sealed_until(info)
-    return info.secret if is_known else None
+    is_known = is_over and not secret.startswith(BATTLE) and not sealed_until(day)
+    return secret if is_known else None
 
 
 def _bytes_of(secret: str) -> bytes:
