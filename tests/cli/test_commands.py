@@ -323,7 +323,7 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["play", "--size="], "'' after --size: give a value, or leave it out"),
         (["solve", ""], "'' after solve: give a value, or leave it out"),
         ([""], "'' after py2048"),
-        (["replay", "/dev/zero"], "/dev/zero: it has more than 67,108,864 bytes"),
+        (["replay", "/dev/zero"], "/dev/zero: the input has more than 67,108,864 bytes"),
         (["weights", "/dev/zero"], "/dev/zero cannot be read: it is there and no"),
         (["solve", "classic"], "classic on 4x4 is too large to be solved"),
         (["solve", "2x4", "--goal", "win"], "'win' is not a goal: give score, or a tile"),

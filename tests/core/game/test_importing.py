@@ -89,28 +89,31 @@ def test_thinking_times_are_kept(time, millis):
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        ("hello", "no game is found"),
-        (b"", "no game is found"),
-        pytest.param(b"\0" * 1300, "no game is found", id="zeros"),
+        ("hello", "no game found"),
+        (b"", "no game found"),
+        pytest.param(b"\0" * 1300, "no game found", id="zeros"),
         ("replay".encode("utf-16"), "not UTF-8 text: see byte 1"),
         ("replay", "start tiles"),
-        ("replay !\x07", r"line 1, character 9: .* not a digit of the older form"),
+        ("replay !\x07", r"line 1, character 9: .* not a digit of the old format"),
         ("4x4-_000", "start tiles"),
         (
             "4x4-_0000",
-            r"character 9: the replay is cut off: a turn has 3 digits, and the last one 1",
+            r"character 9: the replay is cut off: a turn has 3 digits, but the last one has 1",
         ),
         ("1x1-_000000", "1x1"),
         ("4x4-_00000g00" + NEW[113], r"ply 1 .*cell \(0, 7\) is outside"),
-        ("4x4-_00000g031", r"line 1, character 12: ply 1 \(down\): .* occupied; free are \(0, 0\)"),
+        (
+            "4x4-_00000g031",
+            r"line 1, character 12: ply 1 \(down\): .* occupied; empty cells are \(0, 0\)",
+        ),
         ("4x4-_00000g000", r"ply 1 \(up\): the move changes nothing; only down"),
         ("4x4-_000001", "start tile cannot stand"),
         ("replay  @", "start tile"),
         (
             "\n\n4x4-_00000g\n\u263a00",
-            "line 4, character 1: '\u263a' is not a digit of the newer form",
+            "line 4, character 1: '\u263a' is not a digit of the new format",
         ),
-        pytest.param(f"{HUGE}x4-a_abcdefghi", "no game is found", id="huge"),
+        pytest.param(f"{HUGE}x4-a_abcdefghi", "no game found", id="huge"),
         ("999999999x4-a_abcdefghi", "rows must be 1 to 64"),
     ],
 )
@@ -164,5 +167,5 @@ def test_a_file_of_several_games_is_not_one(tmp_path):
     path = tmp_path / "two.txt"
     path.write_text("\n".join(new_text(played("classic", seed, 9)) for seed in (1, 2)))
     assert len(load_records(path)) == 2
-    with pytest.raises(RecordError, match=r"two.txt holds 2 games: py2048 import .* FOLDER"):
+    with pytest.raises(RecordError, match=r"two.txt has 2 games: py2048 import .* FOLDER"):
         load_record(path)

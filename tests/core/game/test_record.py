@@ -94,9 +94,9 @@ def rewritten(record: Record, **changes: object) -> str:
     [
         ({"score": 99}, "claims a score of 99"),
         ({"turns": "L1C"}, "its turns give 0"),
-        ({"seed": 8}, "not the one of seed 8"),
+        ({"seed": 8}, "not the draw of seed 8"),
         ({"rules": "ist"}, "layout"),
-        ({"times": [5] * 999}, "999 times for "),
+        ({"times": [5] * 999}, "999 thinking times for "),
         ({"started": "yesterday"}, "started is 'yesterday', but must be a time"),
         ({"finished": "2026-02-30T12:00:00Z"}, "finished is '2026-02-30T12:00:00Z'"),
         ({"player": "\x1b[2JAda"}, r"player is '\\x1b\[2JAda': a name has no control"),
@@ -114,7 +114,7 @@ def test_a_forged_record_does_not_verify(changes, reason):
         ({"score": "12"}, "score is '12', but must be a whole number"),
         ({"seed": -1}, "seed is -1, but must be a seed"),
         ({"start": [[0, 3, 0, 0]] * 4}, "3 is not a tile"),
-        ({"start": [[2, 2]]}, "size"),
+        ({"start": [[2, 2]]}, "shape"),
         ({"start": "2 2"}, "rows of whole numbers"),
         ({"rules": "clasic"}, "did you mean"),
         ({"turns": 5}, "turns is 5, but must be a text"),
@@ -244,7 +244,9 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
             full.write_bytes(b"x")
     path = tmp_path / "game.2048.json"
     path.write_text("my essay")
-    with pytest.raises(RecordError, match="it is there and not a record: choose another name"):
+    with pytest.raises(
+        RecordError, match="the file exists and is not a record: choose another name"
+    ):
         sample().save(path)
     assert path.read_text() == "my essay"
     path.write_text("")  # as a program that was killed may leave it

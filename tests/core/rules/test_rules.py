@@ -129,7 +129,7 @@ def test_rules_are_frozen():
         ("x:spawn=2", "'2'", "weight"),
         ("x:start=17", "17", "fit"),
         ("x:start=0", "0", "at least 1"),
-        ("x:start=5..3", "5..3", "upper end"),
+        ("x:start=5..3", "5..3", "smaller number first"),
         ("x:target=6", "6", "power of two"),
         (f"x:target={2**64}", "2**64", "up to 2**63"),
         (f"x:spawn=2:9+{2**70}:1", "2**70", "up to 2**63"),
