@@ -272,9 +272,7 @@ class RemoteGame:
 
     @property
     def think_ms(self) -> int:
-        """Total time for all moves by the server's clock in milliseconds, including network
-        latency.
-        """
+        """Total time of all moves in ms by the server's clock, network latency included."""
         return int(self.state["think_ms"])
 
     @property
@@ -303,7 +301,7 @@ class RemoteGame:
                 raise
             answer = self._client.request("GET", f"/api/games/{self.id}")
             if error.reason == "over" and answer["outcome"] == "playing":
-                raise  # The game has reached the maximum length. Otherwise another client changed it.
+                raise  # the maximum length; in other cases another client changed the game
         self.state = self.state | answer
         if answer.get("type") == "events" and answer["version"] < number:
             raise IllegalMoveError(f"{direction} changes nothing on {shown(str(self.board))}")
