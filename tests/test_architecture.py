@@ -1,4 +1,4 @@
-"""The import contracts, which `make architecture` checks, can fail; each package has a budget."""
+"""The import contracts of `make architecture` can fail, and each package has a size budget."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BUDGETS = {
     "server": 5_700,
     "testing": 200,
 }
-"""At most as many lines of code in each room. A commit that raises one says what it gained."""
+"""Maximum lines of code per room. A commit that raises one must say what it gained."""
 
 
 def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -53,7 +53,7 @@ BREAKING = [
 
 
 def test_a_broken_law_is_noticed(tmp_path):
-    """Each contract can fail: an import that breaks it is reported under its name."""
+    """An import that breaks a contract is reported with the contract's name."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     folder, unread = tmp_path / "src" / "py2048", ("__pycache__", "data", "static", "locale")
     shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns(*unread))
@@ -70,7 +70,7 @@ def test_a_broken_law_is_noticed(tmp_path):
 
 
 def test_the_house_keeps_to_its_budget():
-    """One person can keep each package, and hold the package, its tests and its pages in mind."""
+    """The packages, the whole source tree and the tests stay within their budgets."""
     counts = count_lines.package_counts()
     assert {name for name in counts if (PACKAGE / name).is_dir()} == BUDGETS.keys()
     above = {
@@ -87,6 +87,6 @@ def test_the_house_keeps_to_its_budget():
 
 
 def test_lines_of_code_are_neither_blank_nor_comments_nor_docstrings(tmp_path):
-    """Text that a program uses counts, however long."""
+    """Blank lines, comments and docstrings do not count, but strings used by the program do."""
     (tmp_path / "a.py").write_text('"""What."""\n\n# Why.\nX = """a\n\nb"""  # Three lines.\n')
     assert count_lines.counted(tmp_path) == (1, 3)

@@ -124,7 +124,7 @@ _LINE_CACHE_SIZE = 1 << 14
 
 
 def _cached_slide(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
-    """Return a cached slide towards the first or last cell; steps are indexed from the first."""
+    """Return a cached slide towards the first or last cell; its steps count from the first."""
     step = 1 if is_forward else -1
 
     @lru_cache(_LINE_CACHE_SIZE)

@@ -222,7 +222,7 @@ def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
 
 
 def unknown(word: object, known: Iterable[str], otherwise: str = "") -> str:
-    """Return `word` as shown in a message, followed by `did_you_mean`."""
+    """Return the quoted word, followed by the suggestion of `did_you_mean`."""
     return f"{shown(word)}{did_you_mean(str(word or ''), known, otherwise)}"
 
 

@@ -123,7 +123,7 @@ def revelation_of(day: str) -> datetime:
 
 
 def sealed_until(day: str | None) -> date | None:
-    """Return the date on which games of a daily challenge become public, or None if they are."""
+    """Return the date on which a daily challenge's games become public, or None if they are public."""
     if not day:
         return None
     revealed = revelation_of(day)

@@ -40,7 +40,7 @@ def language() -> str:
 
 
 def set_language(code: str) -> None:
-    """Set the language of the process, used wherever `use_language` sets no other."""
+    """Set the process-wide language, which `use_language` overrides."""
     global _process_language  # noqa: PLW0603 (a window or terminal has a single user)
     _process_language = code
 

@@ -219,7 +219,7 @@ class RandomSpawn:
 
 @dataclass(frozen=True, slots=True)
 class EdgeSpawn:
-    """After each legal move, a fixed tile spawns at a fixed place on the edge that tiles left.
+    """After each legal move, a fixed tile spawns on the edge opposite to the move.
 
     Up: the rightmost empty cell of the bottom row. Down: the leftmost of the top row. Left: the
     topmost of the right column. Right: the lowest of the left column (cits1401). After a legal move

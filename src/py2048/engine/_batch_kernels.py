@@ -207,7 +207,7 @@ def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None
 
 @kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])", borrows=True)
 def enter_directions(numbers: Bytes | Longs, out: Bytes) -> bool:
-    """Copy directions to `out` if all are in 0 to 3; return whether they are."""
+    """Copy directions to `out`; return False if any is not a number from 0 to 3."""
     seen = np.uint64(0)
     for game in range(np.uint64(len(out))):
         seen |= np.uint64(numbers[game])
@@ -356,7 +356,7 @@ Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.i
 
 
 def make_step(turn: Turn) -> Step:
-    """Return the step kernel for a turn kernel."""
+    """Build the step kernel from a turn kernel."""
 
     @kernel(inline=True, borrows=True)
     def step(
@@ -386,7 +386,7 @@ def make_step(turn: Turn) -> Step:
 
 
 def make_play(turn: Turn) -> Play:
-    """Return the kernel that plays rounds with a turn kernel."""
+    """Build the round kernel from a turn kernel."""
     step = make_step(turn)
 
     @kernel(example=play_arguments, borrows=True)
@@ -454,7 +454,7 @@ def boards_arguments() -> tuple[object, ...]:
 
 
 def make_turn_boards(turn: Turn, find_legal: Legal) -> Callable[..., None]:
-    """Return the kernel that plays single turns on independent boards."""
+    """Build the kernel for single turns on independent boards."""
 
     @kernel(example=boards_arguments, borrows=True)
     def turn_boards(
@@ -694,7 +694,7 @@ Rollout = Callable[[Int, Int, Series, Lanes, Workspace, RuleArrays], None]
 
 
 def make_rollout(turn: Turn) -> Rollout:
-    """Return the kernel that plays random games with a turn kernel."""
+    """Build the random-game kernel from a turn kernel."""
 
     @kernel(example=rollout_arguments, borrows=True)
     def rollout(

@@ -50,8 +50,8 @@ BatchState = Any
     SIZE,
     RECORD,
     IS_LOG,
-    # Addresses follow, up to PENALTY. OBSERVATIONS = 0 disables this module, LAST = 0 disables
-    # final positions.
+    # The rest are addresses. If OBSERVATIONS is 0, nothing is written for agents; if LAST is 0,
+    # final positions are not written.
     OBSERVATIONS,
     REWARDS,
     MASKS,

@@ -523,7 +523,7 @@ def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
 # --- boards of any shape and merging --------------------------------------------------------------
 
 VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
-"""The higher bit of the direction numbers along each axis."""
+"""High bit of the direction numbers on each axis."""
 
 
 @kernel(inline=True)
@@ -725,7 +725,7 @@ Legal = Callable[[Bytes, Bytes, Longs], None]
 
 
 def make_turn(slide: Callable[[Workspace, Longs], None], legal: Legal) -> Turn:
-    """Return the turn kernel for a slide kernel and a legal-move kernel."""
+    """Build the turn kernel from a slide kernel and a legal-move kernel."""
 
     @kernel(borrows=True)
     def turn(space: Workspace, rewards: NDArray[np.int32], rules: RuleArrays) -> None:
@@ -741,7 +741,7 @@ def make_turn(slide: Callable[[Workspace, Longs], None], legal: Legal) -> Turn:
 
 
 def make_legal(legal: Legal) -> Legal:
-    """Return a legal-move kernel that also respects games that end at their target."""
+    """Build a legal-move kernel that handles games ending at their target."""
 
     @kernel(inline=True, borrows=True)
     def legal_until_won(board: Bytes, flags: Bytes, numbers: Longs) -> None:

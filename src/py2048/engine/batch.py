@@ -464,7 +464,7 @@ def check_cells(rules: Rules, what: str) -> None:
 
 
 def is_classic(rules: Rules) -> bool:
-    """Return whether the kernels for 4x4 boards with single merges apply."""
+    """Return whether the specialised kernels apply: 4x4 boards with single merges."""
     return rules.shape == (4, 4) and rules.merging is Merging.ONCE
 
 

@@ -1,9 +1,9 @@
 """`Crew`: threads that step the blocks of a batch together, started by a single write.
 
 Each thread owns a range of blocks and takes one after another; when its range is empty it steals
-from the others. A round therefore never waits for a thread that is late or descheduled, except for
-the block that thread is working on. Idle threads poll inside compiled code for some tens of
-microseconds before they return to the pool.
+from the others. A round therefore never waits for a late or descheduled thread, except to finish
+its current block. Idle threads poll inside compiled code for some tens of microseconds before they
+return to the pool.
 
 The threads share an int64 array `[8 * (threads + 1)]`: one cache line per thread and one for all.
 """
@@ -47,7 +47,7 @@ class Crew:
     Args:
         play: A kernel called with a thread number, whether to open a round, and `arguments`. It
             returns whether all blocks are finished.
-        arguments: The further arguments of each thread; the shared array precedes them.
+        arguments: The arguments of each thread after the shared array.
         blocks: Number of blocks.
     """
 

@@ -135,8 +135,8 @@ class CompiledRules:
         spawn: The tiles that can spawn after a move.
         start: The tiles that can appear at the start.
         is_fixed: Whether the move determines the spawn's cell.
-        landing: If so, the candidate cells after a move in each direction, of which the first empty
-            one is used: int64 `[4, k]`, padded with -1.
+        landing: Candidate cells of a fixed spawn after a move in each direction; the first empty
+            one is used. int64 `[4, k]`, padded with -1.
 
     Raises:
         RulesError: If tiles could grow beyond `MAX_INT64_RANK`.

@@ -309,7 +309,7 @@ def _is_player_format(data: bytes) -> bool:
 
 
 _Move = tuple[Direction, int]
-"""A direction, and the turn's code in the trainer's format or 0."""
+"""A direction, and the trainer's code of the turn (0 in the player's format)."""
 
 
 def _read_trainer_format(data: bytes) -> tuple[list[Board], list[_Move]]:

@@ -180,7 +180,7 @@ class Game:
 
     @property
     def has_won(self) -> bool:
-        """Whether the target is on the board; the game may go on."""
+        """Whether the target is on the board; the game may continue."""
         if self._has_won is None:
             self._has_won = has_target(self._rules, self.board)
         return self._has_won

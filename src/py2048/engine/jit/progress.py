@@ -163,7 +163,7 @@ def _listen() -> None:
 
 
 def _weights(kernel: Kernel) -> dict[int, float]:
-    """Estimate relative compile times of `kernel` and everything it calls, by id.
+    """Return estimated compile times of `kernel` and its callees, relative and keyed by id.
 
     A kernel is optimised together with everything it calls. The exponent was fitted to measured
     compilations of search and training.
