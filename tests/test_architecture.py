@@ -69,7 +69,7 @@ def test_a_broken_law_is_noticed(tmp_path):
         assert f".{module} -> " in report, result.stdout
 
 
-def test_the_house_keeps_to_its_budget():
+def test_packages_keep_their_budgets():
     """The packages, the whole source tree and the tests stay within their budgets."""
     counts = count_lines.package_counts()
     assert {name for name in counts if (PACKAGE / name).is_dir()} == BUDGETS.keys()

@@ -26,7 +26,7 @@ import api_pages  # noqa: E402 - they are not packages
 import check_release  # noqa: E402
 
 
-def test_each_layer_has_a_page_of_its_api_or_is_no_library():
+def test_each_library_layer_has_an_api_page():
     """The API reference has a page for every layer that programs build on, including `lab`."""
     documented = api_pages.documented_layers()
     assert "lab" in documented
@@ -70,7 +70,7 @@ chmod +x .venv/bin/py2048
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for bash")
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not there")
-def test_an_environment_that_cannot_work_is_made_anew(tmp_path):
+def test_a_broken_environment_is_rebuilt(tmp_path):
     """The environment is rebuilt if the checkout moved or Python is gone, and otherwise kept."""
     checkout, uv = tmp_path / "here", tmp_path / "bin" / "uv"
     shutil.copytree(ROOT / "scripts", checkout / "scripts")
@@ -120,7 +120,7 @@ def test_release_notes_are_the_section_of_the_version(project):
     assert check_release.release_notes(changelog, "1.1") == ""
 
 
-def test_what_is_imported_is_asked_for():
+def test_imports_are_declared_dependencies():
     """Every imported package is a declared dependency, not just installed by another one."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needs = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
@@ -133,7 +133,7 @@ def test_what_is_imported_is_asked_for():
     assert brought >= {re.split(r"\W", need)[0] for need in project["dependencies"]}
 
 
-def test_packagers_find_what_the_project_says():
+def test_packaging_files_agree_with_the_project():
     """Recipe, manifest and metainfo agree with the project: names, version, licence, URL, needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     source = project.get("urls", {}).get("Source")

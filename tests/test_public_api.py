@@ -187,7 +187,7 @@ def complaint(take: Callable[..., object], value: object) -> str:
 
 
 @pytest.mark.parametrize("take", TAKERS)
-def test_what_is_wrong_is_named_in_one_line(take):
+def test_errors_name_the_value_in_one_line(take):
     """Public calls accept a value or raise a `Py2048Error` with a one-line message."""
     for value in WRONG:
         message = complaint(take, value)
@@ -205,12 +205,12 @@ def test_what_is_wrong_is_named_in_one_line(take):
         Record.load,
     ],
 )
-def test_a_number_that_python_does_not_write_is_refused(take):
+def test_an_integer_too_long_to_print_is_refused(take):
     """Integers with too many digits to print are rejected with that reason."""
     assert "a value with too many digits (" in complaint(take, 10**5000)
 
 
-def test_texts_stand_for_rules_boards_and_directions():
+def test_text_is_accepted_for_rules_boards_and_directions():
     """Rules, boards and directions may be given as text everywhere."""
     ours, theirs = Game("3x3", seed=5), Game(get_rules("3x3"), seed=5)
     for direction in ("down", "L", Direction.RIGHT, "↑"):
@@ -224,7 +224,7 @@ def test_texts_stand_for_rules_boards_and_directions():
     assert get_rules("3x3", name="mine").name == "mine"
 
 
-def test_whole_numbers_of_numpy_are_whole_numbers():
+def test_numpy_integers_are_accepted():
     """NumPy integers are accepted wherever an int is, and converted."""
     rules = get_rules("classic", rows=np.int8(3), columns=np.uint64(5), target=np.int64(64))
     assert rules == Rules.parse("classic:size=3x5,target=64")

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import messages
 
 
-def test_english_is_read_without_a_file():
+def test_english_needs_no_catalogue():
     """English needs neither a catalogue nor gettext."""
     program = (
         "import sys; from py2048.core.language import _, ngettext; _('Undo');"
@@ -28,7 +28,7 @@ def test_english_is_read_without_a_file():
     assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
 
 
-def test_a_process_reads_its_language_in_every_thread():
+def test_the_process_language_applies_to_every_thread():
     """The process language applies to all threads, and `use_language` only to its own context."""
     seen: list[str] = []
     set_language("pt")
@@ -52,7 +52,7 @@ def test_a_process_reads_its_language_in_every_thread():
         ("pt;q=many,en;q=0.1", "en"),
     ],
 )
-def test_a_browser_is_answered_in_its_favourite(header, code):
+def test_accept_language_is_honoured(header, code):
     """`Accept-Language` weights decide; unsupported languages are skipped."""
     assert language.language_of_header(header) == code
 
@@ -71,7 +71,7 @@ def test_the_environment_is_read_as_gettext_reads_it(monkeypatch):
     assert language.language_of_environment() == "pt"
 
 
-def test_a_number_is_written_as_its_reader_writes_it():
+def test_numbers_are_formatted_by_language():
     """Thousands and decimals use the separators of the language."""
     assert (number(7412), number(-98.66, 1)) == ("7,412", "-98.7")
     with use_language("pt"):
@@ -97,7 +97,7 @@ def test_every_text_has_its_translation(code):
 
 
 @pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
-def test_what_is_read_is_what_is_written(code):
+def test_compiled_catalogues_are_current(code):
     """The compiled catalogue and the page scripts contain the translators' texts."""
     written, compiled = messages.read(code), language.catalogue(code)
     for message in written:

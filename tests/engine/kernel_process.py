@@ -16,7 +16,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["numba", "py2048.engine.jit"])
 
 
-def said_by(folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
+def output_of(folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
     """Return the output of ``main_kernels.py`` in a folder."""
     with ProcessPoolExecutor(1, PROCESSES) as pool:
         return pool.submit(_run, folder, arguments, environment).result()

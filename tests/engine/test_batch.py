@@ -59,7 +59,7 @@ def choose(batch: BatchGames, random: np.random.Generator, *, strict: bool) -> n
 
 
 @pytest.mark.parametrize("text", [*PRESETS, *VARIANTS])
-def test_every_game_is_a_game(text):
+def test_games_agree_with_game(text):
     """Boards, scores, rewards, masks, ends and resets agree with `Game` and the slot's seed."""
     rules = Rules.parse(text)
     batch = BatchGames(rules, 7, seed=11)
@@ -157,7 +157,7 @@ def test_set_boards_begins_from_given_positions():
     assert Game.from_history(batch.history(0, 1)).record().turns == game.record().turns
 
 
-def test_a_state_continues_where_it_was_taken():
+def test_a_saved_state_can_be_continued():
     """After `set_state`, games continue as they did after `get_state`."""
     batch = BatchGames(get_rules("cits1401"), 300, seed=1)
     batch.play_random(30)
@@ -189,7 +189,7 @@ def test_records_can_be_verified(name):
         Game.from_history(batch.history(slot)).record().verify()
 
 
-def test_history_must_be_asked_for():
+def test_history_must_be_requested():
     """Without ``history=True`` there is no history, and the error says what to do."""
     with pytest.raises(ValueError, match="history=True"):
         BatchGames(get_rules("classic"), 2).history(0)
@@ -282,7 +282,7 @@ def test_wrong_boards_are_refused():
         batch.set_boards(np.zeros((2, 5, 5), int))
     with pytest.raises(BoardError, match="exponents"):
         batch.set_boards(np.full((2, 4, 4), 31))
-    with pytest.raises(BoardError, match="sum to 2,147,483,648: at most 1,073,741,824 fit"):
+    with pytest.raises(BoardError, match="sum to 2,147,483,648: the limit is 1,073,741,824"):
         batch.set_boards([[[30, 30, 0, 0], *[[0] * 4] * 3]] * 2)
 
 
@@ -306,7 +306,7 @@ def test_a_copy_in_another_process_plays_on(reset):
     assert history == batch.history(5)
 
 
-def test_directions_and_slots_may_lie_anyhow_in_memory():
+def test_any_integer_type_and_layout_is_accepted():
     """Kernels without type lookup receive converted arrays, whatever the type of the arguments."""
     plain, other = (BatchGames(get_rules("classic"), 40, seed=1) for _ in range(2))
     ways = np.random.default_rng(1).integers(0, 4, 40)

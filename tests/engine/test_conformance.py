@@ -36,13 +36,13 @@ def test_kernels_are_the_same_compiled_and_plain(package):
 @pytest.mark.slow
 @packages
 @pytest.mark.timeout(1200)
-def test_kernels_stay_in_their_arrays(package):
+def test_kernels_never_leave_their_arrays(package):
     """With bounds checks, all kernels give the same results as optimised ones."""
     assert exercise(package, NUMBA_BOUNDSCHECK="1") == exercise(package, NUMBA_OPT="3")
 
 
 @pytest.mark.parametrize(("side", "target"), [(2, 8), (2, 16), (2, 32), (2, 64), (3, 8)])
-def test_reachable_boards_are_as_published(side, target):
+def test_reachable_boards_agree_with_published_counts(side, target):
     """The reference engine reaches exactly the published number of boards."""
     assert perft(side, side, target) == GOLDEN[side, target]
 
@@ -61,7 +61,7 @@ def test_compiled_perft_gives_the_published_counts(side, target):
 
 
 @pytest.mark.parametrize(("rows", "columns", "target"), [(2, 3, 16), (3, 2, 32), (1, 4, 32)])
-def test_compiled_perft_is_the_plain_one_on_other_shapes(rows, columns, target):
+def test_compiled_perft_agrees_on_other_shapes(rows, columns, target):
     """Rectangular boards have four symmetries instead of eight."""
     assert compiled_perft(rows, columns, target) == perft(rows, columns, target)
 
@@ -70,7 +70,7 @@ def chi_squared(counts: np.ndarray, expected: np.ndarray) -> float:
     return float(((counts - expected) ** 2 / expected).sum())
 
 
-def test_spawns_are_uniform_over_cells_and_right_over_tiles():
+def test_spawns_have_the_right_distribution():
     """Spawns pass a chi-squared test by cell and tile over 200,000 draws."""
     games, board = 200_000, np.zeros((4, 4), np.uint8)
     board[0] = [1, 2, 3, 4]

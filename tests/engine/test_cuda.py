@@ -29,7 +29,7 @@ def host(batch: BatchGames) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("text", SQUARE)
 @every_card
-def test_a_card_plays_the_same_games(text, card_of, tmp_path, monkeypatch):
+def test_gpu_and_cpu_play_the_same_games(text, card_of, tmp_path, monkeypatch):
     """All reset modes, random and given directions, given boards and copies agree with the CPU."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
@@ -59,7 +59,7 @@ def test_a_card_plays_the_same_games(text, card_of, tmp_path, monkeypatch):
 
 
 @every_card
-def test_arrays_are_taken_without_a_copy(card_of, tmp_path, monkeypatch):
+def test_arrays_are_shared_without_a_copy(card_of, tmp_path, monkeypatch):
     """DLPack shares the memory of arrays, with PyTorch on a GPU and with NumPy elsewhere."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
@@ -71,7 +71,7 @@ def test_arrays_are_taken_without_a_copy(card_of, tmp_path, monkeypatch):
         assert bool((taken == 1).all())
 
 
-def test_what_no_card_plays_is_refused(monkeypatch):
+def test_unsupported_settings_are_refused(monkeypatch):
     """Other boards, deterministic spawns, histories and unknown devices are rejected."""
     for text in ("5x5", "cits1401:size=4x4,start=2x2:1"):
         with pytest.raises(RulesError, match="4x4 boards with random spawns"):

@@ -33,7 +33,7 @@ words = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5)
 
 
 @given(board=boards(ALL_SHAPES, top=20), direction=directions, merging=mergings)
-def test_slide_of_cells_is_the_reference_slide(board, direction, merging):
+def test_sliding_cells_agrees_with_the_reference(board, direction, merging):
     """Sliding an array of ranks gives the reference's board and points, or -1 if nothing moves."""
     cells = exponents_of(board.rows).ravel()
     points = slide_cells(cells, direction.value, *board.shape, merging is Merging.CASCADE)
@@ -43,7 +43,7 @@ def test_slide_of_cells_is_the_reference_slide(board, direction, merging):
 
 
 @given(boards(ALL_SHAPES, top=20), directions, mergings)
-def test_step_of_a_batch_is_the_reference_slide(board, direction, merging):
+def test_batch_steps_agree_with_the_reference(board, direction, merging):
     """A batch step gives the reference slide plus one tile if anything moved."""
     rows, columns = board.shape
     start = RandomStart(1, 1, Weights({2: 1}))
@@ -62,7 +62,7 @@ def test_step_of_a_batch_is_the_reference_slide(board, direction, merging):
 
 
 @given(words, words)
-def test_arrays_of_words_are_the_documented_generator(seeds, indices):
+def test_array_functions_agree_with_the_generator(seeds, indices):
     """The array functions of the generator agree with `py2048.core.rng`."""
     array = np.array(seeds, np.uint64)
     assert mix64(array).tolist() == [rng.mix64(seed) for seed in seeds]
@@ -105,7 +105,7 @@ def test_thresholds_choose_as_the_weights_do(weights, draws):
 
 
 @given(boards(ALL_SHAPES, top=3), directions)
-def test_edges_are_the_games_edges(board, direction):
+def test_edge_spawns_agree_with_game(board, direction):
     """The first empty cell of the edge table is where `Game` places the tile."""
     columns = board.shape[1]
     numbers = edge_table(*board.shape)[direction.value].tolist()

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pexpect
 import pytest
-from kernel_process import said_by
+from kernel_process import output_of
 from tests.processes import python
 
 from py2048.cli import main
@@ -62,7 +62,7 @@ def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
 def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, int]:
     """Run the kernel in another process; return its value and the number of cache hits."""
     settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
-    value, hits = map(int, said_by(folder, arguments, settings).split())
+    value, hits = map(int, output_of(folder, arguments, settings).split())
     return value, hits
 
 
@@ -81,7 +81,7 @@ def cached_files(folder: Path) -> list[Path]:
     return list((folder / "cache").rglob("__main__.*.kernel"))
 
 
-def test_edit_of_a_helper_in_another_file_is_noticed(project):
+def test_editing_a_helper_in_another_file_recompiles(project):
     """Editing a helper in another file recompiles the kernel.
 
     The next process loads what the previous one compiled, and after any number of edits the cache
@@ -172,7 +172,7 @@ def test_kernels_in_any_folder_of_the_cache_are_found(project):
     assert run(project, XDG_CACHE_HOME=str(home)) == (22, 1)
 
 
-def test_damaged_file_is_compiled_anew(project):
+def test_a_damaged_file_is_recompiled(project):
     """A damaged cache file is never loaded."""
     run(project)
     (file,) = cached_files(project)
@@ -192,7 +192,7 @@ def test_of_several_processes_one_compiles(project):
     assert list((project / "cache").rglob("*.lock")) == []
 
 
-def test_waiting_for_a_lock_has_an_end(tmp_path, monkeypatch):
+def test_waiting_for_a_lock_times_out(tmp_path, monkeypatch):
     """Waiting for a lock times out, and a released lock is available immediately."""
     monkeypatch.setattr(disk_cache, "LOCK_TIMEOUT_S", 0.1)
     path = tmp_path / "some.lock"
@@ -238,7 +238,7 @@ def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
     assert json.loads(done.stdout)["values"] == pytest.approx(values)
 
 
-def test_without_numba_a_terminal_is_told_what_makes_work_faster():
+def test_without_numba_a_terminal_shows_the_install_command():
     """Without Numba, a terminal shows the install command once, above the progress."""
     words = ["-c", WITHOUT_NUMBA, "evaluate", "expectimax:depth=2", "--games", "2", "--jobs", "1"]
     terminal = pexpect.spawn(sys.executable, words, dimensions=(30, 500), encoding="utf-8")
@@ -249,7 +249,7 @@ def test_without_numba_a_terminal_is_told_what_makes_work_faster():
 
 
 @pytest.mark.parametrize("word", ["bench", "train", "warm-up"])
-def test_what_takes_for_ever_without_numba_names_the_extra(word, tmp_path):
+def test_slow_work_without_numba_names_the_extra(word, tmp_path):
     """Work that would take too long without Numba exits with status 2 and the install command."""
     done = without_numba(word, *(["folder"] if word == "train" else []), cwd=tmp_path)
     assert done.returncode == 2
@@ -333,7 +333,7 @@ def test_kernels_of_one_factory_do_not_mix(tmp_path):
     assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]
 
 
-def test_ready_kernel_is_the_declared_form():
+def test_ready_compiles_the_declared_signature():
     """`ready` compiles the declared signature once, and calls of the kernel use the same code."""
 
     @jit.kernel("(int64,)", example=lambda: (np.zeros(1, np.uint8), np.zeros((1, 2), np.int64)))
@@ -346,7 +346,7 @@ def test_ready_kernel_is_the_declared_form():
     assert jit.IS_PLAIN or len(size_of.signatures) == 1
 
 
-def test_types_of_examples_are_those_of_calls():
+def test_examples_have_the_types_of_calls():
     """Example arguments have exactly the types that Numba infers for them."""
     numba = pytest.importorskip("numba")
     fixed = np.zeros(3, np.uint8)
@@ -357,7 +357,7 @@ def test_types_of_examples_are_those_of_calls():
         assert jit.type_of(value) == numba.typeof(value)
 
 
-def test_kernels_of_others_are_not_warmed_up():
+def test_kernels_of_other_packages_are_not_warmed_up():
     """`warm_up` only compiles kernels of this package."""
 
     @jit.kernel("(int64,)")

@@ -62,7 +62,7 @@ except Exception as error:
 """
 
 
-def test_progress_is_told_and_waiting_is_optional(tmp_path):
+def test_progress_is_reported_and_waiting_is_optional(tmp_path):
     """Inside `ready_only` a missing kernel raises; elsewhere the reported share only grows.
 
     Inlined kernels are not counted as steps, and after an error nothing is being compiled.

@@ -64,7 +64,7 @@ def exponents(board: Board) -> np.ndarray:
 
 @every_rules
 @pytest.mark.parametrize("depth", [1, 2])
-def test_search_is_the_plain_recursion(text, depth):
+def test_search_agrees_with_a_plain_recursion(text, depth):
     """Searches agree with a plain recursion, with heuristic leaves scaled to the rules' points."""
     rules, board = Rules.parse(text), mid_game(text)
     searcher = Searcher(rules, limits=SearchLimits(depth))
@@ -96,7 +96,7 @@ def test_network_is_trained_on_the_game(text):
 
 @pytest.mark.parametrize("goal", ["score", "tile=16"])
 @pytest.mark.parametrize("text", [text for text in ODD_RULES if "edge" not in text])
-def test_solver_is_the_plain_recursion(text, goal):
+def test_solver_agrees_with_a_plain_recursion(text, goal):
     """On 2x2 boards, the solver agrees with exact fractions."""
     rules = replace(Rules.parse(text), rows=2, columns=2)
     solution = solve(rules, goal)

@@ -50,7 +50,7 @@ def test_rollouts_are_random_games(name, is_forced):
 
 
 @pytest.mark.parametrize("moves", [1, 7, 100])
-def test_games_can_be_left_off(moves):
+def test_games_can_be_cut_short(moves):
     """A game with a turn limit is a prefix of the whole game."""
     rules = get_rules("classic")
     boards = [Game(rules, seed=seed).board for seed in range(3)]
@@ -65,7 +65,7 @@ def test_games_can_be_left_off(moves):
         assert stopped.scores[i, k] == played(rules, boards[i], seed, None, moves)[0]
 
 
-def test_more_moves_than_any_game_has_leave_nothing_off():
+def test_a_huge_move_limit_has_no_effect():
     """A turn limit may exceed the range of machine integers."""
     rules = get_rules("3x3")
     board = exponents_of(Game(rules, seed=1).board.rows)

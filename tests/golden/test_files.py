@@ -18,7 +18,7 @@ FILES = Path(__file__).parent / "files"
 BOARD = Board.from_rows([[8, 2, 0], [2, 4, 0]])
 
 
-def test_weights_have_their_values():
+def test_weights_keep_their_values():
     """Exact and packed weights keep their values in both stages."""
     exact, packed = load(FILES / "weights-exact.npz"), load(FILES / "weights-packed.npz")
     assert exact.value(BOARD) == pytest.approx(97.49130249)

@@ -123,7 +123,7 @@ def revelation_of(day: str) -> datetime:
 
 
 def sealed_until(day: str | None) -> date | None:
-    """Return the date on which a daily challenge's games become public, or None if they are public."""
+    """Return when a daily challenge's games become public, or None if they already are."""
     if not day:
         return None
     revealed = revelation_of(day)

@@ -2,8 +2,8 @@
 
 A block is stored by cell: row ``c`` of the uint8 array `board` holds the ranks of cell ``c`` of
 every board in the block, so that one vector instruction processes 16, 32 or 64 boards. The kernels
-use no branches and no tables, although each board has its own direction; `select` chooses between
-the results. Ranks are bytes, so no tile is too large.
+use no branches and no tables; where boards move in different directions, `select` picks the result.
+Ranks are bytes, so no tile is too large.
 
 The loops over ``lane`` are written for LLVM's vectoriser: constant length, few contiguous rows,
 mostly a single element type, no branches. All indices are unsigned, because a possibly negative

@@ -64,7 +64,7 @@ class BatchGames:
     keep, or call `observe`.
 
     Args:
-        rules: The rules; boards have at max_moves 254 cells.
+        rules: The rules; boards have at most 254 cells.
         n: Number of games.
         seed: A whole number from 0 to 2**64 - 1.
         threads: Maximum number of threads. Defaults to one per CPU.
@@ -460,7 +460,7 @@ def check_cells(rules: Rules, what: str) -> None:
     """
     if rules.cells > simd.MAX_CELLS:
         shape = f"{rules.rows}x{rules.columns}"
-        raise BoardError(f"{what} on at max_moves {simd.MAX_CELLS} cells, not on {shape}")
+        raise BoardError(f"{what} on at most {simd.MAX_CELLS} cells, not on {shape}")
 
 
 def is_classic(rules: Rules) -> bool:
@@ -594,7 +594,7 @@ def rollouts(
     1142
 
     Args:
-        rules: The rules; boards have at max_moves 254 cells.
+        rules: The rules; boards have at most 254 cells.
         boards: Exponents, `[m, rows, columns]`, before the player's move.
         count: Games per position.
         seed: A whole number from 0 to 2**64 - 1.

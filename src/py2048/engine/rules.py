@@ -181,7 +181,7 @@ class CompiledRules:
         if rank > limit:
             raise RulesError(
                 f"tile {1 << rank}, which appears under the rules {self.rules.name}, is too large "
-                f"to compute with on {self.rows}x{self.columns}: at limit {1 << limit}"
+                f"to compute with on {self.rows}x{self.columns}: at most {1 << limit}"
             )
 
     def check_end(self, *appearing: TileTable) -> None:
@@ -264,7 +264,7 @@ class CompiledRules:
 
 @cache
 def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint64]:
-    """Return the read-only line table for lines of `length` cells, at limit four.
+    """Return the read-only line table for lines of `length` cells, at most four.
 
     `py2048.engine._board_kernels` describes its entries.
     """

@@ -53,7 +53,7 @@ def test_undo_and_redo_walk_the_history(game):
     assert game.redo() is None
 
 
-def test_a_new_move_forgets_what_was_undone():
+def test_a_new_move_discards_undone_turns():
     """A new move discards the undone turns."""
     game = Game(seed=1)
     first, *_ = game.legal_directions()
@@ -200,7 +200,7 @@ def test_a_game_survives_its_record(game):
     assert again.outcome is game.outcome
 
 
-def test_a_record_has_no_orders_to_a_terminal_in_its_name():
+def test_control_characters_are_removed_from_names():
     """Records drop control characters from player names, so every record verifies."""
     record = Game("classic", seed=1, player="\x1b[2JAda\x9b").record()
     record.verify()

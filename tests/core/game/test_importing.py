@@ -148,7 +148,7 @@ def test_a_damaged_binary_replay_names_the_ply():
         parse_records(bytes(data))
 
 
-def test_ours_stay_strict(tmp_path):
+def test_importing_a_record_is_strict(tmp_path):
     """Importing a py2048 record is as strict as loading it."""
     record = played("classic", 1, 5).record()
     path = tmp_path / "x"

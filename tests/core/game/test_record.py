@@ -178,7 +178,7 @@ TWO = Board.parse("2 2 . . / . . . . / . . . . / . . . .")
         ("u", "does not count under these rules"),
     ],
 )
-def test_a_bad_turn_is_named_with_its_ply_and_reason(turns, reason):
+def test_an_illegal_turn_is_reported_with_its_ply(turns, reason):
     """Replay stops at the first turn that breaks the rules."""
     with pytest.raises(RecordError, match=reason):
         Record(get_rules("classic"), TWO, turns, 4).verify()

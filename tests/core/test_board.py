@@ -133,7 +133,7 @@ def test_sliding_commutes_with_the_symmetries(board, direction, merging):
 
 
 @given(boards())
-def test_a_board_has_four_or_eight_symmetries_and_one_name(board):
+def test_a_board_has_four_or_eight_symmetries(board):
     """All symmetric images of a board have the same canonical form, which is one of them."""
     images = list(reference.symmetries(board.rows))
     assert len(images) == (8 if board.shape[0] == board.shape[1] else 4)

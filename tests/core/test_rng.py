@@ -40,7 +40,7 @@ def test_start_and_turns_use_different_draws():
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7", True])
-def test_a_seed_that_is_none_is_refused(seed):
+def test_invalid_seeds_are_refused(seed):
     """Invalid seeds are rejected with the value and the range."""
     with pytest.raises(SeedError, match="whole number from 0"):
         Game(seed=seed)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ def test_presets_are_the_documents_rules(row):
     assert str(get_rules(name)) == f"{name}:{','.join(changes)}"
 
 
-def test_the_communitys_boards_are_there():
+def test_community_boards_are_presets():
     """Boards from 2x4 to 8x8 differ from classic only in size and target."""
     for name in ("2x4", "3x3", "3x4", "5x5", "6x6", "7x7", "8x8"):
         preset = get_rules(name)
@@ -70,7 +70,7 @@ def test_a_size_is_classic_of_that_size():
 
 
 @pytest.mark.parametrize("text", ["2x3:size=3x2", "3x3:size=4x4", "2x5:target=64,rows=3"])
-def test_a_size_does_not_name_another(text):
+def test_a_size_name_must_match_the_size(text):
     """Rules named like a size must have that size."""
     with pytest.raises(RulesError, match="another name"):
         Rules.parse(text)
@@ -164,7 +164,7 @@ def test_bad_rules_are_refused_with_the_value_and_the_reason(text, value, reason
 @pytest.mark.parametrize(
     "name", ["", "a b", "a:b", "a,b", "a=b", "a\x1b[1m", "a\ud800", "a\u202eb"]
 )
-def test_names_that_a_text_could_not_hold_are_refused(name):
+def test_names_that_cannot_be_parsed_are_refused(name):
     """Names must be printable and free of grammar characters."""
     with pytest.raises(RulesError, match="not a name"):
         Rules(name)
