@@ -194,7 +194,7 @@ def test_an_empty_secret_verifies_nothing(record, capsys):
         captured = capsys.readouterr()
         assert (captured.out, captured.err.count("\n")) == ("", 1)
     assert verify([record], secret="") == 2
-    assert "not the one that the secret draws" in capsys.readouterr().err
+    assert "differs from the secret's draw" in capsys.readouterr().err
 
 
 def test_verify_says_what_the_seed_drew(tmp_path, capsys):

@@ -229,7 +229,7 @@ class Board:
         Raises:
             BoardError: If the text is not a board; the message names the value.
         """
-        check_kind(text, str, BoardError, "a text of a board, such as '2 . / 4 8'")
+        check_kind(text, str, BoardError, "the text of a board, such as '2 . / 4 8'")
         rows = text.replace(";", "\n").replace("/", "\n").splitlines()
         cells = [line.replace(",", " ").replace("|", " ").split() for line in rows]
         return cls([[_parse_cell(cell) for cell in row] for row in cells if row])

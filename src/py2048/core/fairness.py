@@ -104,13 +104,13 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
     """
     draws, ply = draws_of(secret), 0
     if start is not None and start_from(rules, draws) != start:
-        raise RecordError("the start is not the one that the secret draws")
+        raise RecordError("the start differs from the secret's draw")
     for number, turn in enumerate(turns, 1):
         if turn.spawn is None:
             continue
         slid = turn.slide.board
         if turn.spawn != draw_spawn(rules, slid, turn.direction, draws(ply, slid)):
-            raise RecordError(f"turn {number}: the tile is not the one that the secret draws")
+            raise RecordError(f"turn {number}: the tile differs from the secret's draw")
         ply += 1
 
 

@@ -362,7 +362,7 @@ class Rules:
             c in ":,=" or c.isspace() or not c.isprintable() for c in self.name
         ):
             raise RulesError(
-                f"{shown(self.name)} is not a name for rules: use visible characters, "
+                f"{shown(self.name)} is not a valid name for rules: use visible characters "
                 "without spaces, ':', ',' and '='"
             )
 
@@ -397,7 +397,7 @@ class Rules:
     def _check_target(self) -> None:
         if self.target is None:
             if self.ends_at_target:
-                raise RulesError("a game cannot end at its target without one: give target=2048")
+                raise RulesError("end=target needs a target: give target=2048")
         else:
             object.__setattr__(self, "target", checked_tile(self.target, "target "))
 
@@ -452,7 +452,7 @@ class Rules:
         Raises:
             RulesError: If the text cannot be parsed; the message names the part and the fix.
         """
-        check_kind(text, str, RulesError, "a text of rules: give one such as 'classic'")
+        check_kind(text, str, RulesError, "rules as text: give a string such as 'classic'")
         name, colon, rest = text.strip().partition(":")
         if not name or "=" in name:
             raise RulesError(f"{shown(text)} does not start with a name, such as classic:size=5x5")

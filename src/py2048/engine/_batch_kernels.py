@@ -165,7 +165,7 @@ def episode_key(words: Words, game: np.uint64) -> np.uint64:
     return key_of(draw(words[SLOT_KEY, game], SERIES + words[EPISODE, game]))
 
 
-# --- a block in and out --------------------------------------------------------------------------
+# --- loading and storing blocks ------------------------------------------------------------------
 
 
 @kernel(borrows=True)

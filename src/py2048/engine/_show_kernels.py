@@ -252,7 +252,7 @@ def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
         board[row + THREE * WIDTH + lane] = np.uint8(word >> TRIPLE)
 
 
-# --- last positions ------------------------------------------------------------------------------
+# --- final positions -----------------------------------------------------------------------------
 
 
 @kernel(borrows=True)

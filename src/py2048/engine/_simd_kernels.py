@@ -101,7 +101,7 @@ POINT_BITS = np.uint32(0x7FFFFFFF)
 U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 
 
-# --- which way -----------------------------------------------------------------------------------
+# --- choosing directions --------------------------------------------------------------------------
 
 
 @kernel(borrows=True)
@@ -138,7 +138,7 @@ def check_directions(flags: Bytes) -> None:
         flags[ILLEGAL + lane] = np.uint8((legal != EMPTY) & (not moved))
 
 
-# --- what appears --------------------------------------------------------------------------------
+# --- spawns --------------------------------------------------------------------------------------
 
 
 @kernel(inline=True)
@@ -247,7 +247,7 @@ def place_fixed(board: Bytes, flags: Bytes, landing: Longs) -> None:
                 flags[INDEX + lane] = select(here, EMPTY, is_waiting)
 
 
-# --- what it is worth ----------------------------------------------------------------------------
+# --- scores and game ends ------------------------------------------------------------------------
 
 
 @kernel(borrows=True)
@@ -309,7 +309,7 @@ def clear_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
             flags[LEGAL + lane] = select(won, EMPTY, flags[LEGAL + lane])
 
 
-# --- one board of the block ----------------------------------------------------------------------
+# --- single boards -------------------------------------------------------------------------------
 
 
 @kernel(inline=True, borrows=True)
@@ -663,7 +663,7 @@ def add_pair_directions(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np
         legal[lane] |= np.uint8(pair_bits(tiles[lane], neighbours[lane]) << shift)
 
 
-# --- a turn of a block ----------------------------------------------------------------------------
+# --- turns ---------------------------------------------------------------------------------------
 
 
 @kernel(inline=True, borrows=True)

@@ -45,14 +45,14 @@ class Card:
     arrays: Any
 
     def __init__(self) -> None:
-        with extra_for("a graphics card", "cuda"):
+        with extra_for("a GPU", "cuda"):
             import cupy
         try:
             count = cupy.cuda.runtime.getDeviceCount()
         except cupy.cuda.runtime.CUDARuntimeError as error:
-            raise Py2048Error(f"no graphics card can be used here: {error}") from None
+            raise Py2048Error(f"no GPU can be used: {error}") from None
         if not count:
-            raise Py2048Error("no graphics card found")
+            raise Py2048Error("no GPU found")
         self.arrays = cupy
 
     def put(self, array: Any) -> Any:
@@ -121,7 +121,7 @@ def source_of(rules: Rules, max_rank: int) -> str:
         RulesError: If the GPU kernels do not support the rules.
     """
     if rules.shape != (4, 4) or rules.is_deterministic:
-        raise RulesError(f"a graphics card plays on 4x4 boards with random spawns, not {rules}")
+        raise RulesError(f"GPUs only play on 4x4 boards with random spawns, not {rules}")
     given = CompiledRules.of(rules)
     values = {
         "MOST": max_rank,
