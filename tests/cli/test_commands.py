@@ -230,7 +230,7 @@ def test_only_a_file_is_replaced(record, tmp_path, capsys):
     os.mkfifo(pipe)
     for words in (["import", str(record), str(pipe), "--force"], ["backup", str(pipe)]):
         assert main(words) == 2
-        assert f"cannot write {pipe}: it is there" in capsys.readouterr().err
+        assert f"cannot write {pipe}: it exists" in capsys.readouterr().err
     assert pipe.is_fifo()
 
 
@@ -324,7 +324,7 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["solve", ""], "'' after solve: give a value, or leave it out"),
         ([""], "'' after py2048"),
         (["replay", "/dev/zero"], "/dev/zero: the input has more than 67,108,864 bytes"),
-        (["weights", "/dev/zero"], "/dev/zero cannot be read: it is there and no"),
+        (["weights", "/dev/zero"], "/dev/zero cannot be read: it exists and is not"),
         (["solve", "classic"], "classic on 4x4 is too large to be solved"),
         (["solve", "2x4", "--goal", "win"], "'win' is not a goal: give score, or a tile"),
         (["solve", "2x4", "--memory", "1M"], "'1M' is not an amount of memory from 64M to 1024T"),

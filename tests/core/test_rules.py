@@ -137,7 +137,7 @@ def test_rules_are_frozen():
         (f"x:start=1x2:1,spawn=edge:{2**64}", "2**64", "up to 2**63"),
         ("x:scoring=moves:1000001:-1", "1000001", "at most 1000000"),
         ("x:scoring=moves:1:-1000001", "-1000001", "at most 1000000"),
-        ("x:target=none,end=target", "target", "without one"),
+        ("x:target=none,end=target", "target", "needs a target"),
         ("x:spawn=edge:2", "edge", "start"),
         ("x:spawn=edge:6", "6", "power of two"),
         ("x:merging=twice", "'twice'", "once or cascade"),
@@ -166,7 +166,7 @@ def test_bad_rules_are_refused_with_the_value_and_the_reason(text, value, reason
 )
 def test_names_that_cannot_be_parsed_are_refused(name):
     """Names must be printable and free of grammar characters."""
-    with pytest.raises(RulesError, match="not a name"):
+    with pytest.raises(RulesError, match="not a valid name"):
         Rules(name)
 
 

@@ -12,7 +12,7 @@ from tests.processes import python
 from py2048.core.rules import get_rules
 from py2048.engine.batch import BatchGames, behaviour_signature, rollouts
 
-packages = pytest.mark.parametrize("package", ["compiled", "envs"])
+packages = pytest.mark.parametrize("package", ["engine", "envs"])
 
 
 def exercise(package: str, *options: str, **environment: str) -> str:

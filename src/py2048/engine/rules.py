@@ -180,8 +180,8 @@ class CompiledRules:
         rank = int(max(self.spawn.ranks[-1], self.start.ranks[-1]))
         if rank > limit:
             raise RulesError(
-                f"tile {1 << rank}, which can appear under the rules {self.rules.name}, is too large "
-                f"for compiled games on {self.rows}x{self.columns}: at most {1 << limit}"
+                f"tile {1 << rank}, which can appear under the rules {self.rules.name}, is too "
+                f"large for compiled games on {self.rows}x{self.columns}: at most {1 << limit}"
             )
 
     def check_end(self, *appearing: TileTable) -> None:
@@ -193,8 +193,8 @@ class CompiledRules:
         rank = int(max(tiles.ranks[-1] for tiles in appearing))
         if 0 < self.ending_rank <= rank:
             raise RulesError(
-                f"tile {1 << rank}, which can appear under the rules {self.rules.name}, would end the "
-                f"game: target={self.ending_tile} must be larger"
+                f"tile {1 << rank}, which can appear under the rules {self.rules.name}, would end "
+                f"the game: target={self.ending_tile} must be larger"
             )
 
     def _set_scoring(self) -> None:
