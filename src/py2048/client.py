@@ -74,12 +74,13 @@ class BotClient:
                 "the token is empty or has characters that never occur in tokens: copy it from the "
                 "account page"
             )
+        # Ignore ~/.netrc, whose credentials would replace the token; use the system's certificates.
         self._http = httpx.Client(
             base_url=self.server,
             headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
             timeout=_HTTP_TIMEOUT_S,
-            trust_env=False,  # credentials in ~/.netrc would replace the token
-            verify=ssl.create_default_context(),  # uses the system's certificates
+            trust_env=False,
+            verify=ssl.create_default_context(),
         )
         self._say = say
         self._timeout_s = timeout_s
@@ -117,8 +118,8 @@ class BotClient:
     def stream(self, game_id: str) -> Iterator[Json]:
         """Yield the events of a game until it is over, including the moves of other players.
 
-        The first message is the whole state. So is the first message after a reconnection, which
-        may repeat known moves; compare ``version``.
+        The first message is the whole state, even after a reconnection, so it may repeat known
+        moves; compare ``version``.
 
         Raises:
             ClientError: If there is no such game, or the server stays unreachable.

@@ -61,8 +61,8 @@ def draws_of(secret: str) -> Draws:
         message = (counter & _COUNTER_MASK).to_bytes(8)
         if by_board:
             message += b"".join(tile.to_bytes(8) for row in board.rows for tile in row)
-        # Copying the keyed state keeps the GIL. `hmac.digest` releases it, and getting it back
-        # takes long on a busy server.
+        # Unlike `hmac.digest`, a copy of the keyed state does not release the GIL, which takes
+        # long to reacquire on a busy server.
         drawn = keyed.copy()
         drawn.update(message)
         return int.from_bytes(drawn.digest()[:8])

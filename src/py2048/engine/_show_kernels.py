@@ -184,7 +184,7 @@ def write_square_planes(board: Words, planes: Words) -> None:
     a, b = board[0], board[1]
     for place in range(np.uint64(len(planes))):
         other = select(place & ONE != ZERO, b, a) ^ PLANES[place]
-        # Adding 127 to a byte below 128 sets its top bit unless the byte is 0, without a carry.
+        # Adding 127 to a byte below 128 sets its top bit unless the byte is 0, and never carries.
         planes[place] = ~(other + BELOW_TOPS) >> SEVEN & ONES
 
 

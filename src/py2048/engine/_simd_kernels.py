@@ -290,7 +290,7 @@ def find_over(legal: Words, halves: Halves) -> Int:
     """
     count = ZERO
     for index in range(np.uint64(LANES // 8)):
-        # Adding 127 to a byte below 128 sets its top bit unless the byte is 0, without a carry.
+        # Adding 127 to a byte below 128 sets its top bit unless the byte is 0, and never carries.
         over = ~(legal[index] + BELOW_TOPS) & TOPS
         while over != ZERO:
             lane = np.uint64(8 * index) + (trailing_zeros(over) >> np.uint64(3))

@@ -42,9 +42,9 @@ Number = TypeVar("Number", bound=np.generic)
 DEVICES = "cpu", "cuda"
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
-"""Steps per thread from which an additional thread pays off."""
+"""Minimum steps per thread; with fewer, an additional thread costs more than it saves."""
 JOBS_PER_THREAD = 2 * simd.LANES
-"""Random games per thread from which an additional thread pays off."""
+"""Minimum random games per thread, for the same reason."""
 
 
 class BatchGames:

@@ -2,12 +2,13 @@
 
 The file is JSON with one field per line; ``docs/reference/record-format.md`` describes it. It
 stores every spawn, so a replay does not depend on a generator. Reading is strict: a file that
-differs in a single byte from what py2048 would write is refused with the reason.
+differs in a single byte from what py2048 would write is rejected.
 
-Turns are stored as text, both here and in the store. A legal turn is a direction letter (``U D L
-R``), the rank of the spawned tile and its row-major cell number, as base-64 digits (``0-9 A-Z a-z -
-_``): ``L1C`` is left, then a 2 on cell 12. Boards of more than 64 cells use two digits for the
-cell. An illegal attempt that cost points is a lower-case direction letter.
+Turns are stored as text, both here and in the store. A legal turn is a direction letter (``U``,
+``D``, ``L`` or ``R``), the rank of the spawned tile and its row-major cell number. The numbers are
+base-64 digits (``0-9``, ``A-Z``, ``a-z``, ``-`` and ``_``), so ``L1C`` is left, then a 2 on cell
+12. Boards of more than 64 cells use two digits for the cell. An illegal attempt that cost points is
+a lower-case direction letter.
 """
 
 from __future__ import annotations

@@ -18,8 +18,7 @@ from typing import Any
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
-"""Idle time of the compiler after which further compilations count as a new piece of work, in
-seconds.
+"""Idle seconds after which further compilations count as a new piece of work.
 """
 
 FIXED_WEIGHT = 25_000.0
@@ -35,7 +34,7 @@ class NotReadyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """Progress of the compiler with a piece of work.
+    """Progress of a piece of compilation work.
 
     Attributes:
         done: Number of compiled kernels.
@@ -121,7 +120,7 @@ def ready_only() -> Iterator[None]:
 
 
 def check(kernel: Kernel) -> None:
-    """Handle a kernel that is in no cache.
+    """Handle a cache miss for `kernel`.
 
     Raises:
         NotReadyError: Inside `ready_only`.
