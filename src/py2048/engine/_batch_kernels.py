@@ -332,7 +332,7 @@ def save_final(
 
 @kernel(inline=True, borrows=True)
 def restore_final(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Restore the final board of a game; a board with the target could still have been slid."""
+    """Restore the final board of a finished game, which this step may have slid."""
     for cell in range(np.uint64(state.last_cells.shape[1])):
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 

@@ -18,7 +18,9 @@ random spawn                                `spawn_packed`                      
 empty cells         `empty_cells`           `word_of`, then as one word
 ranks present                               `ranks_packed`                          `ranks_cells`
 sum                 `tile_sum`              `sum_packed`                            `sum_cells`
-symmetries          `symmetries`, `canonical`, `transpose`, `mirror`, `flip` on each word
+symmetries          `symmetries`, `flip`,   as one word, on each word
+                    `mirror`, `transpose`,
+                    `canonical`
 hash                `mix64`                 `hash_packed`                           `hash_cells`
 ==================  ======================  ======================================  ==============
 
