@@ -194,7 +194,7 @@ def test_an_empty_secret_verifies_nothing(record, capsys):
         captured = capsys.readouterr()
         assert (captured.out, captured.err.count("\n")) == ("", 1)
     assert verify([record], secret="") == 2
-    assert "not the one that the secret draws" in capsys.readouterr().err
+    assert "differs from the secret's draw" in capsys.readouterr().err
 
 
 def test_verify_says_what_the_seed_drew(tmp_path, capsys):
@@ -230,7 +230,7 @@ def test_only_a_file_is_replaced(record, tmp_path, capsys):
     os.mkfifo(pipe)
     for words in (["import", str(record), str(pipe), "--force"], ["backup", str(pipe)]):
         assert main(words) == 2
-        assert f"cannot write {pipe}: it is there" in capsys.readouterr().err
+        assert f"cannot write {pipe}: it exists" in capsys.readouterr().err
     assert pipe.is_fifo()
 
 
@@ -323,8 +323,8 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["play", "--size="], "'' after --size: give a value, or leave it out"),
         (["solve", ""], "'' after solve: give a value, or leave it out"),
         ([""], "'' after py2048"),
-        (["replay", "/dev/zero"], "/dev/zero: it has more than 67,108,864 bytes"),
-        (["weights", "/dev/zero"], "/dev/zero cannot be read: it is there and no"),
+        (["replay", "/dev/zero"], "/dev/zero: the input has more than 67,108,864 bytes"),
+        (["weights", "/dev/zero"], "/dev/zero cannot be read: it exists and is not"),
         (["solve", "classic"], "classic on 4x4 is too large to be solved"),
         (["solve", "2x4", "--goal", "win"], "'win' is not a goal: give score, or a tile"),
         (["solve", "2x4", "--memory", "1M"], "'1M' is not an amount of memory from 64M to 1024T"),

@@ -15,7 +15,7 @@ from uvicorn import Config
 from web_server import Browser, WebServer
 
 from py2048.app.storage.online import MIN_TURNS
-from py2048.core.rules.parts import MAX_POINTS
+from py2048.core.rules import MAX_POINTS
 from py2048.server import run, schema, services
 from py2048.server.api import api, hints
 from py2048.server.commands import serve

@@ -25,7 +25,7 @@ from py2048.core.errors import RecordError, StorageError
 from py2048.core.fairness import check_fair, commitment_of, draws_of
 from py2048.core.game.record import encode_turn
 from py2048.core.game.turn import Spawn
-from py2048.core.rules.parts import MAX_POINTS
+from py2048.core.rules import MAX_POINTS
 from py2048.server.play import games as games_module
 from py2048.server.play.changes import GroupCommit
 from py2048.server.play.games import (

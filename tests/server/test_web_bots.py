@@ -184,7 +184,7 @@ def test_the_command_plays_for_the_board_of_programs(web_server, monkeypatch, ca
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        (["--server", "localhost"], "'localhost' is not the address of a server"),
+        (["--server", "localhost"], "'localhost' is not a server address"),
         (["--server", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
         (["--server", "{url}/nowhere"], "404 Not Found: is it the address of a py2048 server?"),
         (["--token-file", "{wrong}"], "not, or no longer, one of a program: make a new one on"),

@@ -9,7 +9,7 @@ import typer
 
 from py2048.app.commands import information, play, practice, records, review
 from py2048.cli import doctor
-from py2048.core.rules.rules import PRESETS
+from py2048.core.rules import PRESETS
 from py2048.courses import commands as course
 from py2048.lab.commands import agents, bench, evaluate, solve, train
 from py2048.presentation.options import Command, NearCommands, grouped, option_names, unknown_option

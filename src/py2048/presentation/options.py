@@ -23,8 +23,7 @@ from py2048.core.board import Board
 from py2048.core.errors import BoardError, PlayerError, shown, unknown
 from py2048.core.folders import built_tables
 from py2048.core.rng import parse_seed
-from py2048.core.rules import Rules, list_rules
-from py2048.core.rules.rules import parse_changes
+from py2048.core.rules import Rules, list_rules, parse_changes
 from py2048.players import list_players
 from py2048.players.registry import player_options
 from py2048.presentation.themes import THEMES

@@ -88,7 +88,7 @@ def test_a_home_that_nobody_knows_is_named(monkeypatch):
     with one_clear_line("there is no folder", "~nobody_x"):
         open_store("~nobody_x/games.sqlite3")
     monkeypatch.setenv("PY2048_HOME", "~nobody_x/games")
-    with one_clear_line("PY2048_HOME=~nobody_x/games: there is no such home"):
+    with one_clear_line("PY2048_HOME=~nobody_x/games: unknown home folder"):
         open_store()
 
 

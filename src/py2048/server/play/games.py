@@ -204,7 +204,7 @@ class OnlineGame:
     @property
     def secret(self) -> str | None:
         """What the draws come from, once the game is over and it may be known."""
-        return fairness.known_secret(self.info.secret, self.info.day, is_over=self.is_over)
+        return fairness.public_secret(self.info.secret, self.info.day, is_over=self.is_over)
 
     # Numbered actions
 
@@ -545,7 +545,7 @@ class GameService:
         in_progress = {game["id"] for game in exported["games"]}
         for row in exported["rounds"]:
             secret, is_over = row["secret"], row["game_id"] not in in_progress
-            if fairness.known_secret(secret, row["day"], is_over=is_over) is None:
+            if fairness.public_secret(secret, row["day"], is_over=is_over) is None:
                 row["secret"] = fairness.commitment_of(secret)
         return exported
 

@@ -108,7 +108,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
         "day": info.day,
         "is_over": is_over,
         "commitment": fairness.commitment_of(info.secret),
-        "secret": fairness.known_secret(info.secret, info.day, is_over=is_over),
+        "secret": fairness.public_secret(info.secret, info.day, is_over=is_over),
         "sealed_until": sealed_until,
     }
     return shown
