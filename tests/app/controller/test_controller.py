@@ -289,7 +289,7 @@ def test_finished_games_can_be_chosen(kept):
     kept.move(kept.game.legal_directions()[0])
     while not kept.game.is_over:
         kept.move(kept.game.legal_directions()[0])
-    kept.settle()
+    kept.flush()
     kept.start(get_rules("classic"), seed=2)
     controller.records.choose("Which?", found.append)
     for choice in screen.list.choices:

@@ -121,12 +121,12 @@ def test_a_session_settles_when_all_is_saved_or_known_not_to_be(data_folder, mon
     session.start(seed=1)
     with locked(data_folder):
         move(session)
-        assert "held by another program" in session.settle()
+        assert "held by another program" in session.flush()
         began = time.monotonic()
-        assert session.settle()
+        assert session.flush()
         assert time.monotonic() - began < A_MOVE
     until(lambda: not session.unsaved)
-    assert not session.settle()
+    assert not session.flush()
     assert saved_board(session) == session.game.board
     session.close()
 

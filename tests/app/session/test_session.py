@@ -249,7 +249,7 @@ def test_a_game_without_a_move_leaves_nothing_behind():
 
 def test_a_finished_game_becomes_a_verified_record(monkeypatch):
     """After the next start, or after a later opening if the process ended before."""
-    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    monkeypatch.setattr(autosave, "ORPHAN_MIN_AGE", timedelta(0))
     session = open_session()
     session.start(get_rules("2x4"), seed=2)
     play(session, 10_000)
@@ -270,13 +270,13 @@ def test_a_finished_game_becomes_a_verified_record(monkeypatch):
 def test_a_game_over_on_a_screen_is_left_to_it(finalize, monkeypatch):
     """It may be undone there, though another session opens: a moment later, or only to read."""
     if not finalize:
-        monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+        monkeypatch.setattr(autosave, "ORPHAN_MIN_AGE", timedelta(0))
     with closing(open_session()) as session:
         session.start(get_rules("2x2"), seed=2)
         play(session, 1000)
         open_session(finalize=finalize).close()
         assert kinds(session.undo()) == ["Undone"]
-        session.settle()
+        session.flush()
         assert session.check_saving() == ()
         assert len(session.saved_games()) == 1
         assert session.finished() == []
@@ -284,7 +284,7 @@ def test_a_game_over_on_a_screen_is_left_to_it(finalize, monkeypatch):
 
 def damage(session: Session, game_id: str) -> None:
     """Let the store hold unknown rules for a game."""
-    session.settle()
+    session.flush()
     with open_store() as store, store.write() as connection:
         connection.execute(sa.update(games).where(games.c.id == game_id).values(rules="nosuch"))
 
@@ -311,7 +311,7 @@ def test_a_saved_game_that_cannot_be_read_back_replaces_nothing():
 @pytest.mark.parametrize("is_over", [True, False])
 def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
     """Whether it is over or in progress: the session opens, and who first listens is told."""
-    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    monkeypatch.setattr(autosave, "ORPHAN_MIN_AGE", timedelta(0))
     killed = open_session()
     killed.start(get_rules("2x2"), seed=1)
     play(killed, 1000 if is_over else 1)

@@ -162,7 +162,7 @@ class Controller:
 
     def _quit(self) -> None:
         """Quit, after asking if something cannot be saved."""
-        if reason := self.session.settle():
+        if reason := self.session.flush():
             text = _("Not saved: {reason}. Quit all the same?").format(reason=reason)
             self.screen.ask(text, _("Quit"), _("Stay"), self.screen.quit)
         else:

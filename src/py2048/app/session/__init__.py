@@ -1,4 +1,4 @@
-"""The session: what every screen can do, and the events that say what happened."""
+"""The session: everything a screen can do with a game, and the events that report the outcome."""
 
 from __future__ import annotations
 
