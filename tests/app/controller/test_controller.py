@@ -312,7 +312,7 @@ def test_what_is_not_saved_is_shown_until_it_is(data_folder, monkeypatch):
     with closing(sqlite3.connect(store, isolation_level=None)) as rival:
         rival.execute("BEGIN IMMEDIATE")
         play(controller, 3)
-        screen.until(lambda: "held by another program" in screen.unsaved)
+        screen.until(lambda: "locked by another program" in screen.unsaved)
         controller.do("quit")
         assert "Quit all the same?" in screen.question
         assert not screen.is_closed

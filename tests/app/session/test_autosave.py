@@ -77,7 +77,7 @@ def test_a_locked_store_holds_up_no_move(data_folder):
         session.start(get_rules("3x3"), seed=2)
         assert time.monotonic() - began < A_MOVE
         move(session)
-        until(lambda: "held by another program" in session.unsaved)
+        until(lambda: "locked by another program" in session.unsaved)
         events += session.check_saving()
         told = [event.unsaved for event in events if isinstance(event, SavingChanged)]
         assert told[0]
@@ -121,7 +121,7 @@ def test_a_session_settles_when_all_is_saved_or_known_not_to_be(data_folder, mon
     session.start(seed=1)
     with locked(data_folder):
         move(session)
-        assert "held by another program" in session.flush()
+        assert "locked by another program" in session.flush()
         began = time.monotonic()
         assert session.flush()
         assert time.monotonic() - began < A_MOVE

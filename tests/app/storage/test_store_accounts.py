@@ -11,7 +11,7 @@ import pytest
 from store_games import new_online_game
 
 from py2048.app.storage import AccountError, Store
-from py2048.app.storage.values import looks_of
+from py2048.app.storage.values import lookalike_key
 
 
 def signed_in(store: Store, owner: str, *sessions: str) -> Store:
@@ -35,7 +35,7 @@ def signed_in(store: Store, owner: str, *sessions: str) -> Store:
 )
 def test_names_that_look_alike_have_the_same_looks(name, other):
     """Case, separators and the letters and digits that a hurried reader takes for each other."""
-    assert looks_of(name) == looks_of(other)
+    assert lookalike_key(name) == lookalike_key(other)
 
 
 def test_names_that_look_alike_are_one(store):

@@ -121,7 +121,7 @@ def check_restored(store: Store, other: Store, path: Path) -> None:
     assert other.accounts.export("ada") == store.accounts.export("ada")
     assert other.accounts.find("ada") == store.accounts.find("ada")
     assert other.settings.get("theme") == {"dark": [1, None, "ü"]}
-    with pytest.raises(StorageError, match="already: restore into a new store"):
+    with pytest.raises(StorageError, match="restore into a new store"):
         restore(other, path)
 
 
@@ -144,7 +144,7 @@ def test_what_is_not_a_backup_is_refused(tmp_path):
     with open_store("sqlite://") as empty:
         for data in (b"", b"nonsense", gzip.compress(b"nonsense\n"), gzip.compress(b"{}")):
             path.write_bytes(data)
-            with pytest.raises(StorageError, match="give a file that py2048 backup wrote"):
+            with pytest.raises(StorageError, match="choose a file written by py2048 backup"):
                 restore(empty, path)
 
 
@@ -182,7 +182,7 @@ def test_no_backup_takes_the_place_of_the_store(tmp_path, capsys):
     names = [f"{folder}/games.sqlite3{end}" for folder in (tmp_path, link) for end in ends]
     for name in names:
         assert main(["backup", name, "--database", str(database)]) == 2
-        assert f"{name} is the store itself: name another file" in capsys.readouterr().err
+        assert f"{name} is the store itself; choose another file" in capsys.readouterr().err
     other = str(tmp_path / "other.gz")  # a link of its own: only the name is replaced
     assert main(["backup", other, "--force", "--database", str(database)]) == 0
     with open_store(database) as store:
@@ -205,7 +205,7 @@ def test_the_command_keeps_backups_in_a_folder(tmp_path, capsys):
     """`py2048 backup FOLDER --keep N` names what it wrote; a folder must be there."""
     began = time.time()
     assert main(["backup", str(tmp_path / "nowhere"), "--keep", "3"]) == 2
-    assert "make it first" in capsys.readouterr().err
+    assert "create it first" in capsys.readouterr().err
     folder = tmp_path / "backups"
     folder.mkdir()
     assert main(["backup", str(folder), "--keep", "3"]) == 0

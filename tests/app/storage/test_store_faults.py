@@ -85,7 +85,7 @@ def test_without_py2048_home_the_platform_decides(monkeypatch):
 
 def test_a_home_that_nobody_knows_is_named(monkeypatch):
     """As the data folder, and in the path of a database."""
-    with one_clear_line("there is no folder", "~nobody_x"):
+    with one_clear_line("does not exist", "~nobody_x"):
         open_store("~nobody_x/games.sqlite3")
     monkeypatch.setenv("PY2048_HOME", "~nobody_x/games")
     with one_clear_line("PY2048_HOME=~nobody_x/games: there is no such home"):
@@ -114,7 +114,7 @@ def test_a_read_only_data_folder_is_named(public_folder):
     public_folder.chmod(0o555)
     with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
         open_store(public_folder / "py2048.sqlite3")
-    with unprivileged(), one_clear_line(str(public_folder / "folder"), "make it"):
+    with unprivileged(), one_clear_line(str(public_folder / "folder"), "create it"):
         open_store(public_folder / "folder" / "py2048.sqlite3")
 
 
@@ -125,7 +125,7 @@ def test_a_read_only_store_keeps_its_games(public_folder):
         game = play(store, 5)
     path.chmod(0o444)
     public_folder.chmod(0o555)
-    with unprivileged(), one_clear_line(str(path), "cannot be written"), open_store(path) as store:
+    with unprivileged(), one_clear_line(str(path), "is not writable"), open_store(path) as store:
         append_turn(store, game.id, 5, 5, "x", score=0)
     public_folder.chmod(0o755)
     path.chmod(0o644)
@@ -195,7 +195,7 @@ def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path):
     damaged = content[:100] + b"\xa5" * (len(content) - 100)
     for held in (damaged, b"SQLite format 3\0" + b"\xff" * 9000, b"these are my notes\n" * 100):
         path.write_bytes(held)
-        with one_clear_line(str(path), "damaged", "restore a copy"):
+        with one_clear_line(str(path), "damaged", "restore a backup"):
             open_store(path)
         assert path.read_bytes() == held
 
@@ -271,7 +271,7 @@ def test_a_server_that_only_reads_says_so(postgresql_url):
     read_only = postgresql_url + "%20-cdefault_transaction_read_only%3Don"
     with open_store(read_only) as store:
         assert load(store, game.id) == game
-        with one_clear_line("does not let this user"):
+        with one_clear_line("denies access"):
             append_turn(store, game.id, 3, 3, "x", score=0)
 
 
@@ -286,6 +286,6 @@ def test_postgresql_without_psycopg_names_the_extra(monkeypatch):
 def test_text_that_postgresql_cannot_hold_is_refused(postgresql_url):
     """PostgreSQL has no NUL in texts; that is an error, not a shorter text."""
     with open_store(postgresql_url) as store:
-        with one_clear_line("cannot keep this value"):
+        with one_clear_line("cannot store this value"):
             new_game(store, start="a\0b")
         assert store.games.select() == []

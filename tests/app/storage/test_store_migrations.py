@@ -17,17 +17,17 @@ from py2048.app.session import open_session
 from py2048.app.storage import AccountError, StorageError, Store, open_store, schema
 from py2048.app.storage.database import WRITES, make_engine
 
-BEFORE = Path(__file__).with_name("before")
+PREVIOUS_REVISION = Path(__file__).with_name("before")
 """A store of schema 0009, which an earlier py2048 made: see `before/README.md`."""
 
-_, *ROWS, _ = map(json.loads, (BEFORE / "rows.jsonl").read_text().splitlines())
+_, *ROWS, _ = map(json.loads, (PREVIOUS_REVISION / "rows.jsonl").read_text().splitlines())
 
 
 def make_store_before(url: str) -> None:
     """Make the store of schema 0009 at an empty place."""
     engine, _ = make_engine(url)
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        for statement in (BEFORE / f"{engine.dialect.name}.sql").read_text().split(";"):
+        for statement in (PREVIOUS_REVISION / f"{engine.dialect.name}.sql").read_text().split(";"):
             if statement.strip():
                 connection.execute(sa.text(statement))
         for name, row in ROWS:

@@ -59,7 +59,7 @@ def test_summaries_count_finished_games_and_keep_the_best_of_all(store):
 def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store):
     """A number that the database cannot hold is an error, never another number."""
     game = new_game(store)
-    with pytest.raises(StorageError, match="cannot keep this value"):
+    with pytest.raises(StorageError, match="cannot store this value"):
         append_turn(store, game.id, 0, 0, "x", score=2**63)
     assert store.games.find(game.id) == game
 
@@ -68,7 +68,7 @@ def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store):
 def test_settings_that_are_not_json_are_refused(store, value):
     """A value that JSON cannot hold changes nothing, on either database."""
     store.settings.set("theme", "dark")
-    with pytest.raises(StorageError, match="cannot keep this value"):
+    with pytest.raises(StorageError, match="cannot store this value"):
         store.settings.set("theme", value)
     assert store.settings.get("theme") == "dark"
 
