@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.app.controller.fake_screen import FakeScreen
 from tests.app.controller.reviewing import FAULTS, MOVES, KnownJudge, known_record, known_review
 
-from py2048.app.controller.background import BackgroundWorker, Failure, Worker
+from py2048.app.controller.background import BackgroundWorker, Failure, JobRunner
 from py2048.app.controller.coach import Coach, last_move_text
 from py2048.app.controller.review import (
     GRADE_SYMBOLS,
@@ -162,7 +162,7 @@ class SilentScreen:
 
 def coached(session: Session) -> Coach:
     """Return a coach that judges at once."""
-    coach = Coach(session, SilentScreen(), Worker())
+    coach = Coach(session, SilentScreen(), JobRunner())
     coach.start()
     return coach
 
@@ -313,9 +313,9 @@ def test_answers_to_a_job_that_was_replaced_are_dropped():
         yield 1
         done.set()
 
-    worker.ask(old, taken.append)
+    worker.run(old, taken.append)
     assert done.wait(30)
-    worker.ask(lambda: iter([2]), taken.append)
+    worker.run(lambda: iter([2]), taken.append)
     screen.until(lambda: not worker.is_busy)
     assert taken == [2]
     worker.close()
@@ -324,6 +324,6 @@ def test_answers_to_a_job_that_was_replaced_are_dropped():
 def test_an_error_ends_the_review_and_is_told():
     """The summary is the error; nothing is under way any more."""
     review = known_review(0)
-    review.take(Failure("no judge for these rules"))
+    review.receive(Failure("no judge for these rules"))
     assert review.summary == "no judge for these rules"
     assert not review.is_running

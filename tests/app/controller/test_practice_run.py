@@ -9,7 +9,7 @@ from tests.app.controller.reviewing import FAULTS, KnownJudge, known_record, kno
 
 from py2048.app.controller import practice as module
 from py2048.app.controller.practice import (
-    Closing,
+    DrillEnd,
     PracticeRun,
     drill_of,
     list_offers,
@@ -107,7 +107,7 @@ def test_all_that_can_be_practised_is_offered(session, monkeypatch, tmp_path):
 def test_the_last_board_of_an_ending_is_shown():
     """With the result, when nothing more is asked."""
     board = Game("2x2", seed=1).board
-    run = PracticeRun(iter([Closing("16 is made", board=board)]))
+    run = PracticeRun(iter([DrillEnd("16 is made", board=board)]))
     assert (run.board, run.sentences, run.verdict) == (board, "16 is made.", "")
 
 

@@ -374,7 +374,7 @@ class DesktopApp:
             def tell(answer: str | Failure) -> None:
                 self.warn(answer.reason) if isinstance(answer, Failure) else self.say(answer)
 
-            self._exporting.ask(export, tell)
+            self._exporting.run(export, tell)
 
         self.ask_to_save(title, kind, self.controller.records.file_name, save)
 
