@@ -185,7 +185,7 @@ def test_no_backup_takes_the_place_of_the_store(tmp_path, capsys):
     for name in names:
         assert main(["backup", name, "--database", str(database)]) == 2
         assert f"{name} is the store itself; choose another file" in capsys.readouterr().err
-    other = str(tmp_path / "other.gz")  # not the store
+    other = str(tmp_path / "other.gz")
     assert main(["backup", other, "--force", "--database", str(database)]) == 0
     with open_store(database) as store:
         assert back_up(store, tmp_path / "after.gz") == rows > 0

@@ -35,14 +35,22 @@ _Time = sa.String(27).with_variant(sa.String(27, collation="C"), "postgresql")
 _Period = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
 
 
+def _table(name: str, *items: sa.schema.SchemaItem, **options: Any) -> sa.Table:
+    return sa.Table(name, metadata, *items, **options)
+
+
+def _key(kind: Any, *names: str) -> list[sa.Column[Any]]:
+    """Create columns of the primary key."""
+    return [sa.Column(name, kind, primary_key=True) for name in names]
+
+
 def _required(kind: Any, *names: str) -> list[sa.Column[Any]]:
     """Create columns that are not nullable."""
     return [sa.Column(name, kind, nullable=False) for name in names]
 
 
-games = sa.Table(
+games = _table(
     "games",
-    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
     *_required(sa.Text, "owner", "rules"),
     sa.Column("seed", sa.Text),  # decimal digits: a seed may exceed 64 bits
@@ -67,9 +75,8 @@ for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.ite
     )
     sa.event.listen(games, "after_create", _index.execute_if(dialect=_dialect))
 
-turns = sa.Table(
+turns = _table(
     "turns",
-    metadata,
     sa.Column(
         "game_id", sa.String(32), sa.ForeignKey("games.id", ondelete="CASCADE"), primary_key=True
     ),
@@ -79,9 +86,8 @@ turns = sa.Table(
     sqlite_with_rowid=False,
 )
 
-records = sa.Table(
+records = _table(
     "records",
-    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
     *_required(sa.Text, "owner", "rules", "player", "category"),
     *_required(_Time, "started", "finished"),
@@ -96,27 +102,21 @@ records = sa.Table(
     sa.Index("records_by_career", "owner", "rules", "category"),
 )
 
-bests = sa.Table(
+bests = _table(
     "bests",
-    metadata,
-    sa.Column("owner", sa.Text, primary_key=True),
-    sa.Column("rules", sa.Text, primary_key=True),
-    sa.Column("category", sa.Text, primary_key=True),
+    *_key(sa.Text, "owner", "rules", "category"),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("reached", _Time, nullable=False),
 )
 
-settings = sa.Table(
+settings = _table(
     "settings",
-    metadata,
-    sa.Column("owner", sa.Text, primary_key=True),
-    sa.Column("key", sa.Text, primary_key=True),
+    *_key(sa.Text, "owner", "key"),
     sa.Column("value", Json, nullable=False),
 )
 
-accounts = sa.Table(
+accounts = _table(
     "accounts",
-    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
     sa.Column("name", sa.Text),  # null for guests
     sa.Column("name_key", sa.Text),  # normalised name, unique
@@ -127,9 +127,8 @@ accounts = sa.Table(
 )
 
 # Server data of a game, kept when the game becomes a record.
-rounds = sa.Table(
+rounds = _table(
     "rounds",
-    metadata,
     sa.Column("game_id", sa.String(32), primary_key=True),
     sa.Column("owner", sa.String(32), nullable=False),
     sa.Column("mode", sa.Text, nullable=False),
@@ -140,9 +139,8 @@ rounds = sa.Table(
 )
 
 # Additional data of named accounts.
-names = sa.Table(
+names = _table(
     "names",
-    metadata,
     sa.Column("account", sa.String(32), primary_key=True),
     sa.Column("looks", sa.Text),  # key shared by names that look alike
     sa.Column("bot_of", sa.String(32)),  # for a program's account, the responsible person
@@ -151,18 +149,16 @@ names = sa.Table(
 )
 
 # Single-use codes that replace a lost password.
-recovery_codes = sa.Table(
+recovery_codes = _table(
     "recovery_codes",
-    metadata,
     sa.Column("owner", sa.String(32), primary_key=True),
     sa.Column("code", sa.String(64), primary_key=True),  # SHA-256 of the code
     sa.Column("created", _Time, nullable=False),
 )
 
 # Login sessions. Only the browser or program knows the token itself.
-sessions = sa.Table(
+sessions = _table(
     "sessions",
-    metadata,
     sa.Column("id", sa.String(64), primary_key=True),  # SHA-256 of the token
     sa.Column("owner", sa.String(32), nullable=False),
     sa.Column("label", sa.Text, nullable=False),
@@ -171,9 +167,8 @@ sessions = sa.Table(
 )
 
 # Battles of several players with a shared secret. They are kept when accounts are deleted.
-battles = sa.Table(
+battles = _table(
     "battles",
-    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
     sa.Column("rules", sa.Text, nullable=False),
     sa.Column("minutes", sa.Integer, nullable=False),
@@ -186,9 +181,8 @@ battles = sa.Table(
     sa.Index("battles_by_state", "is_settled", "created"),
 )
 
-battle_players = sa.Table(
+battle_players = _table(
     "battle_players",
-    metadata,
     sa.Column("battle_id", sa.String(32), primary_key=True),
     sa.Column("seat", sa.Integer, primary_key=True),
     sa.Column("account", sa.String(32)),  # null if deleted
@@ -204,20 +198,17 @@ battle_players = sa.Table(
 )
 
 # Secrets from which the tiles of daily challenges are derived.
-days = sa.Table(
+days = _table(
     "days",
-    metadata,
     sa.Column("day", sa.String(10), primary_key=True),
     sa.Column("secret", sa.Text, nullable=False),
 )
 
 # The best game of each named account per period; see `records.Leaderboards`.
-leaders = sa.Table(
+leaders = _table(
     "leaders",
-    metadata,
     sa.Column("period", _Period, primary_key=True),
-    sa.Column("category", sa.Text, primary_key=True),
-    sa.Column("rules", sa.Text, primary_key=True),
+    *_key(sa.Text, "category", "rules"),
     sa.Column("owner", sa.String(32), primary_key=True),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("finished", _Time, nullable=False),
@@ -233,12 +224,9 @@ leaders = sa.Table(
 )
 
 # Mistakes to practise. Symmetric positions share a row; see `session.notebook`.
-mistakes = sa.Table(
+mistakes = _table(
     "mistakes",
-    metadata,
-    sa.Column("owner", sa.Text, primary_key=True),
-    sa.Column("rules", sa.Text, primary_key=True),
-    sa.Column("position", sa.Text, primary_key=True),
+    *_key(sa.Text, "owner", "rules", "position"),
     sa.Column("board", sa.Text, nullable=False),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("game", sa.String(64), nullable=False),  # digest of the game up to the move
@@ -252,9 +240,8 @@ mistakes = sa.Table(
 )
 
 # First answers to puzzles, with the resulting rating.
-puzzle_answers = sa.Table(
+puzzle_answers = _table(
     "puzzle_answers",
-    metadata,
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("puzzle", sa.Integer, primary_key=True),
     sa.Column("answered", _Time, nullable=False),
@@ -264,9 +251,8 @@ puzzle_answers = sa.Table(
 )
 
 # Reviews of finished games, and requests for reviews.
-reviews = sa.Table(
+reviews = _table(
     "reviews",
-    metadata,
     sa.Column("game_id", sa.String(32), primary_key=True),
     sa.Column("owner", sa.Text, nullable=False),
     sa.Column("version", sa.Text, nullable=False),  # reviewer version
