@@ -89,7 +89,7 @@ class BackgroundWorker(JobRunner):
         self._schedule(RESULT_POLL_S, partial(self._poll, task))
 
     def cancel(self) -> None:
-        """Ignore further results; a job that waits for the compiler ends."""
+        """Ignore further results, and stop waiting for the compiler."""
         if self._task is not None:
             self._task.is_cancelled.set()
             self._task = None

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from py2048.app.controller.background import Failure, JobRunner
 from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, value_text
-from py2048.app.session import Event, Session, ready_judge
+from py2048.app.session import Event, Session
 from py2048.core.direction import Direction
-from py2048.core.language import N_, _, number
+from py2048.core.language import _, number
 from py2048.players import Unit
 from py2048.presentation import events
 from py2048.presentation.screen import CoachStatus, preparing
 from py2048.presentation.words import way_of
 from py2048.review import Judge, MoveReview
-from py2048.review.games import MeanAccuracy
+from py2048.review.advice import ready_judge
+from py2048.review.games import accuracy_of_moves
 from py2048.review.moves import Basis, Grade, move_review
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
 SETTING = "coach"
-PAUSED = N_("The coach pauses while the computer plays")
-JUDGING = N_("judging …")
 
 
 class CoachScreen(Protocol):
@@ -86,7 +85,7 @@ class Coach:
         self.progress = ""
         self._first = 1  # ply of the first position
         self._positions: list[_Position] = []
-        self._mean = MeanAccuracy()  # of reviewed moves
+
         self._max_outlook = 0.0
 
     def toggle(self) -> str:
@@ -158,19 +157,13 @@ class Coach:
 
     def _begin(self) -> None:
         self._first, self.progress = self._session.game.ply + 1, ""
-        self._positions, self._mean, self._max_outlook = [], MeanAccuracy(), 0.0
+        self._positions, self._max_outlook = [], 0.0
         self._judge_positions()
 
     def _rewind(self, ply: int) -> None:
         """Return to the position before move `ply`; forget its move and later positions."""
         del self._positions[ply - self._first + 1 :]
-        current = self._positions[-1]
-        current.played = None
-        if current.review is not None:
-            current.review, self._mean = None, MeanAccuracy()
-            for position in self._positions:
-                if position.review is not None:
-                    self._mean.add(position.review)
+        self._positions[-1].played = self._positions[-1].review = None
 
     def _judge_positions(self) -> None:
         """Add the current position, start judging, and show what is known so far."""
@@ -198,7 +191,6 @@ class Coach:
         for each in self._positions:
             if each.review is None and each.played is not None and each.judged is not None:
                 each.review = self._review_of(each.judged, each.played)
-                self._mean.add(each.review)
         if self._current is not None:
             before = self._session.category
             self._session.count_help()
@@ -222,8 +214,8 @@ class Coach:
     @property
     def accuracy(self) -> float | None:
         """Accuracy of the reviewed moves, if there are any."""
-        is_any = any(at.review is not None for at in self._positions)
-        return self._mean.value if is_any else None
+        reviews = [each.review for each in self._positions if each.review is not None]
+        return accuracy_of_moves(reviews) if reviews else None
 
     @property
     def _current(self) -> MoveReview | None:
@@ -249,16 +241,16 @@ class Coach:
     def status(self) -> CoachStatus:
         """What the coach's bar shows."""
         if self.is_paused:
-            return CoachStatus(0.0, (_(PAUSED),))
+            return CoachStatus(0.0, (_("The coach pauses while the computer plays"),))
         parts = []
         if (last := self.last_move) is not None:
             parts.append(last_move_text(last))
-        if self.accuracy is not None:
-            parts.append(_("accuracy {share} %").format(share=number(self.accuracy)))
+        if (accuracy := self.accuracy) is not None:
+            parts.append(_("accuracy {share} %").format(share=number(accuracy)))
         if expected := self._expected:
             parts.append(_("expected {value}").format(value=expected))
         elif not self._session.game.is_over:
-            parts.append(self.progress or _(JUDGING))
+            parts.append(self.progress or _("judging …"))
         return CoachStatus(self._share, tuple(parts))
 
     @property
@@ -281,7 +273,7 @@ class Coach:
 
 
 def last_move_text(move: MoveReview) -> str:
-    """Format a graded move and the best one: "?! Inaccuracy -1.3 %: up was best"."""
+    """Return a move's grade, with the best move unless that was played."""
     symbol = GRADE_SYMBOLS[move.grade]
     if move.grade is Grade.BEST:
         return _("{symbol} best move").format(symbol=symbol)

@@ -45,10 +45,6 @@ if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
     from py2048.engine.jit.progress import Compiling
 
-RULES_TEXT = N_("Advanced: rules as a text, such as classic:size=5x5")
-PLAYER_TEXT = N_("Advanced: a player with options, such as expectimax:depth=3")
-
-LANGUAGE_SETTING = "language"
 
 CURRENT_GAME = "current"  # list key of the current game, which has no record id
 
@@ -168,8 +164,7 @@ class Controller:
 
     def _toggle_coach(self) -> None:
         message = self.coach.toggle()
-        self.presenter.remember(COACH_SETTING, self.coach.is_on)
-        self.screen.say(message)
+        self._save_setting(COACH_SETTING, self.coach.is_on, message)
 
     def _choose_language(self) -> None:
         choices = [Choice(code, name) for code, name in LANGUAGES.items()]
@@ -180,7 +175,7 @@ class Controller:
     def _set_language(self, code: str) -> None:
         """Change the language; texts already on the screen change at the next start."""
         set_language(code)
-        self.presenter.remember(LANGUAGE_SETTING, code)
+        self.presenter.remember("language", code)
         self.screen.say(_("All texts are in English from the next start on."))
 
     def set_theme(self, name: str) -> None:
@@ -255,7 +250,7 @@ class PlayerCommands:
                 [Choice(each.spec, _(each.name), _(each.about)) for each in PLAYERS],
                 self.set_player,
                 current="" if self.player == self._best else self.player,
-                own=_(PLAYER_TEXT),
+                own=_("Advanced: a player with options, such as expectimax:depth=3"),
                 check=lambda text: fault_of(lambda: self._session.get_player(text)),
             )
         )
@@ -453,7 +448,7 @@ class GameCommands:
                 [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()],
                 lambda text: self.play_by(Rules.parse(text)),
                 current=self._session.rules.name,
-                own=_(RULES_TEXT),
+                own=_("Advanced: rules as a text, such as classic:size=5x5"),
                 check=lambda text: fault_of(lambda: Rules.parse(text)),
                 more=self.more_rules,
             )

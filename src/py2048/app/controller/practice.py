@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 MAX_DUE = 20  # mistakes per practice session, by default
 
 HOW_TO_KEEP = N_("review a finished game on a screen, or by py2048 review FILE --notebook")
-ALL_ANSWERED = N_("you have answered every such puzzle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,7 @@ def puzzles(book: PuzzleBook, low: int = 0, high: int = MAX_RATING) -> Drill:
     """Ask for puzzles rated `low` to `high`, close to the player's rating."""
     for puzzle in iter(partial(book.next, low, high), None):
         yield from one_puzzle(book, puzzle)
-    yield DrillEnd(_(ALL_ANSWERED))
+    yield DrillEnd(_("you have answered every such puzzle"))
 
 
 def one_puzzle(book: PuzzleBook, puzzle: Puzzle) -> Iterator[Prompt]:
@@ -275,8 +274,6 @@ def today() -> date:
 
 # Running a drill on a screen
 
-YOUR_MOVE = N_("Your move: which is best?")
-
 
 class PracticeRun:
     """A drill on a screen: shows a prompt, then feedback, until the drill ends.
@@ -353,7 +350,9 @@ class PracticeRun:
         """The question, or the grade of the move."""
         if self.is_over:
             return ""
-        return self.note or (verdict_of(self.answer.move) if self.answer else _(YOUR_MOVE))
+        if self.answer is None:
+            return self.note or _("Your move: which is best?")
+        return self.note or verdict_of(self.answer.move)
 
     @property
     def sentences(self) -> str:

@@ -26,7 +26,6 @@ MIN_PACE = 0.2  # animations that fast autoplay would shorten further are skippe
 
 CATEGORY_LABELS = {"assisted": N_("assisted"), "computer": N_("played by the computer")}
 
-GAME_OVER_TEXT = N_("The game is over: n starts a new one, u takes the last move back.")
 
 SAVING_POLL_S = 0.25
 
@@ -217,7 +216,8 @@ class Presenter:
 
     def _show_illegal_move(self, event: events.IllegalMove) -> None:
         if self.session.game.is_over:
-            self.screen.say(_(GAME_OVER_TEXT))
+            text = _("The game is over: n starts a new one, u takes the last move back.")
+            self.screen.say(text)
             return
         self.screen.say(self._text_of(event))
         self.show_status()

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.app.controller.background import Failure, JobRunner
-from py2048.app.session import Session, is_by_computer, name_of, review_game
+from py2048.app.session import Session, review_game
+from py2048.app.session.session import is_by_computer
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError, missing_compiler
 from py2048.core.language import N_, _, ngettext
@@ -27,12 +28,13 @@ from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.themes import Theme, theme_of
 
 if TYPE_CHECKING:
-    from py2048.app.session import Finding
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
+    from py2048.review.advice import Finding
 
 PAGE = 10  # moves skipped by Page Up and Page Down
+MAX_NAME_LENGTH = 40
 
 
 class GraphColumn(NamedTuple):
@@ -79,7 +81,7 @@ def badge_of(grade: Grade, share: float) -> str:
 
 
 def headline_of(played: Direction, best: Direction) -> str:
-    """Return the move played and the best one, as in "You went left. Down was best."."""
+    """Return which move was played and which was best, as a sentence."""
     if played is best:
         return _("You went {way}, the best move.").format(way=way_of(played))
     text = _("You went {way}. {direction} was best.")
@@ -87,7 +89,7 @@ def headline_of(played: Direction, best: Direction) -> str:
 
 
 def verdict_of(move: MoveReview) -> str:
-    """Return a move's grade and headline: "Blunder -15 %. You went left. …"."""
+    """Return a move's grade and loss, followed by its headline."""
     if move.grade is Grade.BEST:
         return headline_of(move.played, move.played)
     return f"{badge_of(move.grade, move.share)}. {headline_of(move.played, move.best)}"
@@ -424,6 +426,12 @@ def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
 def record_title(record: Record) -> str:
     """Return a one-line title: rules, score, player and date."""
     day = f", {record.finished[:10]}" if record.finished else ""
-    by = name_of(record) or _("a person")
     text = _("{rules}, {points}, by {player}")
-    return text.format(rules=record.rules.name, points=points(record.score), player=by) + day
+    player = _player_name(record) or _("a person")
+    return text.format(rules=record.rules.name, points=points(record.score), player=player) + day
+
+
+def _player_name(record: Record) -> str:
+    """Shorten the player's name and remove control characters: records may be untrusted."""
+    name = " ".join("".join(each if each.isprintable() else " " for each in record.player).split())
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…"

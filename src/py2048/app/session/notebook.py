@@ -36,22 +36,18 @@ class Exercise:
     Attributes:
         rules: Rules of the game.
         board: Board before the mistake.
-        score: Score before the mistake.
         played: Direction that was played.
         values: Value of each legal direction.
         unit: Unit of `values`.
-        source: Name of the evaluator that produced `values`.
         theme: Kind of mistake.
         saved: The stored mistake.
     """
 
     rules: Rules
     board: Board
-    score: int
     played: Direction
     values: Mapping[Direction, float]
     unit: Unit
-    source: str
     theme: Theme
     saved: SavedMistake
 
@@ -66,19 +62,17 @@ class Exercise:
         return cls(
             Rules.parse(saved.rules),
             Board.parse(saved.board),
-            saved.score,
             Direction.parse(saved.played),
             {Direction.parse(word): value for word, value in saved.moves.items()},
             Unit(saved.unit),
-            saved.source,
             Theme(saved.theme),
             saved,
         )
 
     def graded(self, direction: Direction) -> MoveReview:
         """Grade a legal direction against the best one."""
-        basis = Basis(self.source)
-        return move_review(1, self.board, self.score, direction, self.values, 0.0, self.unit, basis)
+        score, basis = self.saved.score, Basis(self.saved.source)
+        return move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
 
 
 class Notebook:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 HINT_PLAYER = "expectimax"
 
-# Board shapes with shipped perfect play, and the largest board sum each table is fast for.
+# Largest board sum for which the shipped perfect-play tables are fast, by board shape.
 PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
 
 STORE_TIMEOUT_S = 1.0  # waiting for another process's write lock
@@ -40,20 +41,19 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
 
     Args:
         rules: Rules of the game.
-        board: Board the hint is for. Defaults to a start position. Boards that no game reaches
-            are not in the tables, and large board sums would take many seconds to look up.
+        board: Board the hint is for. Defaults to a start position. Perfect-play tables do not
+            contain boards that no game reaches, and are slow for large board sums.
     """
     if rules.shape not in PERFECT_SUMS:
         return HINT_PLAYER
     classic = get_rules("classic", rows=rules.rows, columns=rules.columns)
     is_classic = replace(rules, name=classic.name, target=classic.target) == classic
     max_sum = PERFECT_SUMS[rules.shape]
-    is_solved = board is None or (board.sum <= max_sum and _has_new_tile(rules, board))
+    new_tiles = set(rules.spawn_weights.tiles)
+    is_solved = board is None or (
+        board.sum <= max_sum and not new_tiles.isdisjoint(chain(*board.rows))
+    )
     return "perfect" if is_classic and is_solved else HINT_PLAYER
-
-
-def _has_new_tile(rules: Rules, board: Board) -> bool:
-    return any(tile in rules.spawn_weights.tiles for row in board.rows for tile in row)
 
 
 def is_by_computer(record: Record) -> bool:
@@ -65,8 +65,9 @@ class Session:
     """One player's current game, with its best score and every action a player can take.
 
     Each change is passed to autosave before the call returns. Calls return what happened as
-    `py2048.presentation.events`, in order. A failing store never stops play: a `StorageFailed` or
-    `SavingChanged` event reports it, at the latest from the next call that returns events.
+    `py2048.presentation.events`, in order. If the store fails, play continues, and a
+    `StorageFailed` or `SavingChanged` event reports the failure. Calls that return no events leave
+    theirs for the next call.
 
     Args:
         autosave: Saves games, records, scores and settings. By default only settings are kept, in
@@ -250,14 +251,14 @@ class Session:
             direction: Direction to slide.
             think_ms: Thinking time in milliseconds, if the caller measured it.
         """
-        before, score = self.game.board, self.game.score
+        game = self.game
+        before, score = game.board, game.score
         turn = self._current.attempt(direction, think_ms)
         if turn is not None:
             self._update_best()
             self._save_change()
         if turn is None or not turn.legal:
-            now = self.game.score
-            self._events.append(events.IllegalMove(direction, now - score, now))
+            self._events.append(events.IllegalMove(direction, game.score - score, game.score))
         else:
             self._report_turn(turn, before, score)
         return self._take_events()

@@ -26,17 +26,6 @@ if TYPE_CHECKING:
 HUMAN_CATEGORIES = ("plain", "assisted")
 """Games without a computer player; only these count towards the best score."""
 
-MAX_NAME_LENGTH = 40
-
-
-def name_of(record: Record) -> str:
-    """Return a player's name for display.
-
-    Records may come from strangers, so control characters are removed and long names shortened.
-    """
-    name = " ".join("".join(each if each.isprintable() else " " for each in record.player).split())
-    return name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…"
-
 
 @dataclass
 class TrackedGame:

@@ -25,7 +25,7 @@ class Mistakes(Repository):
         """Save mistakes.
 
         A known mistake that was repeated in another game starts over in the first box but keeps its
-        statistics. If it comes from the same game, it is left unchanged.
+        statistics. A known mistake from the same game is left unchanged.
 
         Returns:
             The number of new mistakes.

@@ -115,11 +115,12 @@ settings = _table(
     sa.Column("value", Json, nullable=False),
 )
 
+# Guests have no name and no password. `name_key` is the normalised name.
 accounts = _table(
     "accounts",
     sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("name", sa.Text),  # null for guests
-    sa.Column("name_key", sa.Text),  # normalised name, unique
+    sa.Column("name", sa.Text),
+    sa.Column("name_key", sa.Text),
     sa.Column("password", sa.Text),  # argon2 hash
     sa.Column("generation", sa.Integer, nullable=False),
     sa.Column("created", _Time, nullable=False),
@@ -138,12 +139,12 @@ rounds = _table(
     sa.Index("rounds_of_day", "day"),
 )
 
-# Additional data of named accounts.
+# Additional data of named accounts. `bot_of` is the person responsible for a program.
 names = _table(
     "names",
     sa.Column("account", sa.String(32), primary_key=True),
     sa.Column("looks", sa.Text),  # key shared by names that look alike
-    sa.Column("bot_of", sa.String(32)),  # for a program's account, the responsible person
+    sa.Column("bot_of", sa.String(32)),
     sa.Index("names_by_looks", "looks", unique=True),
     sa.Index("names_by_person", "bot_of"),
 )
@@ -258,7 +259,7 @@ reviews = _table(
     sa.Column("version", sa.Text, nullable=False),  # reviewer version
     sa.Column("asked", _Time, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False),  # identifies the current claim
-    sa.Column("claimed", _Time),  # last renewal of the claim
+    sa.Column("claimed", _Time),
     sa.Column("done", sa.Integer, nullable=False),
     sa.Column("finished", _Time),
     sa.Column("fault", sa.Text),
