@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from py2048.app.controller.controller import Controller
+from py2048.app.controller.controller import ScreenController
 from py2048.app.session import Hint, Session
 from py2048.core.board import Board
 from py2048.core.rules import Rules
@@ -123,12 +123,12 @@ class FakeScreen:
 
 def controlled(
     session: Session | None = None, board: str = "", rules: str = "classic", **options: Any
-) -> tuple[Controller, Any]:
+) -> tuple[ScreenController, Any]:
     """Return a controller and its screen; by default with an in-memory game from seed 7."""
     if session is None:
         session = Session()
         session.start(Rules.parse(rules), seed=7, board=Board.parse(board) if board else None)
     screen = FakeScreen()
-    controller = Controller(session, screen, DEFAULT_THEME, **options)
+    controller = ScreenController(session, screen, DEFAULT_THEME, **options)
     controller.begin()
     return controller, screen

@@ -89,10 +89,10 @@ def test_undo_and_redo_go_to_both_ends():
     assert screen.status.facts == ["3 moves"]
     for _ in range(4):
         controller.do("undo")
-    assert (screen.board, screen.said) == (start, "There is nothing to take back.")
+    assert (screen.board, screen.said) == (start, "There is nothing to undo.")
     for _ in range(4):
         controller.do("redo")
-    assert (screen.board, screen.said) == (end, "There is no move to play again.")
+    assert (screen.board, screen.said) == (end, "There is nothing to redo.")
     assert screen.status.facts == ["3 moves", "assisted"]
 
 
@@ -140,7 +140,7 @@ def test_games_in_progress_can_be_taken_up(kept):
     screen.list.take(titles["Classic 4\N{MULTIPLICATION SIGN}4"])
     assert screen.board == board
     screen.list.take("gone")
-    assert screen.said == "This game is over by now."
+    assert screen.said == "This game has already ended."
     controller.game.play_by(get_rules("3x3"))
     controller.game.play_by(get_rules("classic"))
     assert (screen.board, screen.question) == (board, "")
@@ -314,7 +314,7 @@ def test_what_is_not_saved_is_shown_until_it_is(data_folder, monkeypatch):
         play(controller, 3)
         screen.until(lambda: "locked by another program" in screen.unsaved)
         controller.do("quit")
-        assert "Quit all the same?" in screen.question
+        assert "Quit anyway?" in screen.question
         assert not screen.is_closed
     screen.until(lambda: not screen.unsaved)
     controller.do("quit")

@@ -299,7 +299,7 @@ def test_a_saved_game_that_cannot_be_read_back_replaces_nothing():
         play(session, 3)
         damage(session, damaged.id)
         board = session.game.board
-        with pytest.raises(StorageError, match="cannot be read back"):
+        with pytest.raises(StorageError, match="cannot be read"):
             session.resume_game(damaged.id)
         assert session.game.board == board
         play(session, 3)
@@ -323,7 +323,7 @@ def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
         assert not session.resume()
         events = session.start(seed=2)
         told = next(each for each in events if isinstance(each, StorageFailed))
-        assert f"the saved game {damaged} cannot be read back" in told.message
+        assert f"the saved game {damaged} cannot be read" in told.message
         play(session, 1)
     with closing(open_session()) as again:
         assert again.resume()

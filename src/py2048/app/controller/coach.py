@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from py2048.app.controller.background import Failure, JobRunner
-from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, value_text
+from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, sentence, value_text
 from py2048.app.session import Event, Session
 from py2048.core.direction import Direction
 from py2048.core.language import _, number
@@ -259,7 +259,7 @@ class Coach:
         if not self._expected and not self._session.game.is_over:
             return ""
         parts = [part.lstrip("✓?! ") for part in self.status.parts]
-        return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)
+        return " ".join(map(sentence, parts))
 
     @property
     def _share(self) -> float:

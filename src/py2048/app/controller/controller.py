@@ -1,4 +1,4 @@
-"""`Controller`, which performs the player's actions in the terminal and the window.
+"""`ScreenController`, which performs the player's actions in the terminal and the window.
 
 One object per subject (game, players, records, reviews, practice) provides handlers for actions of
 `py2048.presentation.actions`.
@@ -62,7 +62,7 @@ Commands = Mapping[str, Callable[[], object]]
 """Handlers by action name; see `py2048.presentation.actions`."""
 
 
-class Controller:
+class ScreenController:
     """Performs a player's actions and shows the results.
 
     Args:
@@ -157,7 +157,7 @@ class Controller:
     def _quit(self) -> None:
         """Quit, after confirmation if changes cannot be saved."""
         if reason := self.session.flush():
-            text = _("Not saved: {reason}. Quit all the same?").format(reason=reason)
+            text = _("Not saved: {reason}. Quit anyway?").format(reason=reason)
             self.screen.ask(text, _("Quit"), _("Stay"), self.screen.quit)
         else:
             self.screen.quit()
@@ -176,7 +176,7 @@ class Controller:
         """Change the language; texts already on the screen change at the next start."""
         set_language(code)
         self.presenter.remember("language", code)
-        self.screen.say(_("All texts are in English from the next start on."))
+        self.screen.say(_("All texts will be in English from the next start."))
 
     def set_theme(self, name: str) -> None:
         """Change the colour theme."""
@@ -261,7 +261,7 @@ class PlayerCommands:
         self.stop()
         self._requested_player = None
         self._presenter.remember("player", spec)
-        text = _("{name} gives hints and plays from now on.")
+        text = _("{name} now gives hints and plays.")
         self._screen.say(text.format(name=self._name(spec)))
         self._presenter.show_status()
         if was_playing:
@@ -298,7 +298,7 @@ class PlayerCommands:
                     self._show_note("")
                 is_shown = self._presenter.show(self._session.show_hint(result))
                 if not is_shown and self._compiler_progress:
-                    text = _("{player} is ready and gives hints from now on.")
+                    text = _("{player} is ready and now gives hints.")
                     self._screen.say(text.format(player=self._name(result.player)))
             case compiling:
                 self._compiler_progress = preparing(compiling)
@@ -407,8 +407,8 @@ class GameCommands:
         )
         self.commands: Commands = {
             **{str(each): partial(self._move, each) for each in Direction},
-            "undo": partial(self._step, session.undo, N_("There is nothing to take back.")),
-            "redo": partial(self._step, session.redo, N_("There is no move to play again.")),
+            "undo": partial(self._step, session.undo, N_("There is nothing to undo.")),
+            "redo": partial(self._step, session.redo, N_("There is nothing to redo.")),
             "new": lambda: self.start(session.start),
             "rules": self._choose_rules,
             "games": lambda: presenter.attempt(self._choose_game),
@@ -435,7 +435,7 @@ class GameCommands:
         if self._session.keeps_games or not self._session.in_progress:
             self._presenter.change(action)
         else:
-            text = _("Leave this game? It cannot be kept.")
+            text = _("Leave this game? It cannot be saved.")
             self._confirm(text, _("Leave it"), _("Keep it"), action)
 
     def _confirm(self, text: str, yes: str, no: str, action: Callable[[], Iterable[Event]]) -> None:
@@ -463,7 +463,7 @@ class GameCommands:
 
     def play_from(self, board: Board, rules: Rules | None = None) -> None:
         """Start an assisted game from a position."""
-        chosen = rules_for(rules or self._session.rules, board)
+        chosen = resized_rules(rules or self._session.rules, board)
         self.start(lambda: self._session.start(chosen, board=board))
 
     def _choose_game(self) -> None:
@@ -480,7 +480,10 @@ class GameCommands:
 
     def _resume(self, game_id: str) -> None:
         """Resume a game's latest state; another window may have continued or finished it."""
-        resume, gone = partial(self._session.resume_game, game_id), N_("This game is over by now.")
+        resume, gone = (
+            partial(self._session.resume_game, game_id),
+            N_("This game has already ended."),
+        )
         self._presenter.attempt(lambda: self._step(resume, gone))
 
     def paste(self, text: str) -> None:
@@ -539,7 +542,7 @@ class RecordCommands:
         def load(path: Path) -> None:
             self._game.replace(lambda: self._session.start_from(load_record_file(path)))
 
-        self._screen.ask_to_open(_("Which game shall go on?"), RECORDS, load)
+        self._screen.ask_to_open(_("Choose a game to continue"), RECORDS, load)
 
     def choose(
         self,
@@ -622,7 +625,7 @@ class ReviewCommands:
         if self._session.game.is_over and self._session.game.ply:
             self._presenter.attempt(lambda: own(self._session.record()))
         else:
-            self._records.choose(_("Which game shall be reviewed?"), own, self.open)
+            self._records.choose(_("Choose a game to review"), own, self.open)
 
     def open(self, record: Record, *, is_own: bool = False) -> None:
         """Open a review; reviewing the game in progress counts as a hint.
@@ -712,11 +715,11 @@ def pasted_record(text: str, board_error: BoardError) -> Record:
     except NoGameError:
         raise BoardError(f"this is neither a board nor a game: {board_error}") from None
     if len(records) > 1:
-        raise RecordError(f"these are {len(records)} games: copy one of them")
+        raise RecordError(f"the text contains {len(records)} games: copy only one")
     return records[0]
 
 
-def rules_for(rules: Rules, board: Board) -> Rules:
+def resized_rules(rules: Rules, board: Board) -> Rules:
     """Adapt `rules` to the size of a board."""
     rows, columns = board.shape
     if rules.shape == board.shape:

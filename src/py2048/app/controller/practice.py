@@ -124,8 +124,8 @@ def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction
     move, interval = notebook.answer(exercise, direction)
     before, kind, days = exercise.played, exercise.theme, interval.days
     text = ngettext(
-        "in your game you went {direction} ({mistake}); it comes again in {n} day",
-        "in your game you went {direction} ({mistake}); it comes again in {n} days",
+        "in your game you went {direction} ({mistake}); it comes back in {n} day",
+        "in your game you went {direction} ({mistake}); it comes back in {n} days",
         days,
     )
     then = text.format(direction=way_of(before), mistake=_(kind.label), n=number(days))
@@ -188,7 +188,7 @@ def puzzles(book: PuzzleBook, low: int = 0, high: int = MAX_RATING) -> Drill:
     """Ask for puzzles rated `low` to `high`, close to the player's rating."""
     for puzzle in iter(partial(book.next, low, high), None):
         yield from one_puzzle(book, puzzle)
-    yield DrillEnd(_("you have answered every such puzzle"))
+    yield DrillEnd(_("you have answered all puzzles in this range"))
 
 
 def one_puzzle(book: PuzzleBook, puzzle: Puzzle) -> Iterator[Prompt]:

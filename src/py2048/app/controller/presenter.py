@@ -33,7 +33,7 @@ Start = Callable[[Session], Iterable[Event]]
 
 
 class GameScreen(Protocol):
-    """A front end as a `Controller` sees it."""
+    """A front end as a `ScreenController` sees it."""
 
     def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
         """Animate a board transition at `pace` times its duration; 0 shows the result at once."""
@@ -216,7 +216,7 @@ class Presenter:
 
     def _show_illegal_move(self, event: events.IllegalMove) -> None:
         if self.session.game.is_over:
-            text = _("The game is over: n starts a new one, u takes the last move back.")
+            text = _("The game is over: n starts a new one, u undoes the last move.")
             self.screen.say(text)
             return
         self.screen.say(self._text_of(event))

@@ -38,7 +38,8 @@ RETRY_S = 0.5
 ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (
-    "this game was continued or finished in another window; here it is kept as a game of its own"
+    "this game was continued or finished in another window; this version is saved as a separate"
+    " game"
 )
 NO_STORE = "this session keeps no games: it was opened without a store"
 

@@ -102,7 +102,7 @@ class TrackedGame:
                 else:
                     game.play(direction, spawn=spawn)
         except Py2048Error as error:
-            raise StorageError(f"the saved game {saved.id} cannot be read back: {error}") from error
+            raise StorageError(f"the saved game {saved.id} cannot be read: {error}") from error
         for _ in saved.turns[saved.position :]:
             game.undo()
         _set_finished(game, saved.updated)

@@ -353,35 +353,18 @@ _ERROR_TEXTS = {
     "": "{name} reports: {why}; nothing was changed",
 }
 
-# Error kinds by code prefix; the first match wins. Codes: https://sqlite.org/rescode.html.
-_SQLITE = {
-    "SQLITE_FULL": "full",
-    "SQLITE_READONLY": "read-only",
-    "SQLITE_CANTOPEN": "read-only",
-    "SQLITE_PERM": "read-only",
-    "SQLITE_NOTADB": "damaged",
-    "SQLITE_CORRUPT": "damaged",
-    "SQLITE_BUSY": "locked",
-    "SQLITE_LOCKED": "locked",
-    "SQLITE_IOERR": "disk",
-    "SQLITE_TOOBIG": "value",
-}
-# Codes and classes: https://www.postgresql.org/docs/current/errcodes-appendix.html.
-_POSTGRESQL = {
-    "53100": "full",
-    "42P07": "foreign",
-    "25006": "forbidden",
-    "28": "forbidden",
-    "42501": "forbidden",
-    "08": "unreachable",
-    "3D": "unreachable",
-    "53300": "unreachable",
-    "57P": "unreachable",
-    "55P03": "locked",
-    "22": "value",
-    "54": "value",
-    "XX00": "damaged",
-    "58": "disk",
+# Prefixes of error codes by kind. For SQLite see https://sqlite.org/rescode.html, for PostgreSQL
+# https://www.postgresql.org/docs/current/errcodes-appendix.html.
+_CODES = {
+    "full": ("SQLITE_FULL", "53100"),
+    "read-only": ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"),
+    "damaged": ("SQLITE_NOTADB", "SQLITE_CORRUPT", "XX00"),
+    "locked": ("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"),
+    "disk": ("SQLITE_IOERR", "58"),
+    "foreign": ("42P07",),
+    "forbidden": ("25006", "28", "42501"),
+    "unreachable": ("08", "3D", "53300", "57P"),
+    "value": ("SQLITE_TOOBIG", "22", "54"),
 }
 
 
@@ -404,14 +387,14 @@ def _storage_error(kind: str, name: str, why: str = "") -> StorageError:
 
 def _error_kind(error: Exception, cause: BaseException) -> str:
     if isinstance(cause, sqlite3.Error):
-        return _kind_of_code(_SQLITE, getattr(cause, "sqlite_errorname", ""))
+        return _kind_of_code(getattr(cause, "sqlite_errorname", ""))
     if not isinstance(error, sqlalchemy.exc.DBAPIError):
         return "value" if isinstance(cause, (TypeError, ValueError, OverflowError)) else ""
-    known = _kind_of_code(_POSTGRESQL, getattr(cause, "sqlstate", None) or "")
+    known = _kind_of_code(getattr(cause, "sqlstate", None) or "")
     if not known and isinstance(error, sqlalchemy.exc.OperationalError):
         return "unreachable"
     return known or ("value" if isinstance(error, sqlalchemy.exc.DataError) else "")
 
 
-def _kind_of_code(kinds: dict[str, str], code: str) -> str:
-    return next((kind for prefix, kind in kinds.items() if code.startswith(prefix)), "")
+def _kind_of_code(code: str) -> str:
+    return next((kind for kind, prefixes in _CODES.items() if code.startswith(prefixes)), "")

@@ -110,7 +110,7 @@ class Reviews(Repository):
         claim = ReviewClaim(row.game_id, row.attempts + 1)
         taken = {"attempts": claim.attempt, "claimed": utc_now(), "version": version}
         # The update matches only if no other process has claimed it since.
-        return claim if self._change(row.game_id, row.attempts, taken) else None
+        return claim if self._update(ReviewClaim(row.game_id, row.attempts), taken) else None
 
     def renew(self, claim: ReviewClaim, done: int) -> bool:
         """Renew a claim and save the progress; return False if the claim was lost."""
@@ -134,9 +134,6 @@ class Reviews(Repository):
         self._database.change(sa.delete(reviews).where(reviews.c.finished <= latest))
 
     def _update(self, claim: ReviewClaim, values: dict[str, object]) -> bool:
-        return self._change(claim.game_id, claim.attempt, values)
-
-    def _change(self, game_id: str, attempts: int, values: dict[str, object]) -> bool:
-        """Update a pending review at this attempt; return whether it exists."""
-        same = reviews.c.game_id == game_id, reviews.c.attempts == attempts
+        """Update a pending review; return False if its last attempt is not this one."""
+        same = reviews.c.game_id == claim.game_id, reviews.c.attempts == claim.attempt
         return bool(self._database.change(sa.update(reviews).where(*same, _PENDING).values(values)))

@@ -81,8 +81,8 @@ class PlainTextGame:
         self._coach = Coach(session, self, JobRunner())
         self._due = 0.0  # when the compiler's progress is written next
         self._commands: dict[str, Callable[[str], object]] = {
-            "undo": lambda _: self._step(session.undo, N_("There is nothing to take back.")),
-            "redo": lambda _: self._step(session.redo, N_("There is no move to play again.")),
+            "undo": lambda _: self._step(session.undo, N_("There is nothing to undo.")),
+            "redo": lambda _: self._step(session.redo, N_("There is nothing to redo.")),
             "new": self._new,
             "resume": self._resume,
             "hint": lambda _: self._hint(),
@@ -239,7 +239,7 @@ class PlainTextGame:
         """Write the compiler's progress and when the player is ready, while commands work."""
         try:
             hint = self._hint_of(answers)
-            text = _("{player} is ready and gives hints from now on.")
+            text = _("{player} is ready and now gives hints.")
             self._write(text.format(player=hint.player))
         except Py2048Error as error:
             self._write(f"{error}")
