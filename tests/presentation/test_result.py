@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.app.controller.fake_screen import FakeScreen
 
-from py2048.app.controller.controller import Controller
+from py2048.app.controller.controller import ScreenController
 from py2048.app.session import Session, open_session
 from py2048.core.game import Record
 from py2048.core.rules import get_rules
@@ -93,10 +93,10 @@ def test_a_game_of_a_computer_is_no_ones_best():
     assert (found.place, found.bars, found.accuracy) == ("", (), NONE)
 
 
-def finished(session: Session) -> tuple[Controller, FakeScreen]:
+def finished(session: Session) -> tuple[ScreenController, FakeScreen]:
     """A controller on a small game that its player has played to the end."""
     screen = FakeScreen()
-    controller = Controller(session, screen, DARK)
+    controller = ScreenController(session, screen, DARK)
     rules = get_rules("classic", rows=2, columns=2)
     controller.begin(lambda session: session.start(rules, seed=3))
     while not session.game.is_over:

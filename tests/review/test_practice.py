@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from py2048 import Board, Direction, Game, get_rules
-from py2048.app.session.notebook import MAX_OF_A_GAME, Notebook, PuzzleBook
+from py2048.app.session.notebook import MAX_MISTAKES_PER_GAME, Notebook, PuzzleBook
 from py2048.app.storage import Store, open_store
 from py2048.players import Unit
 from py2048.review import Review
@@ -109,10 +109,10 @@ def test_images_of_a_position_are_one_mistake(store):
 
 def test_the_worst_mistakes_of_a_game_are_kept(store):
     """And what was not a mistake is not."""
-    boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MAX_OF_A_GAME + 1)]
+    boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MAX_MISTAKES_PER_GAME + 1)]
     worse = [mistake(board, best=1000.0 + n) for n, board in enumerate(boards)]
     notebook = Notebook(store)
-    assert notebook.keep(reviewed(*worse, mistake(played=DOWN))) == MAX_OF_A_GAME
+    assert notebook.keep(reviewed(*worse, mistake(played=DOWN))) == MAX_MISTAKES_PER_GAME
     kept = {exercise.board for exercise in notebook.due(limit=100)}
     assert kept == set(boards[1:])
 

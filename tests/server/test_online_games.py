@@ -275,7 +275,7 @@ def test_a_forged_game_does_not_count(games: GameService) -> None:
     with games.store.write() as connection:
         turn = sa.update(turns).where(turns.c.game_id == game.id, turns.c.ply == 3)
         connection.execute(turn.values(code=forged))
-    with pytest.raises(RecordError, match=r"tile|cannot be read back"):
+    with pytest.raises(RecordError, match=r"tile|cannot be read"):
         games.finish(game.id)
     assert record_of(games, game.id) is None
 

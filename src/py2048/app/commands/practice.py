@@ -108,11 +108,11 @@ def practice(
 
 def _run(questions: Questions, drill: Drill) -> None:
     """Ask until nothing more is asked, or no answer comes."""
-    from py2048.app.controller.practice import Closing
+    from py2048.app.controller.practice import DrillEnd
 
     goal = ""
     for asked in drill:
-        if isinstance(asked, Closing):
+        if isinstance(asked, DrillEnd):
             shown = f"\n{asked.board}\n" if asked.board else ""
             questions.say(f"{shown}{asked.text}", asked.about)
             return
