@@ -13,7 +13,7 @@ from py2048.app.controller.controller import Controller
 from py2048.app.session import Session, open_session
 from py2048.core.game import Record
 from py2048.core.rules import get_rules
-from py2048.presentation.result import BARS, NONE, PENDING, Result, result_of
+from py2048.presentation.result import BARS, PENDING, UNAVAILABLE, Result, result_of
 from py2048.presentation.themes import DARK
 
 
@@ -83,14 +83,17 @@ def test_the_review_fills_the_places_that_are_kept_for_it():
     assert done.review == "Review 4 mistakes"
     assert done.is_update_of(first)
     assert not done.is_update_of(result(64))
-    assert [figure.value for figure in first.without_review("Busy").figures][1:3] == ["Busy", NONE]
+    assert [figure.value for figure in first.without_review("Busy").figures][1:3] == [
+        "Busy",
+        UNAVAILABLE,
+    ]
 
 
 def test_a_game_of_a_computer_is_no_ones_best():
     """It has no place among a person's games, and is not reviewed unasked."""
     found = result(60, earlier=[1, 2, 3, 4], is_by_computer=True)
     assert found.headline.endswith("Played by a computer.")
-    assert (found.place, found.bars, found.accuracy) == ("", (), NONE)
+    assert (found.place, found.bars, found.accuracy) == ("", (), UNAVAILABLE)
 
 
 def finished(session: Session) -> tuple[Controller, FakeScreen]:

@@ -163,7 +163,9 @@ def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
     image.paste(theme.board, mask=_rounded_mask(*image.size, round(1.4 * grid.radius)))
     cell = _rounded_mask(grid.cell, grid.cell, grid.radius)
     for row, column in product(*map(range, grid.shape)):
-        image.paste(theme.empty, (grid.gap + column * grid.pitch, grid.gap + row * grid.pitch), cell)
+        image.paste(
+            theme.empty, (grid.gap + column * grid.pitch, grid.gap + row * grid.pitch), cell
+        )
     return image
 
 

@@ -13,7 +13,7 @@ from py2048.players.registry import describe_player
 from py2048.presentation import options
 from py2048.presentation.describe import describe_rules
 from py2048.presentation.hints import describe_hint, describe_outlook
-from py2048.presentation.streams import LOOK_S, StatusLine, complain
+from py2048.presentation.streams import POLL_S, StatusLine, complain
 
 
 def hint(
@@ -56,7 +56,7 @@ def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint
     with StatusLine(quiet=quiet):
         for answer in advise(snapshot, player, apart=False):
             if not isinstance(answer, Hint):
-                time.sleep(LOOK_S)
+                time.sleep(POLL_S)
             elif not answer.instead_of:
                 return answer
             elif not quiet:
