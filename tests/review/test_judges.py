@@ -107,9 +107,9 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_pa
     judge = judge_for(get_rules("classic"), "heuristic:depth=1")
     most = max(chances.values())
     monkeypatch.setattr(tables, "MIN_CHANCE", 0.0)
-    monkeypatch.setattr(judges, "LIKELY", most + 0.01)
+    monkeypatch.setattr(judges, "MIN_TABLE_CHANCE", most + 0.01)
     assert judge.review_move(board, 0, worst).source == "heuristic:depth=1"
-    monkeypatch.setattr(judges, "LIKELY", most - 0.01)
+    monkeypatch.setattr(judges, "MIN_TABLE_CHANCE", most - 0.01)
     found = judge.review_move(board, 0, worst)
     assert (found.source, found.chances) == ("wide-32", chances)
     assert found.share == pytest.approx(1 - chances[worst] / most, abs=1e-6)

@@ -12,9 +12,9 @@ from py2048.app.session.notebook import MAX_OF_A_GAME, Notebook, PuzzleBook
 from py2048.app.storage import Store, open_store
 from py2048.players import Unit
 from py2048.review import Review
+from py2048.review.mistakes import FIRST_BOX, LAST_BOX, MistakeKind, interval, next_box
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import PuzzleRating, puzzles
-from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box
 
 UP, DOWN, LEFT, RIGHT = Direction
 RULES = get_rules("classic")
@@ -103,7 +103,7 @@ def test_images_of_a_position_are_one_mistake(store):
     assert notebook.keep(reviewed(mistake(), turned)) == 1
     assert notebook.keep(reviewed(mistake())) == 0
     (exercise,) = notebook.due()
-    assert (exercise.board, exercise.played, exercise.theme) == (BOARD, RIGHT, Theme.CORNER)
+    assert (exercise.board, exercise.played, exercise.theme) == (BOARD, RIGHT, MistakeKind.CORNER)
     assert notebook.keep(reviewed(mistake(), turned, rules="cits1401")) == 2
 
 
@@ -121,8 +121,8 @@ def test_themes_are_asked_for_and_counted(store):
     """Progress has a line for each theme that there is."""
     notebook = Notebook(store)
     notebook.keep(reviewed(mistake()))
-    assert not notebook.due(Theme.MERGE)
-    (exercise,) = notebook.due(Theme.CORNER)
+    assert not notebook.due(MistakeKind.MERGE)
+    (exercise,) = notebook.due(MistakeKind.CORNER)
     notebook.answer(exercise, UP)
     (found,) = notebook.progress()
     assert (found.theme, found.mistakes, found.due, found.tries, found.successes) == (

@@ -13,9 +13,9 @@ from py2048.core.errors import Py2048Error
 from py2048.core.folders import tables_folder
 from py2048.players.ntuple.weights import digest_of, shipped_path
 from py2048.players.solving import build_table, find_ending, get_formation
+from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Grade
 from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, puzzles
-from py2048.review.themes import Theme
 
 MAX_BYTES = 300_000
 
@@ -30,7 +30,7 @@ def test_the_pack_is_complete_and_small():
     presets = Counter(puzzle.rules.name for puzzle in pack)
     assert set(presets) == {"classic", "comp1127", "3x3", "5x5"}
     assert presets["classic"] > 500
-    assert {puzzle.theme for puzzle in pack} == set(Theme)
+    assert {puzzle.theme for puzzle in pack} == set(MistakeKind)
 
 
 def test_the_pack_was_mined_with_the_weights_that_are_there():

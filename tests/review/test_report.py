@@ -15,7 +15,7 @@ from py2048.cli import main
 from py2048.core.game import Record
 from py2048.presentation.page import describe_report, report_page
 from py2048.review import review
-from py2048.review.report import GameSummary, Report, SummaryFile, week_of
+from py2048.review.report import GamesReport, GameSummary, SummaryFile, week_of
 
 JUDGE = "greedy"
 """Its values need no kernels."""
@@ -50,7 +50,7 @@ def test_known_games_give_known_numbers():
         summary(3, "2026-12-01", accuracy=80.0),
         summary(1, "2026-11-23"),
     ]  # fmt: skip
-    report = Report.of(games)
+    report = GamesReport.of(games)
     totals, (section,) = report.totals, report.sections
     assert (len(totals.games), totals.moves, totals.best) == (3, 500, 3000)
     assert totals.accuracy == pytest.approx((90 * 100 + 98 * 300 + 80 * 100) / 500)
@@ -68,7 +68,7 @@ def test_known_games_give_known_numbers():
 
 def test_games_without_a_date_come_last():
     """They have a line of their own."""
-    report = Report.of([summary(1, ""), summary(2, "2026-11-23"), summary(3, "soon")])
+    report = GamesReport.of([summary(1, ""), summary(2, "2026-11-23"), summary(3, "soon")])
     assert list(report.weeks) == ["2026-W48", "no date"]
     assert len(report.weeks["no date"].games) == 2
     assert week_of("2027-01-01") == "2026-W53"
@@ -78,7 +78,7 @@ def test_rules_and_judges_are_kept_apart():
     """The most played first."""
     other = str(played("3x3", 1, 0).rules)
     games = [summary(1, "2026-11-23", rules=other), *(summary(n, "2026-11-23") for n in (2, 3))]
-    assert [section.name for section in Report.of(games).sections] == ["classic", "3x3"]
+    assert [section.name for section in GamesReport.of(games).sections] == ["classic", "3x3"]
 
 
 def test_a_summary_says_what_the_review_says(tmp_path):
@@ -171,17 +171,17 @@ def test_nothing_to_report(tmp_path, capsys):
     assert data["games"] == 0
     for name in ("accuracy", "mistakes_per_100_moves", "moves_per_minute"):
         assert data[name] is None
-    assert describe_report(Report.of([])) == ["no games"]
-    assert "0 games" in report_page(Report.of([]))
+    assert describe_report(GamesReport.of([])) == ["no games"]
+    assert "0 games" in report_page(GamesReport.of([]))
 
 
 def test_a_game_without_moves_has_no_accuracy():
     """Nor has its page; one beside it counts alone."""
     begun = summary(1, "2026-11-23", moves=0, reviewed=0, accuracy=100.0, grades={}, phases={})
-    report = Report.of([begun])
+    report = GamesReport.of([begun])
     assert (report.totals.accuracy, report.totals.mistakes) == (None, None)
     assert "100.0 %" not in "\n".join(describe_report(report)) + report_page(report)
-    assert Report.of([begun, summary(2, "2026-11-23")]).totals.accuracy == 90.0
+    assert GamesReport.of([begun, summary(2, "2026-11-23")]).totals.accuracy == 90.0
 
 
 def test_ones_own_finished_games(capsys):

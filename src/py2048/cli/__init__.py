@@ -1,4 +1,4 @@
-"""The command ``py2048``: it parses arguments, and turns errors into one line and an exit status."""
+"""The command ``py2048``, which reports errors as a single line and an exit status."""
 
 from __future__ import annotations
 
@@ -96,7 +96,10 @@ def _run(words: Sequence[str]) -> int:
 
 @contextmanager
 def _words_split_by_bash() -> Iterator[None]:
-    """Rejoin the words that Bash splits at ``:`` and ``=``, and print only the last part's completion."""
+    """Rejoin the words that Bash splits at ``:`` and ``=``, and print matching completions.
+
+    A completion is printed without the part of its word that Bash keeps.
+    """
     words = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
     joined = re.sub(r"\n([:=])(\n|$)", r"\1", "\n".join(words))
     os.environ |= {"COMP_WORDS": joined, "COMP_CWORD": str(joined.count("\n"))}

@@ -180,7 +180,10 @@ class Command(typer.core.TyperCommand):
     """A command that checks its output files before it starts working."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, unless an output file is not writable or is also another file argument."""
+        """Check the output files, then run the command.
+
+        An output file must be writable, and differ from the command's other files.
+        """
         values = [(each, ctx.params.get(each.name)) for each in self.params]
         paths = [
             (each, path)

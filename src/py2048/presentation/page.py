@@ -20,7 +20,7 @@ from py2048.presentation.words import (
 )
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
-from py2048.review.report import UNDATED, Report, Totals
+from py2048.review.report import UNDATED, GamesReport, Totals
 
 PHASE_HEADS = N_("largest tile"), N_("moves"), N_("accuracy"), N_("lost"), N_("luck")
 MISTAKE_HEADS = (
@@ -182,7 +182,7 @@ HEADS = (
 DETAILS = N_("mean score"), N_("best score"), N_("luck a game"), N_("lost a game")
 
 
-def describe_report(report: Report) -> list[str]:
+def describe_report(report: GamesReport) -> list[str]:
     """Describe a report in lines of text."""
     if not report.totals.games:
         return [_("no games")]
@@ -194,7 +194,7 @@ def describe_report(report: Report) -> list[str]:
     return lines
 
 
-def report_page(report: Report, colours: str = "") -> str:
+def report_page(report: GamesReport, colours: str = "") -> str:
     """Return a report as a page; `colours` is as for `page`."""
     count = len(report.totals.games)
     text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", count)
@@ -214,20 +214,20 @@ Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 """Title, column headings and rows."""
 
 
-def _parts(report: Report) -> Iterator[tuple[str, list[Table]]]:
+def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
     """Yield the title and the tables of each section of a report."""
     heads, by_week = [_("week"), *map(_, HEADS)], _("By week")
-    weeks = [(_(week), *_cells(totals)) for week, totals in report.weeks.items()]
+    weeks = [(_week_name(week), *_cells(totals)) for week, totals in report.weeks.items()]
     yield _("All games"), [(by_week, heads, [*weeks, (_("all"), *_cells(report.totals))])]
     for section in report.sections:
         unit, totals = Unit(section.unit), section.totals
         grades = [grade_word(grade, 2) for grade in Grade]
         details = [
             (
-                *(_(name), *_cells(each), number(each.score), number(each.best)),
+                *(_week_name(name), *_cells(each), number(each.score), number(each.best)),
                 *(amount(unit, each.luck, signed=True), amount(unit, each.loss)),
             )
-            for name, each in [*section.weeks.items(), (N_("all"), totals)]
+            for name, each in [*section.weeks.items(), (_("all"), totals)]
         ]
         tiles = [(number(tile), number(count)) for tile, count in totals.tiles.items()]
         phases = [
@@ -241,6 +241,10 @@ def _parts(report: Report) -> Iterator[tuple[str, list[Table]]]:
                 (_("Moves by their grade"), (_("with the largest tile"), *grades), phases),
             ],
         )
+
+
+def _week_name(week: str) -> str:
+    return _("no date") if week == UNDATED else week
 
 
 def _cells(totals: Totals) -> tuple[str, ...]:

@@ -124,8 +124,9 @@ def _line_graph(
     grid = "".join(f"M0 {HIGH * part // 5}H{WIDE}" for part in (1, 2, 3, 4))
     return (
         f'<svg class="review-graph" viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none" '
-        f'{attributes} fill="none" stroke="currentColor"><defs><linearGradient id="{name}" x1="0" y1="0" x2="0" '
-        'y2="1"><stop stop-color="currentColor" stop-opacity=".34"/><stop offset="1" '
+        f'{attributes} fill="none" stroke="currentColor"><defs>'
+        f'<linearGradient id="{name}" x1="0" y1="0" x2="0" y2="1">'
+        '<stop stop-color="currentColor" stop-opacity=".34"/><stop offset="1" '
         'stop-color="currentColor" stop-opacity=".02"/></linearGradient></defs>'
         f'<path stroke-opacity=".2" vector-effect="non-scaling-stroke" d="{grid}"/>'
         f'<polygon stroke="none" fill="url(#{name})" points="0,{HIGH} {path} {WIDE},{HIGH}"/>'

@@ -240,7 +240,7 @@ def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
 
 
 def _distribution(score: int, others: Sequence[int]) -> tuple[tuple[int, ...], int, int, bool]:
-    """Return the bars, the index of this game's bar, the highest score, and whether any is above it.
+    """Return a histogram: its bars, the index of this game's bar, its end, and whether it is open.
 
     Outliers are counted in the last bar, so that they do not compress the rest.
     """

@@ -56,7 +56,7 @@ def _opened(name: str) -> TextIO:
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    """Encoding error handler that substitutes `ASCII`."""
+    """Substitute `ASCII` for characters that the encoding lacks."""
     assert isinstance(error, UnicodeEncodeError)
     text = error.object[error.start : error.end]
     return "".join(ASCII.get(sign, "?") for sign in text), error.end

@@ -8,6 +8,7 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_, _, ngettext, number
 from py2048.players import Unit
 from py2048.review.games import Review
+from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Grade, MoveReview
 
 _LUCK = (N_("average"), N_("good"), N_("very good"))
@@ -37,6 +38,39 @@ _WAYS = {
 def way_of(direction: Direction) -> str:
     """Return a direction within a sentence: you went "left"."""
     return _(_WAYS[direction])
+
+
+_MISTAKES = {
+    MistakeKind.CORNER: (
+        N_("corner left"),
+        N_("the largest tile leaves its corner, and the best move keeps it there"),
+    ),
+    MistakeKind.ROW: (
+        N_("row broken"),
+        N_("the full line at the edge breaks up, and the best move keeps it together"),
+    ),
+    MistakeKind.ENDING: (
+        N_("ending"),
+        N_("the large tiles are in place, and the best move gives the others the room they need"),
+    ),
+    MistakeKind.MERGE: (N_("merge missed"), N_("the best move merges more")),
+    MistakeKind.SETUP: (
+        N_("merge not prepared"),
+        N_("after the best move the next one can merge more"),
+    ),
+    MistakeKind.OTHER: (N_("other"), N_("the best move leaves the next tiles a better place")),
+}
+"""Name of each kind of mistake, and why the best move is better."""
+
+
+def mistake_name(kind: MistakeKind) -> str:
+    """Return the name of a kind of mistake: "corner left"."""
+    return _(_MISTAKES[kind][0])
+
+
+def mistake_reason(kind: MistakeKind) -> str:
+    """Return why the best move is better, as a clause."""
+    return _(_MISTAKES[kind][1])
 
 
 def percent(share: float) -> str:

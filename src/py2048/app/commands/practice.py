@@ -45,9 +45,9 @@ KEYS |= {
 
 
 def _themes() -> list[str]:
-    from py2048.review.themes import Theme
+    from py2048.review.mistakes import MistakeKind
 
-    return [theme.value for theme in Theme]
+    return [theme.value for theme in MistakeKind]
 
 
 # --- mistakes and endings ------------------------------------------------------------------------
@@ -95,9 +95,9 @@ def practice(
         _run(questions, drill)
         return
     from py2048.app.session.notebook import Notebook
-    from py2048.review.themes import Theme
+    from py2048.review.mistakes import MistakeKind
 
-    kind = None if only is None else Theme.parse(only)
+    kind = None if only is None else MistakeKind.parse(only)
     with open_store() as store:
         notebook = Notebook(store)
         if statistics:

@@ -184,7 +184,7 @@ def report(
     """
     from py2048 import __version__
     from py2048.presentation.page import describe_report, report_page
-    from py2048.review.report import GameSummary, Report, SummaryFile
+    from py2048.review.report import GamesReport, GameSummary, SummaryFile
 
     check_judge(judge)
     known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
@@ -201,7 +201,7 @@ def report(
                     refused.append(blame(name, error))
         except KeyboardInterrupt:
             status = streams.INTERRUPTED
-    found = Report.of(summaries, refused)
+    found = GamesReport.of(summaries, refused)
     if json:
         options.print_json(found.to_json())
     else:

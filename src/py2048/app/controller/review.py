@@ -22,12 +22,12 @@ from py2048.presentation.hints import name_of as direction_name
 from py2048.presentation.screen import points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import describe_review, luck_word, percent, way_of
+from py2048.presentation.words import describe_review, luck_word, mistake_reason, percent, way_of
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.themes import Theme, theme_of
+from py2048.review.mistakes import MistakeKind, kind_of_mistake
 
 if TYPE_CHECKING:
-    from py2048.app.session import Finding
+    from py2048.app.session import ReviewUpdate
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
@@ -95,10 +95,10 @@ def verdict_of(move: MoveReview) -> str:
     return f"{badge_of(move.grade, move.share)}. {headline_of(move.played, move.best)}"
 
 
-def why_better(theme: Theme) -> str:
+def why_better(kind: MistakeKind) -> str:
     """Return what made the best move better, as a sentence."""
-    said = _(theme.why)
-    return f"{said[0].upper()}{said[1:]}."
+    reason = mistake_reason(kind)
+    return f"{reason[0].upper()}{reason[1:]}."
 
 
 def grade_colour(grade: Grade, look: Look) -> str:
@@ -162,7 +162,7 @@ class GameReview:
                 self.changed()
             return
 
-        def take(answer: Finding | Compiling | Failure) -> None:
+        def take(answer: ReviewUpdate | Compiling | Failure) -> None:
             self.take(answer)
             if not self.is_running and self._keep:
                 self._keep(self.review)
@@ -186,7 +186,7 @@ class GameReview:
         self.progress = ""
         self._stop()
 
-    def take(self, answer: Finding | Compiling | Failure) -> None:
+    def take(self, answer: ReviewUpdate | Compiling | Failure) -> None:
         """Add what the judge has found."""
         match answer:
             case Failure(reason):
@@ -297,7 +297,7 @@ class GameReview:
         move = self.move
         if move is None or not move.grade.is_mistake:
             return ""
-        return why_better(theme_of(self.record.rules, move.board, move.played, move.best))
+        return why_better(kind_of_mistake(self.record.rules, move.board, move.played, move.best))
 
     @property
     def chances(self) -> float | None:

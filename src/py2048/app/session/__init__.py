@@ -18,9 +18,9 @@ from py2048.presentation.events import (
     Won,
 )
 from py2048.review.advice import (
-    Finding,
     Hint,
     PositionSnapshot,
+    ReviewUpdate,
     advise,
     ready_judge,
     review_game,
@@ -29,7 +29,6 @@ from py2048.review.advice import (
 __all__ = [
     "HUMAN_CATEGORIES",
     "Event",
-    "Finding",
     "GameOver",
     "GameStarted",
     "Hint",
@@ -39,6 +38,7 @@ __all__ = [
     "PositionSnapshot",
     "RecordSummary",
     "Replay",
+    "ReviewUpdate",
     "SavingChanged",
     "Session",
     "StorageFailed",

@@ -16,9 +16,16 @@ from py2048.core.game.record import cell_digits
 from py2048.core.rules import Rules
 from py2048.players import Unit
 from py2048.review import MoveReview, Review
+from py2048.review.mistakes import (
+    FIRST_BOX,
+    LAST_BOX,
+    MistakeKind,
+    interval,
+    kind_of_mistake,
+    next_box,
+)
 from py2048.review.moves import Basis, move_review
 from py2048.review.puzzles import Puzzle, PuzzleRating, puzzles
-from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box, theme_of
 
 MAX_RATING = 9999
 MAX_OF_A_GAME = 20
@@ -53,12 +60,12 @@ class Exercise:
     values: Mapping[Direction, float]
     unit: Unit
     source: str
-    theme: Theme
+    theme: MistakeKind
     saved: SavedMistake
 
     @property
     def box(self) -> int:
-        """How well it is known: see `py2048.review.themes`."""
+        """How well it is known: see `py2048.review.mistakes`."""
         return self.saved.box
 
     @classmethod
@@ -72,7 +79,7 @@ class Exercise:
             {Direction.parse(word): value for word, value in saved.moves.items()},
             Unit(saved.unit),
             saved.source,
-            Theme(saved.theme),
+            MistakeKind(saved.theme),
             saved,
         )
 
@@ -107,7 +114,7 @@ class Notebook:
         found = [_saved(review, move) for move in worst]
         return self._store.mistakes.keep(found, owner=self._owner)
 
-    def due(self, theme: Theme | None = None, *, limit: int = 20) -> list[Exercise]:
+    def due(self, theme: MistakeKind | None = None, *, limit: int = 20) -> list[Exercise]:
         """Return what is due now, due longest first.
 
         Args:
@@ -211,7 +218,7 @@ def _saved(review: Review, move: MoveReview) -> SavedMistake:
         moves={str(direction): value for direction, value in values.items()},
         unit=(Unit.CHANCE if move.chances else review.unit).value,
         source=move.source,
-        theme=theme_of(rules, move.board, move.played, move.best).value,
+        theme=kind_of_mistake(rules, move.board, move.played, move.best).value,
         box=FIRST_BOX,
         due=utc_text(present()),
     )

@@ -347,7 +347,7 @@ class SavedMistake:
         unit: The unit of that.
         source: What valued them.
         theme: What kind of mistake it was.
-        box: How well it is known: see `py2048.review.themes`.
+        box: How well it is known: see `py2048.review.mistakes`.
         due: When it is to be practised again, ISO 8601 in UTC.
         tries: How often it was practised.
         successes: How often with success.

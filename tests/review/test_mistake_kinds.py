@@ -6,28 +6,28 @@ import pytest
 
 from py2048 import Board, Direction, get_rules
 from py2048.core.errors import Py2048Error
-from py2048.review.themes import Theme, is_ending, theme_of
+from py2048.review.mistakes import MistakeKind, is_ending, kind_of_mistake
 
 UP, DOWN, LEFT, RIGHT = Direction
 
 PLANTED = {
-    Theme.CORNER: ("2 . . . / . . . . / 4 . . . / 64 16 8 .", RIGHT, DOWN),
-    Theme.ROW: ("2 . 4 . / 4 . . . / 8 . . . / 64 32 16 8", UP, LEFT),
-    Theme.ENDING: ("2 4 8 2 / 4 16 64 . / 32 256 512 1024 / 128 8192 4096 2048", RIGHT, UP),
-    Theme.MERGE: ("2 . 4 . / 4 . . . / 8 . . 8 / 64 32 16 2", DOWN, LEFT),
-    Theme.SETUP: ("2 . . 4 / 8 . . . / 4 . . . / 64 32 16 2", LEFT, DOWN),
-    Theme.OTHER: ("2 . . . / 4 . . 16 / 8 . . . / 64 32 16 2", LEFT, DOWN),
+    MistakeKind.CORNER: ("2 . . . / . . . . / 4 . . . / 64 16 8 .", RIGHT, DOWN),
+    MistakeKind.ROW: ("2 . 4 . / 4 . . . / 8 . . . / 64 32 16 8", UP, LEFT),
+    MistakeKind.ENDING: ("2 4 8 2 / 4 16 64 . / 32 256 512 1024 / 128 8192 4096 2048", RIGHT, UP),
+    MistakeKind.MERGE: ("2 . 4 . / 4 . . . / 8 . . 8 / 64 32 16 2", DOWN, LEFT),
+    MistakeKind.SETUP: ("2 . . 4 / 8 . . . / 4 . . . / 64 32 16 2", LEFT, DOWN),
+    MistakeKind.OTHER: ("2 . . . / 4 . . 16 / 8 . . . / 64 32 16 2", LEFT, DOWN),
 }
 
 
-@pytest.mark.parametrize("theme", Theme)
+@pytest.mark.parametrize("theme", MistakeKind)
 def test_each_theme_is_found(theme):
     """In the position that is made for it, and in every symmetric image of that."""
     text, played, best = PLANTED[theme]
     board = Board.parse(text)
     rules = get_rules("classic")
     for _ in range(4):
-        assert theme_of(rules, board, played, best) is theme
+        assert kind_of_mistake(rules, board, played, best) is theme
         # a quarter turn to the right
         board = Board.from_rows(zip(*reversed(board.rows), strict=True))
         turned = {UP: RIGHT, RIGHT: DOWN, DOWN: LEFT, LEFT: UP}
@@ -38,9 +38,9 @@ def test_a_merge_in_the_corner_does_not_leave_it():
     """The largest tile that becomes a larger one stays; so does a line that merges in itself."""
     rules = get_rules("classic")
     board = Board.parse(". . . . / . . . . / 64 . . . / 64 16 8 4")
-    assert theme_of(rules, board, UP, RIGHT) is not Theme.CORNER
+    assert kind_of_mistake(rules, board, UP, RIGHT) is not MistakeKind.CORNER
     board = Board.parse("2 . 4 . / 4 . . . / 2 . . . / 64 16 16 4")
-    assert theme_of(rules, board, LEFT, UP) is not Theme.ROW
+    assert kind_of_mistake(rules, board, LEFT, UP) is not MistakeKind.ROW
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_what_is_no_ending(text):
 def test_an_unknown_theme_is_named():
     """With the nearest one."""
     with pytest.raises(Py2048Error, match="'cornr'; did you mean 'corner'"):
-        Theme.parse("cornr")
+        MistakeKind.parse("cornr")
