@@ -159,7 +159,7 @@ def _rounded_mask(width: int, height: int, radius: int) -> Image.Image:
 
 def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
     """Draw the frame and the empty cells of a board, on the page's background."""
-    image = plain(grid.width, grid.height, theme.page)
+    image = Image.new("RGB", (grid.width, grid.height), theme.page)
     image.paste(theme.board, mask=_rounded_mask(*image.size, round(1.4 * grid.radius)))
     cell = _rounded_mask(grid.cell, grid.cell, grid.radius)
     for row, column in product(*map(range, grid.shape)):
@@ -225,11 +225,6 @@ def _glyph_mask(name: str, side: int) -> Image.Image:
 def number_font(size: int) -> ImageFont.FreeTypeFont:
     """Return the font for numbers at a size in pixels."""
     return ImageFont.truetype(DIGITS, size)
-
-
-def plain(width: int, height: int, colour: str) -> Image.Image:
-    """Return a solid-coloured RGB image."""
-    return Image.new("RGB", (width, height), colour)
 
 
 def digits(value: int, side: int) -> tuple[str, int]:
@@ -304,7 +299,7 @@ def scored_board(
     """Draw a position with its score above it."""
     picture = board(position, grid, theme, base)
     head = max(28, grid.height // 10)
-    image = plain(grid.width, grid.height + head, theme.page)
+    image = Image.new("RGB", (grid.width, grid.height + head), theme.page)
     image.paste(picture, (0, head))
     size = min(head * 0.6, grid.width / 8)
     write(image, (grid.width / 2, head / 2), f"{score:,}", theme.ink, round(size))
@@ -374,7 +369,7 @@ def save_gif(
 
 def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:
     """Return a palette image with the colours of every tile, shared by all frames."""
-    sample = plain(grid.cell * 6, grid.cell * 4, theme.page)
+    sample = Image.new("RGB", (grid.cell * 6, grid.cell * 4), theme.page)
     for index in range(20):
         face = tile(2 << index, grid.cell, theme, grid.radius)
         sample.paste(face, (index % 6 * grid.cell, index // 6 * grid.cell), face)

@@ -163,15 +163,8 @@ def usage_message(error: Any) -> str:
 
 
 OUTPUT_OPTIONS = {
-    "--csv",
-    "--gif",
-    "--gradescope",
-    "--html",
-    "--log",
-    "--pack",
-    "--pages",
-    "--plot",
-    "--save",
+    *("--csv", "--gif", "--gradescope", "--html", "--log"),
+    *("--pack", "--pages", "--plot", "--save"),
 }
 """Options that name output files or folders."""
 

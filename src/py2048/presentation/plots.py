@@ -87,8 +87,8 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
     )
     text = _("Points still to come before each move. Accuracy {share} %.")
     text = text.format(share=number(review.accuracy, 1))
-    attributes = 'aria-hidden="true"' if is_silent else f'role="img" aria-label="{text}"'
-    return _line_graph(points, dots, f"{review.record.plies}-{review.record.score}", attributes)
+    aria = 'aria-hidden="true"' if is_silent else f'role="img" aria-label="{text}"'
+    return _line_graph(points, dots, f"{review.record.plies}-{review.record.score}", aria)
 
 
 def score_graph(record: Record) -> str:
@@ -116,15 +116,13 @@ def _points(heights: Sequence[float], *, most: float | None = None) -> list[tupl
     ]
 
 
-def _line_graph(
-    points: Sequence[tuple[float, float]], dots: str, name: str, attributes: str
-) -> str:
+def _line_graph(points: Sequence[tuple[float, float]], dots: str, name: str, aria: str) -> str:
     """Return the SVG of a line with dots; `name` must be unique on the page."""
     path, name = _path(points), f"fill-{name}"
     grid = "".join(f"M0 {HIGH * part // 5}H{WIDE}" for part in (1, 2, 3, 4))
     return (
         f'<svg class="review-graph" viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none" '
-        f'{attributes} fill="none" stroke="currentColor"><defs>'
+        f'{aria} fill="none" stroke="currentColor"><defs>'
         f'<linearGradient id="{name}" x1="0" y1="0" x2="0" y2="1">'
         '<stop stop-color="currentColor" stop-opacity=".34"/><stop offset="1" '
         'stop-color="currentColor" stop-opacity=".02"/></linearGradient></defs>'
@@ -215,10 +213,7 @@ def line_plot(
         y = round(BOTTOM - up * (each - low), 1)
         parts.append(f'<path stroke-opacity="0.2" d="M{LEFT} {y:g}H{RIGHT}"/>')
         parts.append(label(LEFT - 7, y + 4, "end", f"{each:,.10g}{unit}"))
-    parts += [
-        label(LEFT + across * place, HEIGHT - 8, "middle", steps[place])
-        for place in _labelled(steps)
-    ]
+    parts += [label(LEFT + across * at, HEIGHT - 8, "middle", steps[at]) for at in _labelled(steps)]
     for index, (name, line) in enumerate(lines.items()):
         points = [
             (f"{LEFT + across * place:.6g}", f"{BOTTOM - up * (value - low):.6g}", place, value)
