@@ -73,8 +73,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
         check=False,
     )
     if result.returncode:
-        line = " ".join(str(part) for part in command)
-        sys.exit(f"failed ({result.returncode}): {line}\n{result.stdout}")
+        sys.exit(f"failed ({result.returncode}): {' '.join(map(str, command))}\n{result.stdout}")
     return result.stdout
 
 

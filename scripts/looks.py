@@ -25,6 +25,7 @@ import tkinter as tk
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from html import escape
 from http.cookies import SimpleCookie
 from itertools import product
 from multiprocessing import Process
@@ -33,7 +34,6 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from jinja2 import Template
 from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Error, Page, sync_playwright
 
@@ -180,9 +180,7 @@ class Site:
                 {"name": each.key, "value": each.value, "url": server.url} for each in kept
             ]
         today = datetime.now(UTC)
-        with (
-            self._store.write() as connection
-        ):  # daily leaderboards require accounts older than the day
+        with self._store.write() as connection:  # daily leaderboards require older accounts
             since = (today - timedelta(days=9)).isoformat().replace("+00:00", "Z")
             connection.execute(sa.update(accounts).values(created=since))
         for place, name in enumerate((ME, *RIVALS)):
@@ -227,9 +225,7 @@ class Site:
         row = {"game_id": game_id, "owner": owner, "mode": mode, "day": day, "secret": secret}
         with self._store.write() as connection:
             connection.execute(sa.insert(rounds), row)
-            enter_records(
-                connection, records.c.id == game_id
-            )  # also adds it to the daily leaderboard
+            enter_records(connection, records.c.id == game_id)  # for the daily leaderboard
         return game_id
 
     def _deal(self, plies: int, name: str = ME, mode: str = "casual") -> str:
@@ -445,29 +441,18 @@ PARTS: dict[Callable[[Album], None], tuple[Iterable[str], ...]] = {
 }
 """Words that make up the screenshots' names, by front end."""
 PAGE = """<!doctype html><title>Looks</title>
-<style>figure { display: inline-block } img { max-width: 420px; max-height: 420px }</style>
-{% for fault in faults %}<p>{{ fault }}</p>{% endfor %}
-{% for title, entries in screens.items() %}<h2>{{ title }}</h2>
-{% for source in entries %}<figure><a href="{{ source }}"><img loading="lazy"
-src="{{ source }}"></a><figcaption>{{ source }}</figcaption></figure>{% endfor %}{% endfor %}"""
+<style>figure { display: inline-block } img { max-width: 420px; max-height: 420px }</style>"""
+FIGURE = """<figure><a href="{name}"><img loading="lazy" src="{name}"></a>
+<figcaption>{name}</figcaption></figure>"""
 
 
 def write_page(folder: Path, faults: list[str]) -> Path:
     """Write the page that shows all screenshots; return its path."""
-    screens: dict[str, list[str]] = {}
-    for each in sorted(folder.glob("*.png")):
-        screens.setdefault(" ".join(each.stem.split("_")[:2]), []).append(each.name)
+    names = [each.name for each in sorted(folder.glob("*.png"))]
     page = folder / "index.html"
-    page.write_text(Template(PAGE, autoescape=True).render(faults=faults, screens=screens))
+    parts = [PAGE, *(f"<p>{escape(fault)}</p>" for fault in faults)]
+    page.write_text("".join([*parts, *(FIGURE.format(name=name) for name in names)]))
     return page
-
-
-def use_fonts(folder: Path) -> None:
-    """Add a folder of fonts to the system's."""
-    place = Path(tempfile.mkdtemp()) / "fonts.conf"
-    system = '<include ignore_missing="yes">/etc/fonts/fonts.conf</include>'
-    place.write_text(f"<fontconfig>{system}<dir>{folder.resolve()}</dir></fontconfig>")
-    os.environ["FONTCONFIG_FILE"] = str(place)
 
 
 def keep_in_docs(folder: Path) -> None:
@@ -494,13 +479,10 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "looks")
     parser.add_argument("--match", default="", help="take only pictures whose names match")
     parser.add_argument("--language", choices=LANGUAGES, default="en")
-    parser.add_argument("--fonts", type=Path, help="a folder of fonts to use besides the system's")
     parser.add_argument("--docs", action="store_true", help="take those of docs/images, into it")
     wish = parser.parse_args()
     if wish.docs:
         wish.match = f"^({'|'.join(IN_DOCS.values())})$"
-    if wish.fonts:
-        use_fonts(wish.fonts)
     os.environ["LANGUAGE"] = wish.language
     wish.folder.mkdir(parents=True, exist_ok=True)
     began, running, faults = time.monotonic(), [], multiprocessing.Manager().list()

@@ -36,9 +36,7 @@ _OPTIONS = {"**/templates/**.html": {"newstyle_gettext": "true", "trimmed": "tru
 
 def extracted() -> Catalog:
     """Return the texts of the sources, with the files that contain them."""
-    found = Catalog(
-        creation_date=_NO_DATE
-    )  # a fixed date, so that files only change with their texts
+    found = Catalog(creation_date=_NO_DATE)  # files only change if their texts do
     for name, _line, text, comments, context in extract_from_dir(
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):
@@ -86,10 +84,7 @@ def script_of(catalogue: Catalog) -> str:
         and is_translated(message)
         and any(name.endswith(".js") for name, _line in message.locations)
     }
-    lines = [
-        f"{json.dumps(text)}: {_as_json(translation)},"
-        for text, translation in sorted(texts.items())
-    ]
+    lines = [f"{json.dumps(text)}: {_as_json(new)}," for text, new in sorted(texts.items())]
     plural = f'"": (n) => Number({catalogue.plural_expr}),'
     return "\n".join(["globalThis.messages = {", plural, *lines, "};", ""])
 
