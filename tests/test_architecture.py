@@ -79,7 +79,7 @@ def test_packages_keep_their_budgets():
     """The packages, the whole source tree and the tests stay within their budgets."""
     groups = count_lines.groups()
     packages = {name for name in groups if (PACKAGE / name).is_dir()}
-    assert packages == BUDGETS.keys() & packages
+    assert packages <= BUDGETS.keys()
     lines = {name: count_lines.counted(groups[name])[1] for name in BUDGETS}
     above = {
         name: f"{lines[name]:,} lines, at most {limit:,}"
