@@ -1,4 +1,4 @@
-"""A planted position of each theme."""
+"""An example of each kind of mistake."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py2048.review.mistakes import MistakeKind, is_ending, kind_of_mistake
 
 UP, DOWN, LEFT, RIGHT = Direction
 
-PLANTED = {
+EXAMPLES = {
     MistakeKind.CORNER: ("2 . . . / . . . . / 4 . . . / 64 16 8 .", RIGHT, DOWN),
     MistakeKind.ROW: ("2 . 4 . / 4 . . . / 8 . . . / 64 32 16 8", UP, LEFT),
     MistakeKind.ENDING: ("2 4 8 2 / 4 16 64 . / 32 256 512 1024 / 128 8192 4096 2048", RIGHT, UP),
@@ -20,14 +20,14 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("theme", MistakeKind)
-def test_each_theme_is_found(theme):
-    """In the position that is made for it, and in every symmetric image of that."""
-    text, played, best = PLANTED[theme]
+@pytest.mark.parametrize("kind", MistakeKind)
+def test_each_kind_is_found(kind):
+    """Each kind is recognised in its example and in every rotation."""
+    text, played, best = EXAMPLES[kind]
     board = Board.parse(text)
     rules = get_rules("classic")
     for _ in range(4):
-        assert kind_of_mistake(rules, board, played, best) is theme
+        assert kind_of_mistake(rules, board, played, best) is kind
         # a quarter turn to the right
         board = Board.from_rows(zip(*reversed(board.rows), strict=True))
         turned = {UP: RIGHT, RIGHT: DOWN, DOWN: LEFT, LEFT: UP}
@@ -35,7 +35,7 @@ def test_each_theme_is_found(theme):
 
 
 def test_a_merge_in_the_corner_does_not_leave_it():
-    """The largest tile that becomes a larger one stays; so does a line that merges in itself."""
+    """Merging the largest tile keeps the corner, and merging within the main line keeps the row."""
     rules = get_rules("classic")
     board = Board.parse(". . . . / . . . . / 64 . . . / 64 16 8 4")
     assert kind_of_mistake(rules, board, UP, RIGHT) is not MistakeKind.CORNER
@@ -53,12 +53,12 @@ def test_a_merge_in_the_corner_does_not_leave_it():
         "2 . . / . 512 1024 / . 128 256",  # on another board
     ],
 )
-def test_what_is_no_ending(text):
-    """Large tiles that differ, in a formation, with little beside them, on 4x4."""
+def test_endings_are_told_from_other_positions(text):
+    """An ending needs distinct large tiles in a formation on 4x4, and few other tiles."""
     assert not is_ending(Board.parse(text))
 
 
-def test_an_unknown_theme_is_named():
-    """With the nearest one."""
+def test_an_unknown_kind_is_named():
+    """The error suggests the closest kind."""
     with pytest.raises(Py2048Error, match="'cornr'; did you mean 'corner'"):
         MistakeKind.parse("cornr")

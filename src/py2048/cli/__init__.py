@@ -98,7 +98,7 @@ def _run(words: Sequence[str]) -> int:
 def _words_split_by_bash() -> Iterator[None]:
     """Rejoin the words that Bash splits at ``:`` and ``=``, and print matching completions.
 
-    A completion is printed without the part of its word that Bash keeps.
+    Bash keeps the part of a word before the last separator, so completions are printed without it.
     """
     words = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
     joined = re.sub(r"\n([:=])(\n|$)", r"\1", "\n".join(words))

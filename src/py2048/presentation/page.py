@@ -162,7 +162,7 @@ def scroller(name: str, content: str) -> str:
 
 
 def table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return an HTML table in a `scroller`."""
+    """Return an HTML table that can be scrolled sideways."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>\n" for row in rows

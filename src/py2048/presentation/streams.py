@@ -29,12 +29,11 @@ POLL_S, PIPE_PERIOD_S = 0.2, 10.0
 """Polling interval of the status line, and the interval between its lines in a pipe."""
 
 ASCII = {"✓": "+", "✗": "x", "±": "+/-", "…": "...", "→": "->"}
-"""Replacements for characters of our output that the encoding lacks."""
 ASCII |= {"\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-"}
-"""What stands for the signs of our output where the encoding lacks them."""
+"""Replacements for characters of our output that the encoding lacks."""
 
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}
-"""Errors of a stream whose disk is full or gone."""
+"""Error numbers of a stream whose disk is full or gone."""
 
 
 def settle() -> None:

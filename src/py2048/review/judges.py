@@ -147,8 +147,8 @@ class SearchJudge(Judge):
     def basis(self, board: Board) -> Basis:
         """Return the search, or the endgame table that covers the board.
 
-        A table cannot rank moves that all make its tile for certain. If its best chance is low,
-        leaving the formation may be better than the table suggests.
+        If every move makes the table's tile for certain, the table cannot rank them. If its best
+        chance is low, leaving the formation may be better than the table suggests.
         """
         ending = find_ending(board, self.rules)
         if (
@@ -172,7 +172,7 @@ class SearchJudge(Judge):
 
 
 def luck_by(value: Callable[[Board], float], rules: Rules, turn: Turn) -> float:
-    """Return points plus value after a spawn, relative to their mean over all spawns."""
+    """Return the points and the value after a spawn, relative to their mean over all spawns."""
     after, mean = turn.slide.board, 0.0
     cells = possible_cells(rules, after, turn.direction)
     if len(cells) * len(rules.spawn_weights.pairs) == 1:

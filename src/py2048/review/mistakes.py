@@ -89,8 +89,9 @@ def _corner(board: Board) -> int:
 def breaks_row(board: Board, after: Board) -> bool:
     """Return whether a tile leaves the main line.
 
-    The main line is the full row or column along an edge that holds the largest tile; of two, the
-    one with the larger sum. Merges within the line, and tiles that join it, do not break it.
+    The main line is the full row or column along an edge that holds the largest tile. If there are
+    two, it is the one with the larger sum. Merges within the line, and tiles that join it, do not
+    break it.
     """
     full = [
         (sum(line), sum(line_after))

@@ -74,7 +74,7 @@ class Basis(NamedTuple):
     Attributes:
         source: Its name for people.
         chances: Probability of making an endgame table's tile after each legal direction. If a
-            table covers the board, these decide, and the values are scaled to match them.
+            table covers the board, they decide, and the values are scaled to match them.
         is_exact: Whether the values are exact.
     """
 
@@ -93,12 +93,12 @@ class MoveReview:
         score: Score before the move.
         played: Direction played.
         best: Best direction; the one played if no other is better.
-        values: Value of each legal direction: expected further points, including the move's own, or
-            a probability.
+        values: Value of each legal direction, in expected further points (including the move's) or
+            as a probability.
         loss: Value lost compared with the best move; never negative.
         share: Fraction lost, 0 to 1: of the expected final score if values are points, otherwise of
             the best value.
-        stake: Mean share lost by legal moves, as random play would.
+        stake: Mean share that legal moves lose, which random play would lose.
         accuracy: 0 to 100, comparing `share` with `stake`.
         grade: The grade.
         luck: Value of the spawned tile relative to its expectation.

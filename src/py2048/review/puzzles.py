@@ -50,7 +50,7 @@ class Puzzle:
     """A position with a clearly best move.
 
     Attributes:
-        id: Number; never reused by other versions of py2048.
+        id: Number, which other versions of py2048 never reuse.
         rules: The rules.
         board: The position.
         best: The best move.

@@ -1,4 +1,4 @@
-"""The commands practice and puzzle, as people and programs use them."""
+"""The commands ``practice`` and ``puzzle``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RULES = "classic:size=2x3"
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """A game with mistakes."""
+    """Return a game with mistakes."""
     game, player = Game(RULES, seed=3), make_player("corner")
     while not game.is_over:
         game.play(player.choose(game))
@@ -36,7 +36,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
 
 
 def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
-    """Kept once, shown, answered, and gone until they are due again."""
+    """Mistakes are kept once, asked, answered, and hidden until they are due again."""
     assert main(["review", str(record), "--notebook"]) == 0
     kept = int(capsys.readouterr().out.splitlines()[-1].split()[0])
     assert kept > 1
@@ -61,14 +61,14 @@ def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
 
 
 def test_an_empty_notebook_says_how_it_is_filled(capsys):
-    """In practice and in its statistics."""
+    """An empty notebook explains how to fill it, in practice and in its statistics."""
     for words in (["practice"], ["practice", "--only", "ending"], ["practice", "--statistics"]):
         assert main(words) == 0
         assert "py2048 review FILE --notebook" in capsys.readouterr().out
 
 
 def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
-    """The answer is told after the move, and a second one changes nothing."""
+    """The solution is shown after the move, and a second answer does not change the rating."""
     puzzle = get_puzzle(17)
     answer(monkeypatch, str(puzzle.best))
     assert main(["puzzle", "--id", "17", "--json"]) == 0
@@ -87,7 +87,7 @@ def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
 
 
 def test_puzzles_follow_each_other(capsys, monkeypatch):
-    """Until the input ends, from the range that is asked for; the daily one alone."""
+    """Puzzles continue until the input ends, within the requested range; the daily one is single."""
     ratings = sorted(puzzle.rating for puzzle in puzzles())
     low, high = ratings[0], ratings[20]
     answer(monkeypatch, *(["w", "left", "s", "right"] * 3))
@@ -103,7 +103,7 @@ def test_puzzles_follow_each_other(capsys, monkeypatch):
 
 
 def test_keys_move_in_a_terminal(capsys, monkeypatch):
-    """The keys of every screen, and arrows as terminals send them."""
+    """All movement keys work, including the escape sequences of arrow keys."""
     keys: list[str] = []
     monkeypatch.setattr(practice, "are_terminal", lambda: True)
     monkeypatch.setattr("typer.getchar", lambda: keys.pop(0))
