@@ -577,7 +577,7 @@ def test_a_printed_board_can_be_read(capsys):
 
 
 def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path):
-    """``-`` reads standard input; a folder, created if its name ends in ``/``, receives all games."""
+    """``-`` reads standard input; a target that ends in ``/`` becomes a folder for all games."""
     one, two = (new_text(played("classic", seed, 20)) for seed in (1, 2))
     piped = python("-m", "py2048", "verify", "-", stdin=one)
     assert (piped.returncode, piped.stdout) == (0, "-: verified, classic, score 76, 20 moves\n")

@@ -38,7 +38,7 @@ def test_missing_components_are_not_errors(capsys, monkeypatch, data_folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its shells quote otherwise")
 def test_the_line_that_installs_is_for_this_python_and_this_checkout(monkeypatch):
-    """Install commands work if another pip is first on PATH, and use the checkout's strong networks."""
+    """Install commands work with another pip on PATH, and use the checkout's strong networks."""
     for path in ("/usr/bin", str(Path(sys.executable).parent)):
         monkeypatch.setenv("PATH", path)
         *tool, install, fast, weights = shlex.split(install_line("py2048[strong]"))

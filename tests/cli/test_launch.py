@@ -34,7 +34,7 @@ MOVES, NULL, CLOSED, SILENT = "moves", "null", "closed", "silent"
 
 
 def documented() -> dict[LaunchContext, UserInterface]:
-    """Return the table of ``docs/reference/command.md``, with yes, no or any in its first columns."""
+    """Return the table of ``docs/reference/command.md``."""
     text = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\|" + r" (yes|no|any) \|" * 3 + r" .*\(`(\w+)`\) \|$", text, re.MULTILINE)
     meanings = {"yes": [True], "no": [False], "any": [True, False]}
@@ -138,7 +138,7 @@ def start(data_folder: Path) -> Iterator[Start]:
 
 @pytest.mark.gui
 def test_with_a_display_a_window_opens_unless_moves_come(display, start):
-    """A window opens from a terminal, into a pipe, from a launcher, and with silent or closed input."""
+    """A window opens with any output, and with a terminal, silent or closed input."""
     if not shutil.which("xdotool"):
         pytest.skip("no xdotool: install xdotool")
     windows = [
@@ -209,7 +209,7 @@ ODD = '/opt/a "b" $HOME `c` 100% \\d/python'
 @pytest.mark.skipif(sys.platform != "linux", reason="menus of freedesktop.org")
 @pytest.mark.parametrize("python", [sys.executable, ODD])
 def test_a_desktop_entry_starts_this_installation(python, tmp_path, monkeypatch, capsys):
-    """The entry names this Python, whatever its path, and an existing icon; --remove deletes both."""
+    """The entry names this Python and an existing icon; --remove deletes both."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "my data"))
     monkeypatch.setattr(sys, "executable", python)
     assert main(["desktop-entry"]) == 0

@@ -129,7 +129,7 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_pa
     ],
 )
 def test_every_board_has_a_judge(rules, moves):
-    """Rules that the compiled search does not support have a judge; deterministic spawns have no luck."""
+    """Rules that search does not support have a judge; deterministic spawns have no luck."""
     game = Game(rules, seed=6)
     while game.ply < moves and not game.is_over:
         for direction in ("up", "right", "left", "down"):
@@ -142,7 +142,7 @@ def test_every_board_has_a_judge(rules, moves):
 
 
 def test_a_start_too_large_to_be_solved_is_searched():
-    """Starts too large to solve are searched by default; asking for exact values explains the failure."""
+    """Starts too large to solve are searched; asking for exact values explains the failure."""
     game = Game("2x3", board=Board.parse("65536 131072 2 / . . ."), seed=1)
     game.play("down")
     assert review(game.record()).judge == "expectimax:depth=3"

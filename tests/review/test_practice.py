@@ -77,7 +77,7 @@ def test_a_mistake_that_a_table_knows_is_kept_with_its_chances(store):
 
 
 def test_an_answer_is_graded_as_the_review_grades_it(store):
-    """Answers are graded by their share of the expected final score, including points already made."""
+    """Answers are graded by their share of the expected final score."""
     notebook = Notebook(store)
     move = mistake(score=9000)
     notebook.keep(reviewed(move))

@@ -85,7 +85,7 @@ def test_no_table_of_endings_knows_a_better_move():
 
 
 def test_a_puzzle_a_day_without_repeats():
-    """Daily puzzles are the same everywhere, do not repeat within a thousand days, and vary each week."""
+    """Daily puzzles are the same everywhere, vary, and do not repeat within a thousand days."""
     days = [daily_puzzle(date(2048, 1, 1) + timedelta(days=n)) for n in range(1001)]
     assert len({puzzle.id for puzzle in days}) == 1000
     assert days[0] == days[1000] == daily_puzzle(date(2048, 1, 1))

@@ -105,7 +105,7 @@ def test_a_summary_says_what_the_review_says(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with two records by Ada, a foreign replay, a damaged record and another file."""
+    """Return a folder with two records, a foreign replay, a damaged record and another file."""
     folder = tmp_path / "games"
     (folder / "old").mkdir(parents=True)
     game(1, "2026-11-02").save(folder / "a.2048.json")

@@ -87,7 +87,7 @@ def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
 
 
 def test_puzzles_follow_each_other(capsys, monkeypatch):
-    """Puzzles continue until the input ends, within the requested range; the daily one is single."""
+    """Puzzles in the requested range continue until the input ends; the daily one is single."""
     ratings = sorted(puzzle.rating for puzzle in puzzles())
     low, high = ratings[0], ratings[20]
     answer(monkeypatch, *(["w", "left", "s", "right"] * 3))
