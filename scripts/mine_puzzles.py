@@ -53,7 +53,7 @@ from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 from py2048.players.searching import network_for
 from py2048.players.solving import find_ending
-from py2048.review.mistakes import kind_of_mistake
+from py2048.review.mistakes import mistake_kind
 from py2048.review.moves import Grade, grade_of
 from py2048.review.puzzles import ILLEGAL, PACK, RANKS, Puzzle, puzzles
 
@@ -370,7 +370,7 @@ def puzzle_of(number: int, name: str, found: dict[str, Any], rating: int) -> Puz
     scale = scale_of(rules, board)
     values = {Direction.parse(word): value * scale for word, value in found["values"].items()}
     best = max(values, key=values.__getitem__)
-    kind = kind_of_mistake(rules, board, Direction.parse(found["instead"]), best)
+    kind = mistake_kind(rules, board, Direction.parse(found["instead"]), best)
     return Puzzle(number, rules, board, best, values, rating, kind)
 
 

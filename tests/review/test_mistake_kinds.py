@@ -6,7 +6,7 @@ import pytest
 
 from py2048 import Board, Direction, get_rules
 from py2048.core.errors import Py2048Error
-from py2048.review.mistakes import MistakeKind, is_ending, kind_of_mistake
+from py2048.review.mistakes import MistakeKind, is_ending, mistake_kind
 
 UP, DOWN, LEFT, RIGHT = Direction
 
@@ -27,7 +27,7 @@ def test_each_kind_is_found(kind):
     board = Board.parse(text)
     rules = get_rules("classic")
     for _ in range(4):
-        assert kind_of_mistake(rules, board, played, best) is kind
+        assert mistake_kind(rules, board, played, best) is kind
         # a quarter turn to the right
         board = Board.from_rows(zip(*reversed(board.rows), strict=True))
         turned = {UP: RIGHT, RIGHT: DOWN, DOWN: LEFT, LEFT: UP}
@@ -38,9 +38,9 @@ def test_a_merge_in_the_corner_does_not_leave_it():
     """Merging the largest tile keeps the corner, and merging within the main line keeps the row."""
     rules = get_rules("classic")
     board = Board.parse(". . . . / . . . . / 64 . . . / 64 16 8 4")
-    assert kind_of_mistake(rules, board, UP, RIGHT) is not MistakeKind.CORNER
+    assert mistake_kind(rules, board, UP, RIGHT) is not MistakeKind.CORNER
     board = Board.parse("2 . 4 . / 4 . . . / 2 . . . / 64 16 16 4")
-    assert kind_of_mistake(rules, board, LEFT, UP) is not MistakeKind.ROW
+    assert mistake_kind(rules, board, LEFT, UP) is not MistakeKind.ROW
 
 
 @pytest.mark.parametrize(

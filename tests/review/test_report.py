@@ -176,7 +176,7 @@ def test_nothing_to_report(tmp_path, capsys):
 
 
 def test_a_game_without_moves_has_no_accuracy():
-    """A game without moves has no accuracy and does not count in the mean."""
+    """A game without moves has no accuracy, and averages ignore it."""
     begun = summary(1, "2026-11-23", moves=0, reviewed=0, accuracy=100.0, grades={}, phases={})
     report = GamesReport.of([begun])
     assert (report.totals.accuracy, report.totals.mistakes) == (None, None)

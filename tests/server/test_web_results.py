@@ -85,12 +85,8 @@ def test_a_computers_game_is_not_praised(store: Store) -> None:
 def test_why_there_is_no_review_is_said_in_a_word(store: Store) -> None:
     """A result never waits for what does not come."""
     game = add_game(store, rules="classic")
-    for refused, said in (
-        ("busy", "Busy"),
-        ("off", "Off"),
-        ("length", "Too long"),
-        ("", UNAVAILABLE),
-    ):
+    reasons = {"busy": "Busy", "off": "Off", "length": "Too long", "": UNAVAILABLE}
+    for refused, said in reasons.items():
         assert result_of(store, game, refused=refused).accuracy == said
 
 

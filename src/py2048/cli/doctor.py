@@ -13,15 +13,8 @@ from typing import NamedTuple
 from py2048.app.storage import FILE_NAME, URL_VARIABLE, open_store
 from py2048.core import errors
 from py2048.core.folders import data_folder
-from py2048.core.language import (
-    LANGUAGES,
-    N_,
-    _,
-    language,
-    language_of_environment,
-    number,
-    use_language,
-)
+from py2048.core.language import LANGUAGES, N_, _, language, number, use_language
+from py2048.core.language import language_of_environment as wanted_language
 from py2048.presentation import options, streams
 
 COLOURS = {"truecolor": "24", "256": "8", "standard": "4"}
@@ -50,7 +43,7 @@ def doctor(json: options.JsonOption = False) -> int:
 
     The status is 1 if something that was set up is broken.
     """
-    with use_language(language_of_environment()), streams.StatusLine(quiet=json):
+    with use_language(wanted_language()), streams.StatusLine(quiet=json):
         found = [_checked(_(part), check) for part, check in CHECKS.items()]
         found += [_checked(name, partial(_extra, name, each)) for name, each in _extras().items()]
     if json:

@@ -249,7 +249,7 @@ HtmlOption = Annotated[Path | None, taking("FILE", "Write an HTML page.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the results.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BoardArgument = Annotated[
-    str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads standard input.')
+    str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
 ]
 DelayOption = Annotated[
     float, typer.Option("--delay", min=0, max=3600, help="Seconds between turns.")

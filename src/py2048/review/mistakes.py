@@ -51,7 +51,7 @@ class MistakeKind(StrEnum):
         return cls(text)
 
 
-def kind_of_mistake(rules: Rules, board: Board, played: Direction, best: Direction) -> MistakeKind:
+def mistake_kind(rules: Rules, board: Board, played: Direction, best: Direction) -> MistakeKind:
     """Return the kind of a mistake.
 
     Args:

@@ -92,14 +92,12 @@ def players(json: options.JsonOption = False) -> None:
     """List the players and their options."""
     from py2048.players.ntuple.weights import shipped_folders
 
-    descriptions = {name: describe_player(name) for name in list_players()}
+    texts = {name: describe_player(name) for name in list_players()}
     if json:
-        options.print_json(
-            [{"name": name, "description": text} for name, text in descriptions.items()]
-        )
+        options.print_json([{"name": name, "description": text} for name, text in texts.items()])
         return
-    width = max(map(len, descriptions))
-    for name, text in descriptions.items():
+    width = max(map(len, texts))
+    for name, text in texts.items():
         print(f"{name:<{width}}  {text}")
     if len(shipped_folders()) == 1:
         complain(f"stronger networks come with: {install_line('py2048[strong]')}")

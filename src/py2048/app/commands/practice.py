@@ -44,7 +44,7 @@ KEYS |= {
 }
 
 
-def _mistake_kinds() -> list[str]:
+def _kinds() -> list[str]:
     from py2048.review.mistakes import MistakeKind
 
     return [kind.value for kind in MistakeKind]
@@ -57,17 +57,13 @@ def practice(
     only: Annotated[
         str | None,
         options.taking(
-            "KIND",
-            "Only this kind: corner, row, ending, merge, setup or other.",
-            words=_mistake_kinds,
+            "KIND", "Only corner, row, ending, merge, setup or other mistakes.", words=_kinds
         ),
     ] = None,
     table: Annotated[
         str | None,
         options.taking(
-            "TABLE",
-            "Play an ending from this table, such as L3-256, instead.",
-            words=options.table_names,
+            "TABLE", "Play an ending from this table (L3-256) instead.", words=options.table_names
         ),
     ] = None,
     count: options.OptionalCount = None,

@@ -22,12 +22,7 @@ from py2048.presentation.themes import DEFAULT_THEME, get_theme
 
 FileArgument = Annotated[
     Path,
-    options.word(
-        "FILE",
-        "A record or a replay; - reads standard input.",
-        options.record_files,
-        allow_dash=True,
-    ),
+    options.word("FILE", "Record or replay; - reads stdin.", options.record_files, allow_dash=True),
 ]
 
 
@@ -83,15 +78,11 @@ def verify(
     files: Annotated[
         list[Path],
         options.word(
-            "FILE...",
-            "Records or replays; - reads standard input.",
-            options.record_files,
-            allow_dash=True,
+            "FILE...", "Records or replays; - reads stdin.", options.record_files, allow_dash=True
         ),
     ],
     secret: Annotated[
-        str | None,
-        options.taking("HEX", "Also check every tile against the secret revealed by a server."),
+        str | None, options.taking("HEX", "Check every tile against a server's revealed secret.")
     ] = None,
     commitment: Annotated[
         str | None, options.taking("HEX", "The commitment that the server published at the start.")
@@ -148,9 +139,7 @@ def import_(
     file: FileArgument,
     target: Annotated[
         str,
-        options.word(
-            "TARGET", "Record to write, such as game.2048.json, or a folder, such as records/."
-        ),
+        options.word("TARGET", "The record to write (game.2048.json), or a folder (records/)."),
     ],
     force: options.ForceOption = False,
 ) -> None:

@@ -24,7 +24,7 @@ from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
 from py2048.presentation.words import describe_review, luck_word, mistake_reason, percent, way_of
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.mistakes import MistakeKind, kind_of_mistake
+from py2048.review.mistakes import MistakeKind, mistake_kind
 
 if TYPE_CHECKING:
     from py2048.app.session import ReviewUpdate
@@ -297,7 +297,7 @@ class GameReview:
         move = self.move
         if move is None or not move.grade.is_mistake:
             return ""
-        return why_better(kind_of_mistake(self.record.rules, move.board, move.played, move.best))
+        return why_better(mistake_kind(self.record.rules, move.board, move.played, move.best))
 
     @property
     def chances(self) -> float | None:

@@ -21,7 +21,7 @@ from py2048.review.mistakes import (
     LAST_BOX,
     MistakeKind,
     interval,
-    kind_of_mistake,
+    mistake_kind,
     next_box,
 )
 from py2048.review.moves import Basis, move_review
@@ -218,7 +218,7 @@ def _saved(review: Review, move: MoveReview) -> SavedMistake:
         moves={str(direction): value for direction, value in values.items()},
         unit=(Unit.CHANCE if move.chances else review.unit).value,
         source=move.source,
-        theme=kind_of_mistake(rules, move.board, move.played, move.best).value,
+        theme=mistake_kind(rules, move.board, move.played, move.best).value,
         box=FIRST_BOX,
         due=utc_text(present()),
     )

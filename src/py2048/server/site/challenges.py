@@ -253,12 +253,12 @@ def _puzzle_of(day: date) -> Puzzle:
 def _answered(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     """Return what is said of an answer: of a right one, why the next best is worse."""
     from py2048.presentation.words import mistake_name, mistake_reason
-    from py2048.review.mistakes import kind_of_mistake
+    from py2048.review.mistakes import mistake_kind
 
     ranked = sorted(puzzle.values, key=puzzle.values.__getitem__, reverse=True)
     is_right = played is puzzle.best
     worse = ranked[1] if is_right else played
-    kind = kind_of_mistake(puzzle.rules, puzzle.board, worse, puzzle.best)
+    kind = mistake_kind(puzzle.rules, puzzle.board, worse, puzzle.best)
     return {
         "played": str(played),
         "is_right": is_right,

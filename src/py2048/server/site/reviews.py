@@ -34,7 +34,7 @@ from py2048.core.game import Record
 from py2048.players import Unit
 from py2048.presentation.plots import graph
 from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
-from py2048.review.mistakes import MistakeKind, kind_of_mistake
+from py2048.review.mistakes import MistakeKind, mistake_kind
 from py2048.server import schema
 from py2048.server.http.monitoring import Metrics
 from py2048.server.play.games import GameService, replayed
@@ -419,7 +419,7 @@ def _words(move: schema.ReviewedMove | schema.Mistake, theme: str) -> tuple[str,
 
 def _theme(review: Review, move: MoveReview) -> str:
     rules, is_mistake = review.record.rules, move.grade.is_mistake
-    return str(kind_of_mistake(rules, move.board, move.played, move.best)) if is_mistake else ""
+    return str(mistake_kind(rules, move.board, move.played, move.best)) if is_mistake else ""
 
 
 def _kept_moves(review: Review) -> list[object]:
