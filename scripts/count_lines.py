@@ -49,7 +49,7 @@ def counted(paths: Iterable[Path]) -> tuple[int, int]:
 
 
 def groups() -> dict[str, list[Path]]:
-    """Return the files of each package of py2048, of all of them, and of each other folder."""
+    """Return the files of each package, of all packages, and of the other folders."""
     rooms = {
         path.stem: python_files(path)
         for path in sorted(PACKAGE.iterdir())
