@@ -116,7 +116,9 @@ class BoardGrid(NamedTuple):
 def encode(image: Image.Image) -> bytes:
     """Encode an image for Tk: as PNG if it is RGBA, otherwise as PPM."""
     buffer = BytesIO()
-    image.save(buffer, "PNG" if image.mode == "RGBA" else "PPM", compress_level=1)
+    # By name rather than by format, Pillow only loads the plugin it needs.
+    buffer.name = "image.png" if image.mode == "RGBA" else "image.ppm"
+    image.save(buffer, compress_level=1)
     return buffer.getvalue()
 
 
