@@ -81,14 +81,14 @@ def test_hint_says_what_comes_where_that_is_known(capsys):
     """Expected points and the chance of the next tile agree in text and JSON."""
     words = ["hint", "128 32 8 4 / 2 . . 2", "--player", "ntuple"]
     assert main(words) == 0
-    *rows, said = capsys.readouterr().out.splitlines()
+    *rows, outlook = capsys.readouterr().out.splitlines()
     assert main([*words, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["unit"], answer["policy"]) == ("points", "ntuple")
     assert f" {max(answer['values'].values()):,.0f} points" in rows[1]
     tile, made, games = answer["chance"].values()
-    assert re.match(r"About [\d,]+ points to come with good play\. ", said)
-    assert said.endswith(f" {tile} was made in {made:,} of {games:,} games.")
+    assert re.match(r"About [\d,]+ points to come with good play\. ", outlook)
+    assert outlook.endswith(f" {tile} was made in {made:,} of {games:,} games.")
 
 
 def test_what_rounds_to_no_loss_is_none(capsys):
@@ -135,8 +135,8 @@ def test_watch_plays_several_games(capsys):
 
 def test_a_reader_may_exit_early():
     """``py2048 watch | head`` exits silently."""
-    [(status, said)] = shell("py2048 watch -p random --games 50 | head -3")
-    assert (status, len(said.splitlines())) == (0, 3)
+    [(status, output)] = shell("py2048 watch -p random --games 50 | head -3")
+    assert (status, len(output.splitlines())) == (0, 3)
 
 
 def test_replay_shows_every_turn(record, capsys):
@@ -162,12 +162,12 @@ def test_the_readmes_animation_is_of_a_verified_record(tmp_path, capsys):
     words = [str(ROOT / word) if "/" in word else word for word in found[1].split()]
     assert main(["verify", str(ROOT / found[2])]) == main([*words, str(made)]) == 0
     assert "as drawn by seed" in capsys.readouterr().out
-    with Image.open(made) as ours, Image.open(ROOT / "docs/images/hero.gif") as shown:
-        assert ours.n_frames == shown.n_frames == 61
+    with Image.open(made) as ours, Image.open(ROOT / "docs/images/hero.gif") as published:
+        assert ours.n_frames == published.n_frames == 61
         for frame in (0, 30, 60):
             ours.seek(frame)
-            shown.seek(frame)
-            apart = ImageChops.difference(ours.convert("L"), shown.convert("L"))
+            published.seek(frame)
+            apart = ImageChops.difference(ours.convert("L"), published.convert("L"))
             assert ImageStat.Stat(apart).mean[0] < 1
 
 
@@ -394,14 +394,14 @@ def test_ctrl_c_ends_a_game_of_lines(monkeypatch):
 
 def test_lines_play_a_game_from_stdin(monkeypatch, capsys):
     """Moves are read from stdin; the game is saved at the end of input and resumed next time."""
-    for words, typed, said in (
+    for words, typed, expected in (
         (["--rules", "classic", "--seed", "6"], "left\ndown\n", "New game"),
         ([], "quit\n", "Game resumed"),
         (["--new"], "quit\n", "New game"),
     ):
         monkeypatch.setattr(sys, "stdin", StringIO(typed))
         assert main(["play", "--ui", "lines", *words]) == 0
-        assert said in capsys.readouterr().out
+        assert expected in capsys.readouterr().out
 
 
 def test_the_version_and_the_help_are_there(capsys):

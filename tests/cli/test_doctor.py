@@ -42,8 +42,8 @@ def test_the_line_that_installs_is_for_this_python_and_this_checkout(monkeypatch
     for path in ("/usr/bin", str(Path(sys.executable).parent)):
         monkeypatch.setenv("PATH", path)
         *tool, install, fast, weights = shlex.split(install_line("py2048[strong]"))
-        said = subprocess.run([*tool, "--version"], capture_output=True, text=True, check=True)
-        assert sys.prefix in said.stdout
+        output = subprocess.run([*tool, "--version"], capture_output=True, text=True, check=True)
+        assert sys.prefix in output.stdout
         assert (install, fast) == ("install", "py2048[fast]")
         assert (Path(weights) / "pyproject.toml").exists()
 

@@ -87,14 +87,14 @@ class Started:
         self._display = environment | {"DISPLAY": display or ""}
         self.printed = b""
 
-    def until(self, said: bytes) -> None:
+    def until(self, expected: bytes) -> None:
         """Read until this was printed."""
-        while said not in self.printed:
+        while expected not in self.printed:
             try:
                 more = os.read(self._screen, 1 << 16)
             except OSError:  # no process has the terminal open any more
                 more = b""
-            assert more, f"no {said!r} in {self.printed!r}"
+            assert more, f"no {expected!r} in {self.printed!r}"
             self.printed += more
 
     def until_window(self) -> None:
@@ -174,11 +174,11 @@ def test_with_nothing_a_demonstration_ends_in_ten_seconds(start):
     """A demonstration plays moves, then explains how to play, with any kind of output."""
     began = time.monotonic()
     places = [("terminal", CLOSED), ("terminal", NULL), ("pipe", CLOSED), ("pipe", SILENT)]
-    shown = [start(where, stdin, None) for where, stdin in places]
+    started = [start(where, stdin, None) for where, stdin in places]
     unseen = start("closed", CLOSED, None)
-    for each in shown:
+    for each in started:
         each.until(DEMO)
-    watched = shown[2]
+    watched = started[2]
     watched.until(b"To play, start py2048")
     assert watched.end() == unseen.end() == 0
     assert time.monotonic() - began < 30  # ten, and what a busy machine adds

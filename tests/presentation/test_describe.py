@@ -57,9 +57,9 @@ def test_what_merges_is_what_moves_into_one_cell(board, direction, merging):
         for cell, tiles in into.items()
         if len(tiles) > 1
     ]
-    said = describe_merges(Turn(direction, slide, None)).removeprefix("merged ")
-    said = re.sub(r" twice| \d+ times", "", said)
-    assert said == (", ".join(dict.fromkeys(merges)) or "nothing merged")
+    text = describe_merges(Turn(direction, slide, None)).removeprefix("merged ")
+    text = re.sub(r" twice| \d+ times", "", text)
+    assert text == (", ".join(dict.fromkeys(merges)) or "nothing merged")
 
 
 def test_eight_takes_an():
@@ -100,8 +100,8 @@ def test_undo_redo_win_and_end():
 def test_a_computer_wins_without_praise(rules, end):
     """The player is not praised for a computer's win."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
-    _, *said = heard(lambda s: s.autoplay_step("greedy"), rules, board)
-    assert said == ["2048 is made.", *end]
+    _, *sentences = heard(lambda s: s.autoplay_step("greedy"), rules, board)
+    assert sentences == ["2048 is made.", *end]
 
 
 @pytest.mark.parametrize(
@@ -139,15 +139,15 @@ def test_each_preset_has_a_line_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("spawn", "told"),
+    ("spawn", "text"),
     [
         ("2:96+4:5", "new 2 (95 %) or 4 (5 %)"),
         ("2:2+4:1", "new 2 (66.7 %) or 4 (33.3 %)"),
         ("2:2999+4:1", "new 2 (100 %) or 4 (0.0333 %)"),
     ],
 )
-def test_shares_of_new_tiles_have_one_decimal_and_are_never_0(spawn, told):
-    assert told in describe_rules(Rules.parse(f"classic:spawn={spawn}"))
+def test_shares_of_new_tiles_have_one_decimal_and_are_never_0(spawn, text):
+    assert text in describe_rules(Rules.parse(f"classic:spawn={spawn}"))
 
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.sampled_from(list(Direction)), max_size=60))

@@ -35,8 +35,8 @@ def test_a_hint_says_what_is_best_and_what_the_others_lose():
     assert hints.headline(HINT) == "Left is best"
     assert hints.describe_hint(HINT) == "Left is best. Down is as good. Up loses 1,490."
     quick = replace(HINT, instead_of="expectimax", values={})
-    said = "For now, left looks best. A better hint is on its way."
-    assert hints.describe_hint(quick) == said
+    text = "For now, left looks best. A better hint is on its way."
+    assert hints.describe_hint(quick) == text
 
 
 def test_a_row_for_each_direction_says_its_loss_share_and_grade():

@@ -23,7 +23,7 @@ def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("earlier", "today", "said"),
+    ("earlier", "today", "comparison"),
     [
         ([], [], "A first score to beat."),
         ([-5], [], "Your best yet."),
@@ -32,9 +32,9 @@ def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
         ([1900, 3], [3], "1,900 short of your best."),
     ],
 )
-def test_a_sentence_says_how_the_points_compare(earlier, today, said):
+def test_a_sentence_says_how_the_points_compare(earlier, today, comparison):
     """The score is compared with the player's best, or with today's games."""
-    assert result(earlier=earlier, today=today).headline == f"0 points. {said}"
+    assert result(earlier=earlier, today=today).headline == f"0 points. {comparison}"
 
 
 def test_a_daily_game_is_compared_with_dailies_and_with_its_day():
@@ -105,7 +105,7 @@ def finished(session: Session) -> tuple[Controller, FakeScreen]:
     return controller, screen
 
 
-def shown(screen: FakeScreen) -> Result:
+def result_on(screen: FakeScreen) -> Result:
     assert screen.banner is not None
     return screen.banner
 
@@ -114,13 +114,13 @@ def test_the_review_of_a_game_that_is_over_begins_by_itself(data_folder):
     """The review starts automatically and fills the result; opening it takes no further time."""
     session = open_session()
     controller, screen = finished(session)
-    first = shown(screen)
+    first = result_on(screen)
     assert first.accuracy == PENDING
-    screen.until(lambda: shown(screen).mistakes is not None)
-    assert shown(screen).is_update_of(first)
-    assert shown(screen).accuracy.endswith(" %")
+    screen.until(lambda: result_on(screen).mistakes is not None)
+    assert result_on(screen).is_update_of(first)
+    assert result_on(screen).accuracy.endswith(" %")
     controller.do("review")
-    assert len(screen.review.review.mistakes) == shown(screen).mistakes
+    assert len(screen.review.review.mistakes) == result_on(screen).mistakes
     controller.do("new")
     assert screen.banner is None
     assert len(session.ends()) == 1
@@ -141,6 +141,6 @@ def test_a_game_that_goes_on_after_its_end_is_reviewed_no_more():
 def test_records_are_not_needed_to_compare():
     """A session without a store has no earlier games."""
     controller, screen = finished(Session())
-    assert shown(screen).headline.endswith("A first score to beat.")
+    assert result_on(screen).headline.endswith("A first score to beat.")
     assert isinstance(controller.session.record(), Record)
     controller.close()

@@ -113,9 +113,9 @@ def test_the_command_shows_the_chances_after_the_move(file, capsys, monkeypatch)
     answers: list[str] = []
     monkeypatch.setattr("sys.stdin", Answers())
     assert main(words) == 0
-    told, end = map(json.loads, capsys.readouterr().out.splitlines())
-    assert (told["grade"], told["source"], told["unit"]) == ("best", "square-16", "chance")
+    answer, end = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (answer["grade"], answer["source"], answer["unit"]) == ("best", "square-16", "chance")
     assert end["kept"] == 1
-    assert end["made"] == (told["chance"] == 1)
+    assert end["made"] == (answer["chance"] == 1)
     assert main(["practice", "--table", "none"]) == 2
     assert "there is no table none: build it" in capsys.readouterr().err

@@ -36,21 +36,21 @@ class Commands(NearCommands):
         return sorted(commands, key=lambda name: panels.index(commands[name].rich_help_panel))
 
     def _check_option(self, ctx: Any, name: str, group_options: set[str], args: list[str]) -> None:
-        known = group_options | option_names(self.commands["play"].get_params(ctx))
-        if name.startswith("--") and name not in known:
-            ctx.fail(unknown_option(name, known))
+        options = group_options | option_names(self.commands["play"].get_params(ctx))
+        if name.startswith("--") and name not in options:
+            ctx.fail(unknown_option(name, options))
         stray = [word for word in args if word in self.commands]
         if stray and name not in group_options:
             ctx.fail(f"options stand after the command: py2048 {stray[0]} {' '.join(args[:-1])}")
 
     def shell_complete(self, ctx, incomplete):  # type: ignore[no-untyped-def]
         """Complete a command or an option, including the options of ``play``."""
-        found = super().shell_complete(ctx, incomplete)
+        items = super().shell_complete(ctx, incomplete)
         if incomplete.startswith("-"):
-            values = {item.value for item in found}
+            values = {item.value for item in items}
             play_items = self.commands["play"].shell_complete(ctx, incomplete)
-            found += [item for item in play_items if item.value not in values]
-        return found
+            items += [item for item in play_items if item.value not in values]
+        return items
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
         """Return the command named by the first argument."""
@@ -68,8 +68,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_requested: bool) -> None:
+    if is_requested:
         from py2048 import __version__
 
         print(f"py2048 {__version__}")

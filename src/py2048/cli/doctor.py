@@ -44,17 +44,15 @@ def doctor(json: options.JsonOption = False) -> int:
     The status is 1 if something that was set up is broken.
     """
     with use_language(wanted_language()), streams.StatusLine(quiet=json):
-        found = [_checked(_(part), check) for part, check in CHECKS.items()]
-        found += [_checked(name, partial(_extra, name, each)) for name, each in _extras().items()]
+        rows = [_checked(_(part), check) for part, check in CHECKS.items()]
+        rows += [_checked(name, partial(_extra, name, each)) for name, each in _extras().items()]
     if json:
-        options.print_json([each._asdict() for each in found])
+        options.print_json([each._asdict() for each in rows])
     else:
-        width = max(len(each.part) for each in found)
+        width = max(len(each.part) for each in rows)
         signs = {"ok": "✓", "missing": "-", "broken": "✗"}
-        print(
-            "\n".join(f"{signs[each.state]} {each.part:<{width}}  {each.about}" for each in found)
-        )
-    return int(any(each.state == "broken" for each in found))
+        print("\n".join(f"{signs[each.state]} {each.part:<{width}}  {each.about}" for each in rows))
+    return int(any(each.state == "broken" for each in rows))
 
 
 def _checked(part: str, check: Callable[[], str]) -> ComponentStatus:
@@ -142,11 +140,11 @@ def _grader() -> str:
 
 def _extras() -> dict[str, list[str]]:
     """Return the libraries of each extra."""
-    found: dict[str, list[str]] = {}
+    extras: dict[str, list[str]] = {}
     for each in importlib.metadata.requires("py2048") or ():
         if (parts := EXTRA.match(each)) and parts[1] != "py2048" and parts[2] != "all":
-            found.setdefault(parts[2], []).append(parts[1])
-    return found
+            extras.setdefault(parts[2], []).append(parts[1])
+    return extras
 
 
 def _extra(name: str, libraries: list[str]) -> str:

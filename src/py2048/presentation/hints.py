@@ -50,8 +50,8 @@ def player_name(spec: str, best: str = "") -> str:
         spec: Player spec; empty for the best player on the current board.
         best: Spec of the best player on the current board.
     """
-    found = {each.spec: each.name for each in PLAYERS} | {best: PLAYERS[0].name}
-    return _(found[spec]) if spec in found else spec
+    names = {each.spec: each.name for each in PLAYERS} | {best: PLAYERS[0].name}
+    return _(names[spec]) if spec in names else spec
 
 
 _NAMES = dict(zip(Direction, (N_("Up"), N_("Down"), N_("Left"), N_("Right")), strict=True))

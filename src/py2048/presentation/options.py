@@ -137,9 +137,9 @@ def option_names(parameters: Iterable[Any]) -> set[str]:
     return {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
 
 
-def unknown_option(name: str, known: Iterable[str]) -> str:
+def unknown_option(name: str, options: Iterable[str]) -> str:
     """Return the error for an unknown option, with the closest match if it is a long option."""
-    words = known if name.startswith("--") else ()
+    words = options if name.startswith("--") else ()
     return f"there is no option {unknown(name, words, SEE_HELP)}"
 
 

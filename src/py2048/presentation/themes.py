@@ -85,8 +85,8 @@ class Theme(NamedTuple):
     def rank(self, value: int) -> int:
         """Return the 1-based index of a tile's style; styles beyond the table repeat."""
         rank = value.bit_length() - 1
-        known = len(self.tiles)
-        return rank if rank <= known else known + 1 + (rank - known - 1) % len(self.beyond)
+        count = len(self.tiles)
+        return rank if rank <= count else count + 1 + (rank - count - 1) % len(self.beyond)
 
 
 @cache
@@ -258,14 +258,14 @@ def _of_256(indexes: str) -> str:
         levels = ((index - 16) // 36, (index - 16) // 6 % 6, (index - 16) % 6)
         return "#" + "".join(f"{40 * level + 55 * (level > 0):02x}" for level in levels)
 
-    return re.sub(r"\d+", lambda found: colour(int(found[0])), indexes)
+    return re.sub(r"\d+", lambda match: colour(int(match[0])), indexes)
 
 
 def in_256_colours(theme: Theme) -> Theme:
     """Adapt a theme to a terminal with 256 colours."""
     surfaces, *tiles = map(_of_256, _IN_256[theme.name])
-    known, beyond = (_styles(each, *_INKS_256) for each in tiles)
-    return theme._replace(tiles=known, beyond=beyond, **_tokens(surfaces.split()))
+    small, large = (_styles(each, *_INKS_256) for each in tiles)
+    return theme._replace(tiles=small, beyond=large, **_tokens(surfaces.split()))
 
 
 # The 16 standard colours, as the Linux console renders them. Terminals differ, so tiles only use

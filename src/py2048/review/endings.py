@@ -46,14 +46,14 @@ class EndingPractice:
     def deal(cls, table: Table, seed: int) -> EndingPractice:
         """Generate an ending; the same seed always gives the same one."""
         draws = random.Random(checked_seed(seed))
-        found: list[tuple[float, Board]] = []
+        candidates: list[tuple[float, Board]] = []
         for attempt in range(MAX_ATTEMPTS):
             board = _position(table, draws, derive_seed(seed, attempt))
             chance = table.chance_of(board)
-            found.append((abs(chance - sum(CHANCE_RANGE) / 2), board))
+            candidates.append((abs(chance - sum(CHANCE_RANGE) / 2), board))
             if CHANCE_RANGE[0] <= chance <= CHANCE_RANGE[1]:
                 break
-        _, board = min(found, key=lambda each: each[0])
+        _, board = min(candidates, key=lambda each: each[0])
         return cls(table, board, derive_seed(seed, MAX_ATTEMPTS))
 
     @property

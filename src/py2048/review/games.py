@@ -130,8 +130,8 @@ class Review:
     @property
     def counts(self) -> dict[Grade, int]:
         """Number of moves by grade, the best grade first."""
-        found = Counter(move.grade for move in self.moves)
-        return {grade: found[grade] for grade in Grade}
+        counter = Counter(move.grade for move in self.moves)
+        return {grade: counter[grade] for grade in Grade}
 
     @property
     def mistakes(self) -> tuple[MoveReview, ...]:

@@ -139,10 +139,10 @@ class SearchJudge(Judge):
         scale = self._scale(board)
         if network and network.band_of(board) is not network.band_of(turn.board):
             return scale * luck_by(self._value, self.rules, turn)
-        found = gain_of(self.rules, turn) + self._value(turn.board)
+        value = gain_of(self.rules, turn) + self._value(turn.board)
         if self._deep is self._searcher and not self._moves:
-            return scale * found - values[turn.direction]
-        return scale * (found - self._deep.rate(board)[turn.direction])
+            return scale * value - values[turn.direction]
+        return scale * (value - self._deep.rate(board)[turn.direction])
 
     def basis(self, board: Board) -> Basis:
         """Return the search, or the endgame table that covers the board.

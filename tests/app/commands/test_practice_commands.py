@@ -72,16 +72,16 @@ def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
     puzzle = get_puzzle(17)
     answer(monkeypatch, str(puzzle.best))
     assert main(["puzzle", "--id", "17", "--json"]) == 0
-    asked, told = map(json.loads, capsys.readouterr().out.splitlines())
+    asked, result = map(json.loads, capsys.readouterr().out.splitlines())
     assert asked["board"] == [list(row) for row in puzzle.board.rows]
-    assert (told["solved"], told["theme"]) == (True, puzzle.theme.value)
-    assert told["your_rating"] > 1500
+    assert (result["solved"], result["theme"]) == (True, puzzle.theme.value)
+    assert result["your_rating"] > 1500
     wrong = next(each for each in puzzle.values if each is not puzzle.best)
     answer(monkeypatch, str(wrong))
     assert main(["puzzle", "--id", "17"]) == 0
     out = capsys.readouterr().out
     assert f"best is {puzzle.best}" in out
-    assert f"your rating stays {told['your_rating']:,.0f}" in out
+    assert f"your rating stays {result['your_rating']:,.0f}" in out
     assert main(["puzzle", "--statistics"]) == 0
     assert capsys.readouterr().out.endswith("solved 1 of 1\n")
 

@@ -58,13 +58,13 @@ def play(
     if resume and game.seed is not None:
         raise Py2048Error(f"--seed {game.seed} is for a new game: leave it or --resume out")
     is_chosen = bool(game.rules or game.size or game.seed)
-    wanted, number = game.chosen()
+    chosen_rules, number = game.chosen()
     # A computer player only takes over a saved game if --resume is given.
     resumes = not (is_chosen or player) if resume is None else resume
 
     def begin(session: Session) -> Iterable[Event]:
-        resumed = session.resume(wanted if is_chosen else None) if resumes else ()
-        return resumed or session.start(wanted, seed=number)
+        resumed = session.resume(chosen_rules if is_chosen else None) if resumes else ()
+        return resumed or session.start(chosen_rules, seed=number)
 
     return open_screen(ui, LaunchOptions(begin, theme, reduced_motion, player, not no_save))
 
@@ -88,13 +88,13 @@ def watch(
             if isinstance(event, Moved):
                 time.sleep(delay)
 
-    wanted, first = game.chosen()
+    chosen_rules, first = game.chosen()
     chooser = make_player(player)
     base = random_seed() if first is None else first
     results = []
     for index in range(games):
         session = Session(player=chooser.name)
-        show(session.start(wanted, seed=base if index == 0 else derive_seed(base, index)))
+        show(session.start(chosen_rules, seed=base if index == 0 else derive_seed(base, index)))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
             with StatusLine(quiet=quiet or json):
                 hint = session.snapshot().ask(chooser, only_move=True)

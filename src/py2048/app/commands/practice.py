@@ -89,9 +89,9 @@ def practice(
         raise Py2048Error(f"--seed {seed} draws an ending of a --table: give both")
     questions = Questions(as_json=json)
     if table is not None:
-        wanted = options.chosen_seed(seed)
+        chosen_seed = options.chosen_seed(seed)
         with StatusLine():
-            drill = ending(table, random_seed() if wanted is None else wanted)
+            drill = ending(table, random_seed() if chosen_seed is None else chosen_seed)
         _run(questions, drill)
         return
     from py2048.app.session.notebook import Notebook
@@ -113,8 +113,8 @@ def _run(questions: Questions, drill: Drill) -> None:
     goal = ""
     for asked in drill:
         if isinstance(asked, Closing):
-            shown = f"\n{asked.board}\n" if asked.board else ""
-            questions.say(f"{shown}{asked.text}", asked.about)
+            board = f"\n{asked.board}\n" if asked.board else ""
+            questions.say(f"{board}{asked.text}", asked.about)
             return
         if asked.goal != goal:
             goal = asked.goal
@@ -127,17 +127,17 @@ def _run(questions: Questions, drill: Drill) -> None:
 
 
 def _show_progress(notebook: Notebook, *, json: bool) -> None:
-    found = notebook.progress()
+    progress = notebook.progress()
     if json:
-        options.print_json([vars(each) for each in found])
+        options.print_json([vars(each) for each in progress])
         return
-    if not found:
+    if not progress:
         from py2048.app.controller.practice import HOW_TO_KEEP
 
         print(f"no mistakes are kept: {HOW_TO_KEEP}")
         return
     print("theme         mistakes   due  known  tries  right  next")
-    for each in found:
+    for each in progress:
         right = f"{each.successes / each.tries:.0%}" if each.tries else "-"
         print(
             f"{each.theme:<12} {each.mistakes:>9} {each.due:>5} {each.known:>6} {each.tries:>6} "
@@ -191,10 +191,10 @@ def _range(text: str) -> tuple[int, int]:
     Raises:
         Py2048Error: The text is not a range, or no puzzle is in it.
     """
-    found = re.fullmatch(r"(\d{1,4})-(\d{1,4})", text)
-    if found is None or int(found[1]) > int(found[2]):
+    match = re.fullmatch(r"(\d{1,4})-(\d{1,4})", text)
+    if match is None or int(match[1]) > int(match[2]):
         raise Py2048Error(f"{text!r} is not a range of ratings: give one such as 1200-1500")
-    low, high = int(found[1]), int(found[2])
+    low, high = int(match[1]), int(match[2])
     from py2048.review.puzzles import puzzles
 
     ratings = [puzzle.rating for puzzle in puzzles()]

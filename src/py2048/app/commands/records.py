@@ -172,10 +172,10 @@ def scores(
     json: options.JsonOption = False,
 ) -> None:
     """Show your best scores and best finished games."""
-    wanted = options.chosen_rules(rules, None) if rules else None
+    chosen = options.chosen_rules(rules, None) if rules else None
     session = open_session(finalize=False)
     try:
-        bests, games = session.scores(wanted), session.finished(wanted, limit=count)
+        bests, games = session.scores(chosen), session.finished(chosen, limit=count)
     finally:
         session.close()
     if json:

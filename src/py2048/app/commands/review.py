@@ -148,13 +148,13 @@ def _reviewed(file: Path, spec: str, *, quiet: bool) -> tuple[Review, bool]:
     return Review.of(record, judge, moves), is_stopped
 
 
-def _report(file: Path, found: Review) -> str:
+def _report(file: Path, reviewed: Review) -> str:
     """Return a review as text."""
     from py2048.presentation.words import describe_move, describe_review
 
-    lines = [f"{file}: {found.record.rules.name}, score {found.record.score:,}"]
-    lines += [f"  {sentence}" for sentence in describe_review(found)]
-    lines += [f"  {describe_move(found, move)}" for move in found.critical]
+    lines = [f"{file}: {reviewed.record.rules.name}, score {reviewed.record.score:,}"]
+    lines += [f"  {sentence}" for sentence in describe_review(reviewed)]
+    lines += [f"  {describe_move(reviewed, move)}" for move in reviewed.critical]
     return "\n".join(lines)
 
 
@@ -201,18 +201,18 @@ def report(
                     refused.append(blame(name, error))
         except KeyboardInterrupt:
             status = streams.INTERRUPTED
-    found = GamesReport.of(summaries, refused)
+    games = GamesReport.of(summaries, refused)
     if json:
-        options.print_json(found.to_json())
+        options.print_json(games.to_json())
     else:
-        print("\n".join(describe_report(found)))
+        print("\n".join(describe_report(games)))
     for reason in refused:
         streams.complain(f"skipped: {reason}")
     if stored.trouble:
         streams.complain(f"the next report reviews these games again: {stored.trouble}")
     if html is not None:
         with use_language(language_of_environment()):
-            _write(html, report_page(found, colours()))
+            _write(html, report_page(games, colours()))
     return status or (2 if refused else 0)
 
 
@@ -221,12 +221,12 @@ def _summary(record: Record, judge: str, stored: SummaryFile) -> GameSummary:
     from py2048.review import review
     from py2048.review.report import GameSummary
 
-    found = stored.get(record, judge)
-    if found is None:
+    summary = stored.get(record, judge)
+    if summary is None:
         record.verify()
-        found = GameSummary.of(review(record, judge or None), judge)
-        stored.add(found)
-    return found
+        summary = GameSummary.of(review(record, judge or None), judge)
+        stored.add(summary)
+    return summary
 
 
 def _sources(paths: list[Path] | None) -> Iterator[Source]:
